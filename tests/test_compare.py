@@ -205,7 +205,6 @@ def test_sides_are_runs_files_patterns_or_conditions(tmp_path: Path, wh_on: WhOn
     assert caught.value.hint == "framework_version has the values: 1; 2"
     with pytest.raises(WarehouseError, match="6 runs are on both sides"):
         compare(project, "software=1", "1-*")
-    assert wh_on(project, "compare", "1-0-0", "2-0-0", "--fail-on", "suspected")[0] == 0  # not supported
     assert wh_on(project, "compare", "software=1", "software=2", "--fail-on", "sure")[0] == 2
     assert "no share between" in wh_on(project, "compare", "1-0-0", "2-0-0", "--threshold", "two")[2]
 
@@ -218,6 +217,28 @@ def test_the_command_prints_and_fails_as_asked(tmp_path: Path, wh_on: WhOn) -> N
     document = json.loads(wh_on(project, "compare", "software=2", "software=1", "--json", "--fail-on", "suspected")[1])
     assert document["metrics"][0]["outcome"] == "better" and document["metrics"][0]["base"]["runs"] == 12
     assert wh_on(project, "compare", "software=2", "software=1", "--fail-on", "suspected")[0] == 0
+
+
+def test_a_check_of_too_few_runs_has_not_passed(tmp_path: Path, wh_on: WhOn) -> None:
+    project = measured_project(tmp_path / "project", rows(100, 110, 2))
+    status, _, err = wh_on(project, "compare", "1-0-0", "2-0-0", "--fail-on", "suspected")
+    assert status == 5 and "--fail-on checked none of 1 metric: 1 has too few runs" in err
+    assert wh_on(project, "compare", "1-0-0", "2-0-0")[0] == 0
+    lone = [row for row in rows(100, 100, 2) if row["software"] == "1" or row["run_id"] == "2-0-0"]
+    one_of_many = measured_project(tmp_path / "lone", lone)  # a single run is held against what the others predict
+    assert wh_on(one_of_many, "compare", "software=1", "software=2", "--fail-on", "suspected")[::2] == (0, "")
+    more = [{**row, "series": "b", "run_id": f"b{row['run_id']}", "value": 5.0} for row in rows(100, 100, 2) if row["run_id"].endswith("0-0")]
+    both = measured_project(tmp_path / "both", rows(100, 100, 2) + more)
+    status, _, err = wh_on(both, "compare", "software=1", "software=2", "--fail-on", "confirmed")
+    assert status == 0 and "--fail-on checked 1 of 2 metrics: 1 has too few runs" in err
+
+
+def test_errors_that_stay_at_zero_have_been_checked(tmp_path: Path, wh_on: WhOn) -> None:
+    """No ratio is supported, but the difference is."""
+    zero = [{**row, "value": 0.0} for row in rows(100, 100, 2)]
+    project = measured_project(tmp_path / "project", zero)
+    assert wh_on(project, "compare", "software=1", "software=2", "--fail-on", "suspected")[::2] == (0, "")
+    assert wh_on(project, "compare", "1-0-0", "2-0-0", "--fail-on", "suspected")[0] == 5
 
 
 def test_measured_conditions_differ_where_their_medians_do() -> None:

@@ -3,17 +3,19 @@ forged, or claimed of what is not there."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Wh
+from conftest import Wh, WhOn
 from samples.values import VALUES_INGESTOR, take_in
 
 from warehouse.claims.numbers.deciding import retract
+from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with, publications
 from warehouse.claims.publish.publish import judge_query, publish
-from warehouse.claims.verify.verification import verify_all
+from warehouse.claims.verify.verification import verify_all, verify_publication
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
@@ -215,6 +217,69 @@ def test_what_is_published_again_is_the_same(tmp_path: Path) -> None:
     assert (again.digest, again.is_new) == (first.digest, False)
 
 
+# --- values of other kinds ----------------------------------------------------------------------------------------
+
+SIZED = {
+    "sized": "/*\nmaterialized: view\n*/\nselect *, case series when 'a' then 1.50::decimal(9, 2) end as size,"
+    " 9007199254740993 + right(run_id, 2)::bigint as seed, {'x': 1} as shape, 'k=1, \"x\"' as label,"
+    " timestamptz '2026-01-01 00:00:00+00' as since from run",
+}
+ONE_RULE = """name = "{name}"
+version = "1"
+description = "d"
+[[rule]]
+id = "it"
+says = "what is asked"
+{check}
+publishable = {bound}
+otherwise = "refused"
+"""
+OTHER_KINDS = {  # of one rule: what it says of a number, whose runs have seeds that no double holds, and a struct each
+    "sizes": ('check = "column"\ncolumn = "size"', "{at_most = 1.5}", {"a": "publishable", "b": "refused"}),
+    "seeds": ('check = "observed"\ncolumn = "seed"\nover = "least"', "{at_least = 9.0e15}", {"a": "publishable", "b": "publishable"}),
+    "shapes": ('check = "observed"\ncolumn = "shape"\nover = "greatest"', "{at_most = 5}", {"a": "refused", "b": "refused"}),
+    "same_shapes": ('check = "observed"\ncolumn = "shape"\nover = "distinct"', "{at_most = 1}", {"a": "publishable", "b": "publishable"}),
+    "totals": ('check = "column"\ncolumn = "total"', "{at_least = 9.0e15}", {"a": "publishable", "b": "publishable"}),
+}
+
+
+@pytest.fixture(scope="module")
+def other_kinds(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    sql = header(observations="sized", grain="series, size, label, since") + (
+        "select series, size, label, since, median(value) as v, 9007199254740993 as total from sized where status = 'succeeded' and state = 'admitted'"
+        " group by series, size, label, since"
+    )
+    queries = {name: sql.replace("policy: default", f"policy: {name}") for name in OTHER_KINDS}
+    project = made(tmp_path_factory.mktemp("kinds"), queries, {**runs(), **runs(HONEST[:6], "b")}, SIZED)
+    folder = project.root / "queries" / "policies"
+    folder.mkdir()
+    for name, (check, bound, _) in OTHER_KINDS.items():
+        (folder / f"{name}.toml").write_text(ONE_RULE.format(name=name, check=check, bound=bound))
+    return project
+
+
+@pytest.mark.parametrize("name", OTHER_KINDS)
+def test_decimals_nulls_structs_and_large_integers_are_judged_and_judged_again(name: str, other_kinds: Project) -> None:
+    """The grain of series b is NULL in one column, and that of a a decimal: verification finds the judgement of both."""
+    judged = judge_query(other_kinds, name)[0].numbers
+    assert {each.grain["series"]: each.judgement.verdict for each in judged} == OTHER_KINDS[name][2]
+    assert {each.grain["size"] for each in judged} == {Decimal("1.50"), None}
+    digest = publish(other_kinds, name, as_provisional=True).digest
+    verdicts = list(verify_publication(other_kinds, publication_with(other_kinds, digest)))
+    assert [each.state for each in verdicts] == ["verified"] * 4
+    for cell, verdict in (("size=1.50", "a"), ("size=NULL", "b")):
+        worth = lineage(other_kinds, f"{name}[{cell}].v").worth
+        assert worth is not None and worth.verdict == OTHER_KINDS[name][2][verdict]
+
+
+def test_a_cell_that_is_judged_can_be_typed_as_it_is_printed(other_kinds: Project, wh_on: WhOn) -> None:
+    printed = [line.split("  ", 2) for line in wh_on(other_kinds, "judge", "sizes")[1].splitlines() if line.startswith("n-")]
+    assert len(printed) == 2
+    for number_id, _, cell in printed:
+        status, out, _ = wh_on(other_kinds, "lineage", cell)
+        assert status == 0 and out.startswith(number_id)
+
+
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------
 
 
@@ -250,6 +315,7 @@ def test_a_withdrawn_publication_stays_and_says_so(project: Project, wh: Wh) -> 
     (verdict,) = verify_all(project)
     assert verdict.state == "retracted" and "the clock was wrong" in verdict.reason
     assert publication_with(project, digest).digest == digest
+    assert "claim  1 number, withdrawn\n" in wh("status")[1]
     with pytest.raises(WarehouseError) as caught:
         publish(project, "claim")
     assert caught.value.code == "WH318" and "the clock was wrong" in str(caught.value)
@@ -265,3 +331,21 @@ def test_a_superseded_publication_names_the_one_that_counts(project: Project, wh
     assert states.keys() == {"verified", "retracted"} and "one run more" in states["retracted"]
     assert wh("withdraw", first[:12], "--reason", "again")[0] != 0
     assert {each.digest for each in publications(project)} == {first, second}
+
+
+def test_the_status_is_that_of_the_last_publication_that_counts(project: Project, wh: Wh) -> None:
+    import json
+
+    def status() -> tuple[str, str | None]:
+        (found,) = json.loads(wh("status", "--json")[1])["publications"]
+        return found["publication"], found["correction"]
+
+    first = publish(project, "claim").digest
+    assert status() == (first, None)
+    add(project, {"a11": 100.07}, "more")
+    second = publish(project, "claim", as_provisional=True).digest
+    assert status() == (second, None)
+    assert wh("supersede", second, "--by", first, "--reason", "the eleventh run was throttled")[0] == 0
+    assert status() == (first, None)
+    assert wh("withdraw", first, "--reason", "the clock was wrong")[0] == 0
+    assert status() == (second, "superseded")

@@ -23,6 +23,7 @@ from warehouse.claims.publish.publication import JUDGEMENT, POLICY, publications
 from warehouse.claims.publish.publish import judge_query, publish
 from warehouse.claims.verify.verification import verify_all
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project, read_project
 from warehouse.transform.project.claim import claim_of
 
@@ -200,7 +201,56 @@ def test_a_publication_of_before_the_gate_stays_verifiable_and_says_that_it_was_
     assert "not judged" in wh_on(project, "lineage", "picked[series=a].v")[1]
 
 
-def test_a_judgement_that_cannot_be_read_is_no_verified_number(project: Project) -> None:
-    reseal(project, JUDGEMENT, lambda line: line.pop("observed"))
+UNREADABLE: dict[str, Callable[[Line], Any]] = {
+    "no observations": lambda line: line.pop("observed"),
+    "a value too few": lambda line: line["cells"]["v"]["values"].pop(),
+    "a value that is text": lambda line: line["cells"]["v"]["values"].__setitem__(0, "100"),
+    "a run that is not there": lambda line: line["cells"]["v"].update(used=[99]),
+    "runs that are text": lambda line: line["cells"]["v"].update(used=["r1", 2]),
+    "fewer than none dropped": lambda line: line["cells"]["v"].update(dropped=-1),
+    "no verdict": lambda line: line["cells"]["v"].pop("verdict"),
+    "no interval and no reason": lambda line: line["cells"]["v"].pop("interval"),
+    "an interval of another form": lambda line: line["cells"]["v"].update(interval={"low": 1}),
+    "counts that are text": lambda line: line["cells"]["v"].update(n={"run": "ten"}),
+    "rules that are a list": lambda line: line["cells"]["v"].update(rules=[]),
+    "cells that are a list": lambda line: line.update(cells=[]),
+    "a grain that is text": lambda line: line.update(grain="a"),
+    "a start that is no time": lambda line: line["observed"][0][1].update(started_at="noon"),
+    "requests that are text": lambda line: line["observed"][0][1].update(requests="many"),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_a_judgement_that_cannot_be_read_is_tampered(case: str, project: Project) -> None:
+    reseal(project, JUDGEMENT, UNREADABLE[case])
     state, reason = found(project)
-    assert state in ("tampered", "refused") and "its judgement cannot be read" in reason
+    assert state == "tampered" and "its judgement cannot be read" in reason
+    with pytest.raises(WarehouseError, match="its judgement cannot be read") as caught:
+        lineage(project, "picked[series=a].v")
+    assert (caught.value.code, caught.value.exit_code) == ("WH307", ExitCode.TAMPERED)
+
+
+def test_bytes_that_are_no_judgement_are_tampered(project: Project, wh_on: WhOn) -> None:
+    for data in (b"nonsense\n", b'{"grain": 5}\n', b"\xff\n", b"[" * 5000 + b"\n"):
+        (publication,) = publications(project)
+        forge(publication, JUDGEMENT, data)
+        assert found(project)[0] == "tampered"
+    assert wh_on(project, "verify", "--all")[0] == ExitCode.TAMPERED
+
+
+def test_a_judgement_of_what_the_query_does_not_claim_is_tampered(tmp_path: Path) -> None:
+    sql = query().replace("as v from", "as v, count(*) as n from")
+    project = made(tmp_path, {"picked": sql}, runs(HONEST))
+    publish(project, "picked")
+    reseal(project, JUDGEMENT, lambda line: line["cells"].update(n={**line["cells"]["v"]}))
+    states = {str(verdict.key).rpartition(".")[2]: verdict.state for verdict in verify_all(project)}
+    assert states == {"v": "verified", "n": "tampered"}
+    with pytest.raises(WarehouseError, match="it judges n, of which its query claims nothing") as caught:
+        lineage(project, "picked[series=a].n")
+    assert caught.value.exit_code == ExitCode.TAMPERED
+
+
+def test_a_policy_that_cannot_be_read_is_tampered(project: Project) -> None:
+    reseal(project, POLICY, lambda policy: policy["rule"][2].update(guarantees="G1"))
+    state, reason = found(project)
+    assert state == "tampered" and "its judgement cannot be read" in reason and "guarantees of rule" in reason

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from test_gate import HONEST, METHOD, header, made, query, runs
 
+from warehouse.claims.gate.checks import GUARANTEES
 from warehouse.claims.gate.policy import load_policy, read_policy
+from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publish import judge_query
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
@@ -40,7 +42,29 @@ BAD = {
         POLICY + RULE.replace('check = "runs"', 'check = "observed"\ncolumn = "x"\nover = "not matching"\nmatching = "("'),
         "matching of rule runs is no regular expression",
     ),
-    "a date": (POLICY + RULE.replace("{at_least = 5}", "{is = [2026-01-01]}"), "it has no digest"),
+    "an expression and nothing that it is matched with": (
+        POLICY + RULE.replace('check = "runs"', 'check = "observed"\ncolumn = "x"\nover = "greatest"\nmatching = "a"'), "rule runs needs both over = 'not matching' and matching",
+    ),
+    "nothing to match with": (
+        POLICY + RULE.replace('check = "runs"', 'check = "observed"\ncolumn = "x"\nover = "not matching"'), "rule runs needs both over = 'not matching' and matching",
+    ),
+    **{
+        f"guarantees that are {said}": (
+            POLICY + RULE.replace('check = "runs"', f'check = "lineage"\nguarantees = {said}'), "guarantees of rule runs is not a list of guarantees",
+        )
+        for said in ('"G1"', "[]", "5", '["G9"]', '[["G1"]]')
+    },
+    **{
+        f"values that are {said}": (POLICY + RULE.replace("{at_least = 5}", f"{{is = {said}}}"), "is in publishable of rule runs is neither a value nor a list")
+        for said in ("[]", '{column = "x"}', "[[1]]")
+    },
+    **{
+        f"a bound that is {said}": (POLICY + RULE.replace("{at_least = 5}", f"{{at_least = {said}}}"), "at_least in publishable of rule runs is no number")
+        for said in ("[5]", "true", '{column = 5}')
+    },
+    "a bound that is not a number": (POLICY + RULE.replace("{at_least = 5}", "{at_least = nan}"), "it has no digest"),
+    "a confidence that is not a number": (POLICY + "confidence = nan\n", "confidence is a number between 0 and 1"),
+    "a date": (POLICY + RULE.replace("{at_least = 5}", "{is = [2026-01-01]}"), "a date goes in quotes"),
     "an endless bound": (POLICY + RULE.replace("{at_least = 5}", "{at_least = inf}"), "it has no digest"),
     "a bound that is text": (POLICY + RULE.replace("{at_least = 5}", '{at_least = "five"}'), "at_least in publishable of rule runs is no number"),
     "an id that is a number": (POLICY + RULE.replace('id = "runs"', "id = 5"), "id of rule 5 is no text"),
@@ -58,6 +82,10 @@ def test_a_policy_of_bad_form(case: str) -> None:
     with pytest.raises(WarehouseError) as caught:
         read_policy(tomllib.loads(text), "queries/policies/own.toml")
     assert caught.value.code == "WH316" and message in str(caught.value) and "queries/policies/own.toml" in str(caught.value)
+
+
+def test_a_policy_can_ask_for_each_guarantee_that_a_publication_states() -> None:
+    assert tuple(MEANINGS) == GUARANTEES
 
 
 def test_a_policy_is_found_by_the_name_that_it_says(tmp_path: Path) -> None:
@@ -84,6 +112,7 @@ HEADERS = {
     "a key that is not known": ("polciy: default", "polciy", "polciy"),
     "numbers of nothing": ("numbers: {v: {statistic: median, of: x}}", "numbers are claimed of no observations", "numbers"),
     "a key of a number": ("observations: o\n  numbers: {v: {statistic: median, of: x, over: y}}", "over", "over"),
+    "dropped below zero": ("observations: o\n  numbers: {v: {statistic: olympic mean, of: x, dropped: -1}}", "dropped is a count", "dropped"),
     "dropped by half": ("observations: o\n  numbers: {v: {statistic: olympic mean, of: x, dropped: 0.5}}", "dropped is a count", "dropped"),
     "a policy that is a number": ("policy: 5", "policy is text", "policy"),
 }
@@ -117,6 +146,7 @@ CLAIMS = {
     "text for a number": (query(of="observation.status"), "the claim's expressions cannot be computed"),
     "no numbers": (f"/*\ngrain: [series]\nclaim:\n  {METHOD}\n  policy: default\n*/\nselect series, median(value) as v from run group by series",
                    "policy default judges numbers, and the query claims none"),
+    "fewer than none dropped": (query(statistic="olympic mean", of="observation.value\", dropped: \"-1"), "dropped of v is -1 in one row"),
     "a start that is no time": (
         header(observations="timeless") + "select series, median(value) as v from timeless group by series", "cannot be computed",
     ),

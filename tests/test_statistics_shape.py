@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import permutations
+from math import comb
 
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
-from scipy.stats import kendalltau
+from scipy.special import ndtr
+from scipy.stats import kendalltau, norm
 
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.means import olympic_interval
@@ -50,6 +52,26 @@ def test_a_trend_with_ties_has_kendalls_variance() -> None:
     assert trend_p([1, 2, 2, 4, 5, 6]) == pytest.approx(0.01289, abs=2e-5)
     assert trend_p([3, 3, 3, 3, 3, 3]) == 1.0
     assert isinstance(trend_p([1, 2, 3, 4, 5]), NotSupported)
+
+
+def test_values_of_one_time_have_no_order_among_themselves() -> None:
+    """All orders of six values in two times of three: S is as often as far from zero as the normal approximation with ties says, nearly."""
+    times = [0, 0, 0, 1, 1, 1]
+    found = trend_p([1, 2, 3, 4, 5, 6], times)
+    assert found == trend_p([3, 1, 2, 6, 5, 4], times) == pytest.approx(2 * ndtr(-8 / 21**0.5))
+    assert found == pytest.approx(2 / comb(6, 3), abs=0.03)
+    assert trend_p([1, 2, 3, 4, 5, 6], [7] * 6) == 1.0
+    assert trend_p([2, 4, 6, 1, 3, 5], [2, 4, 6, 1, 3, 5]) == pytest.approx(2 / 720)
+
+
+def test_ties_of_values_and_times_have_the_variance_that_scipy_has() -> None:
+    """scipy has no correction for continuity: z is (|S| - 1) / |S| of its."""
+    random = np.random.RandomState(3)
+    for _ in range(20):
+        values, times = random.randint(0, 9, 30), random.randint(0, 12, 30)
+        score = abs(sum(np.sign(values[b] - values[a]) * np.sign(times[b] - times[a]) for a in range(30) for b in range(a + 1, 30)))
+        z = norm.isf(kendalltau(times, values, method="asymptotic").pvalue / 2)
+        assert trend_p(values, times) == pytest.approx(2 * norm.sf(z * max(0, score - 1) / score) if score else 1.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("n", [6, 10, 20, 50])

@@ -73,6 +73,11 @@ class Comparison:
     unmatched: tuple[int, int]
     not_finite: int
 
+    @property
+    def untested(self) -> int:
+        """How many metrics have so few runs that they could not have shown any effect."""
+        return sum(not each.judged.is_tested for each in self.metrics)
+
     def worst(self) -> str | None:
         """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which
         way is worse is not known."""

@@ -55,7 +55,7 @@ def select(found: Measured, asked: str) -> Side:
             raise _no_run(found, name)
         measurements |= {(each.run_id, *each.name): each for each in matching}
     if not measurements:
-        raise WarehouseError("WH502", "it names no run", printable(asked), exit_code=ExitCode.NOT_FOUND)
+        raise WarehouseError("WH502", "a side names no run", printable(asked) or "(empty)", exit_code=ExitCode.NOT_FOUND)
     patterns = " or ".join(f"m.run_id glob {text_literal(name)}" for name in names if "*" in name)
     return Side(asked, tuple(measurements.values()), _uncounted(found, patterns) if patterns else {})
 

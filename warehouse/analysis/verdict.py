@@ -47,6 +47,7 @@ class Judged:
     needs: int | None = None
     level: Literal["run", "session"] = "run"
     p: float | None = None
+    is_tested: bool = True  # false where so few runs could not have shown any effect
 
 
 def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool = False) -> Judged:
@@ -78,9 +79,12 @@ def _judged(
         if lone:
             reason = f"a single run stands out among {max(len(base), len(head))}: {ratio}"
             return Judged("suspected", _outcome(lone == 1, base[0].better), reason, ratio, design, is_paired, detectable, ratio.needs)
-        if not _has_multiples(base):
-            return Judged("not supported", None, ratio.reason, ratio, design, is_paired, detectable)
-        return Judged("not supported", None, str(ratio), ratio, design, is_paired, detectable, ratio.needs)
+        if not _has_multiples(base):  # then it is the difference that was judged, if there are enough runs for one
+            sides = [np.array([each.value for each in side]) for side in (base, head)]
+            difference = shift_interval(sides[0], sides[1], _CONFIDENCE)
+            needs = difference.needs if isinstance(difference, NotSupported) else None
+            return Judged("not supported", None, ratio.reason, ratio, design, is_paired, detectable, needs, is_tested=needs is None)
+        return Judged("not supported", None, str(ratio), ratio, design, is_paired, detectable, ratio.needs, is_tested=lone is not None)
     judgement = judge(ratio, threshold, "higher")
     if judgement.outcome in ("better", "worse"):
         outcome = _outcome(judgement.outcome == "better", base[0].better)
@@ -187,11 +191,12 @@ def _spread(sides: Sequence[Floats], divisor: float = 1.0) -> float | None:
     return float(np.sqrt(sum(((side - side.mean()) ** 2).sum() for side in sides) / freedom)) / divisor
 
 
-def _lone(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float) -> int:
+def _lone(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float) -> int | None:
     """Where one side is a single run and the other has four or more: 1 or -1 if head lies beyond what base's runs predict, by more than
-    the threshold; else 0. (Prediction interval for one more observation; Hahn and Meeker, *Statistical Intervals*, section 4.7.)"""
+    the threshold, and 0 if it does not; else None. (Prediction interval for one more observation; Hahn and Meeker, *Statistical
+    Intervals*, section 4.7.)"""
     if sorted((len(base), len(head)))[0] != 1 or max(len(base), len(head)) < 4 or min(each.value for each in (*base, *head)) <= 0:
-        return 0
+        return None
     many, sign = (base, 1) if len(head) == 1 else (head, -1)
     one = (head if len(head) == 1 else base)[0].value
     logs = np.log([each.value for each in many])

@@ -27,7 +27,9 @@ _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _GREEN, _YELLOW, _RED, _PLAIN = "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[0m"
 _STATES = {
     **dict.fromkeys(("verified", "pass", "holds", "current", "up to date"), _GREEN),
-    **dict.fromkeys(("stale", "retracted", "warn", "warning", "unsigned", "unknown", "needs a decision", "maybe"), _YELLOW),
+    **dict.fromkeys(
+        ("stale", "retracted", "withdrawn", "superseded", "warn", "warning", "unsigned", "unknown", "needs a decision", "maybe"), _YELLOW
+    ),
     **dict.fromkeys(
         ("tampered", "missing", "expired by policy", "not reproduced", "refused", "fail", "broken", "altered", "damaged", "error"), _RED
     ),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.admissibility import conflicted_runs
+from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, stored_publications
 from warehouse.errors import WarehouseError
-from warehouse.evidence.ledger.events import ARRIVAL, Ledger
+from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, Event, Ledger
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.manifest import UNRECOGNISED
 from warehouse.evidence.objects.location import open_store
@@ -32,7 +33,8 @@ class BuildStatus:
 
 @dataclass(frozen=True)
 class QueryStatus:
-    """The last publication of a query. `stale` numbers are not what the current build holds; `retracted` ones depend on a run that was
+    """The last publication of a query that counts, or if all were corrected, the last one and its `correction`: `withdrawn` or `superseded`.
+    `stale` numbers are not what the current build holds; `retracted` ones depend on a run that was
     withdrawn or replaced since. Both are None of a damaged publication, and `stale` where nothing is built."""
 
     query: str
@@ -40,6 +42,7 @@ class QueryStatus:
     numbers: int | None
     stale: int | None
     retracted: int | None
+    correction: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,11 @@ def project_status(project: Project) -> Status:
     bundles = Counter(families.values())
     current = find_current(project)
     withdrawn = frozenset(standing(ledger.decisions()).not_admitted)
-    published = [_query_status(project, each, current, withdrawn, damaged) for each in _last_of_each(stored_publications(store.objects))]
+    standing_corrections = corrected(ledger.events())
+    published = [
+        replace(_query_status(project, each, current, withdrawn, damaged), correction=_named(standing_corrections.get(each.digest)))
+        for each in _last_of_each(stored_publications(store.objects), standing_corrections)
+    ]
     return Status(
         str(project.root), project.name, store.objects.url,
         dict(sorted((family, count) for family, count in bundles.items() if family != UNRECOGNISED)), bundles[UNRECOGNISED],
@@ -85,10 +92,14 @@ def _build_status(project: Project, build: Build) -> BuildStatus:
     return BuildStatus(build.digest, built_at, newer.evidence, newer.models)
 
 
-def _last_of_each(publications: Iterable[PublishedRollup]) -> list[PublishedRollup]:
-    """The last publication of each query, of those that come with the last one first."""
+def _named(correction: Event | None) -> str | None:
+    return None if correction is None else "superseded" if correction.kind == CORRECTION else "withdrawn"
+
+
+def _last_of_each(publications: Iterable[PublishedRollup], corrections: Container[str]) -> list[PublishedRollup]:
+    """The last publication of each query, of those that come with the last one first; one that was corrected if there is no other."""
     last: dict[str | None, PublishedRollup] = {}
-    for publication in publications:
+    for publication in sorted(publications, key=lambda each: each.digest in corrections):
         last.setdefault(publication.query, publication)
     return list(last.values())
 

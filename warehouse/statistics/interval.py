@@ -44,4 +44,4 @@ class NotSupported:
     needs: int
 
     def __str__(self) -> str:
-        return f"not supported, needs {self.needs} {self.level}s (has {self.n}): {self.reason}"
+        return f"not supported, needs {self.needs} {self.level}{'s' * (self.needs != 1)} (has {self.n}): {self.reason}"

@@ -32,25 +32,30 @@ def two_levels_p(values: ArrayLike) -> float | NotSupported:
     return float((1 + (reference >= share).sum()) / (1 + len(reference)))
 
 
-def trend_p(values: ArrayLike) -> float | NotSupported:
-    """The two-sided p-value of values that come in no order, against a rise or a fall, for values in the order of time. Six at least.
+def trend_p(values: ArrayLike, times: ArrayLike | None = None) -> float | NotSupported:
+    """The two-sided p-value of values that come in no order, against a rise or a fall. `times` are when the values were taken, as any
+    numbers; without them the values are in the order of time. Values of one time have no order among themselves. Six values at least.
 
     Mann, *Nonparametric tests against trend* (Econometrica 13, 1945). Without ties and up to 50 values the distribution is counted, else
-    it is normal, with Kendall's correction for ties.
+    it is normal, with the variance of Kendall, *Rank correlation methods* (4th ed., 1970), section 4.4, for ties in values and times.
     """
     array = finite(values)
     n = len(array)
+    when = np.arange(n) if times is None else finite(times)
     if n < _FEWEST:
         return NotSupported("so few values cannot tell a trend from chance", "run", n, _FEWEST)
-    signs = np.sign(np.subtract.outer(array, array))
+    signs = np.sign(np.subtract.outer(array, array)) * np.sign(np.subtract.outer(when, when))
     score = abs(int(np.tril(signs).sum()))
-    ties = np.unique(array, return_counts=True)[1]
-    if n <= _COUNTED and len(ties) == n:
+    ties, together = (np.unique(each, return_counts=True)[1] for each in (array, when))
+    if n <= _COUNTED and len(ties) == len(together) == n:
         counts = _inversions(n)
         fewest = (n * (n - 1) // 2 - score) // 2  # pairs out of order, in the rarer direction
         return float(min(1.0, 2 * counts[: fewest + 1].sum()))
-    variance = (n * (n - 1) * (2 * n + 5) - (ties * (ties - 1) * (2 * ties + 5)).sum()) / 18
-    return float(min(1.0, 2 * ndtr(-max(0, score - 1) / np.sqrt(variance)))) if variance else 1.0
+    variance = (n * (n - 1) * (2 * n + 5) - sum((each * (each - 1) * (2 * each + 5)).sum() for each in (ties, together))) / 18
+    pairs, triples = ((each * (each - 1) for each in (ties, together)), (each * (each - 1) * (each - 2) for each in (ties, together)))
+    variance += np.prod([float(each.sum()) for each in pairs]) / (2 * n * (n - 1))
+    variance += np.prod([float(each.sum()) for each in triples]) / (9 * n * (n - 1) * (n - 2))
+    return float(min(1.0, 2 * ndtr(-max(0, score - 1) / np.sqrt(variance)))) if variance > 0 else 1.0
 
 
 def _between_share(ordered: Floats) -> Floats:

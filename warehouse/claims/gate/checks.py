@@ -41,10 +41,10 @@ def _statistic(evidence: Evidence, settings: Settings) -> Finding:
     if isinstance(again, NotSupported):
         return Finding(None, why=str(again))
     if evidence.value is None:
-        return Finding(None, why="the value is no number")
+        return Finding(None, why="the value is not a finite number")
     largest = max(abs(again), abs(evidence.value))
     difference = abs(again - evidence.value) / largest if largest else 0.0
-    return Finding(difference, [{"published": evidence.value, evidence.number.statistic: again}])
+    return Finding(difference, [{"published": evidence.value, evidence.number.statistic: again}], "the values are too large to compute with")
 
 
 def _method(evidence: Evidence, settings: Settings) -> Finding:
@@ -103,10 +103,13 @@ def _drift(evidence: Evidence, settings: Settings) -> Finding:
     """The p-value of runs that come in no order, against a rise or a fall over time."""
     from warehouse.statistics.shape import trend_p
 
-    timed = sorted((str(each.columns[STARTED_AT]), each.value) for each in evidence.measured if each.columns.get(STARTED_AT) is not None)
-    if len(timed) < len(evidence.measured):
+    started = [str(each.columns[STARTED_AT]) for each in evidence.measured if each.columns.get(STARTED_AT) is not None]
+    if len(started) < len(evidence.measured):
         return Finding(None, why="the evidence does not say when each run started")
-    return _supported(trend_p([value for _, value in timed if value is not None]), evidence, STARTED_AT)
+    places = {at: place for place, at in enumerate(sorted(set(started)))}
+    if len(places) == 1 < len(started):
+        return Finding(None, _rows(evidence.measured, STARTED_AT), "all runs started at the same time")
+    return _supported(trend_p(evidence.values, [places[at] for at in started]), evidence, STARTED_AT)
 
 
 def _accounted(evidence: Evidence, settings: Settings) -> Finding:
@@ -156,16 +159,17 @@ def _column(evidence: Evidence, settings: Settings) -> Finding:
     return Finding(evidence.row.get(name), [{name: evidence.row.get(name)}], why)
 
 
+NOT_MATCHING = "not matching"  # the one of `_OVER` that needs a pattern
 # How one figure is made of a column's values.
 _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {
-    "greatest": lambda known, pattern: max(known),
-    "least": lambda known, pattern: min(known),
+    "greatest": lambda known, pattern: _outermost(max, known),
+    "least": lambda known, pattern: _outermost(min, known),
     "repeated": lambda known, pattern: len(known) - len(set(map(str, known))),
     "distinct": lambda known, pattern: len(set(map(str, known))),
     # What is no boolean counts against the number.
     "true": lambda known, pattern: sum(value is not False for value in known),
     "false": lambda known, pattern: sum(value is not True for value in known),
-    "not matching": lambda known, pattern: sum(not pattern.search(str(value)) for value in known),
+    NOT_MATCHING: lambda known, pattern: sum(not pattern.search(str(value)) for value in known),
 }
 
 CHECKS: Mapping[str, Check] = {
@@ -186,6 +190,7 @@ CHECKS: Mapping[str, Check] = {
     "column": Check(_column, frozenset({"column"})),
 }
 OVER = tuple(_OVER)
+GUARANTEES = ("G1", "G2", "G3", "G4")  # what `lineage` can ask for
 
 
 def _over(observations: Sequence[Observation], column: str, figure: Callable[[list[Any]], Any]) -> Finding:
@@ -193,6 +198,13 @@ def _over(observations: Sequence[Observation], column: str, figure: Callable[[li
     known = [row[column] for row in rows if row[column] is not None]
     why = f"no run states its {column}" if rows else "there is no run"
     return Finding(figure(known) if known else None, rows, why, is_partial=0 < len(known) < len(rows))
+
+
+def _outermost(which: Callable[[list[Any]], Any], known: list[Any]) -> Any:
+    try:
+        return which(known)
+    except TypeError:  # structs have no order; no bound holds for one
+        return known[0]
 
 
 def _supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:

@@ -82,15 +82,16 @@ class RowEvidence:
         ]
         is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
         return Evidence(
-            column, float(value) if is_number else None, claim, row, observations, left_out, self.first_look, sorted(self.later & used),
-            guarantees, dropped=own.dropped,
+            column, float(value) if is_number and isfinite(value) else None, claim, row, observations, left_out, self.first_look,
+            sorted(self.later & used), guarantees, dropped=own.dropped,
         )
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of one cell: its `column` and `value`; the values of its `row` by column; `later`, those of its runs that arrived after somebody
-    had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None where there are no later ones."""
+    """Of one cell: its `column` and `value`, None where that is not a finite number; the values of its `row` by column; `later`, those of
+    its runs that arrived after somebody had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None
+    where there are no later ones."""
 
     column: str
     value: float | None

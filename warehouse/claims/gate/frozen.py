@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from math import isclose
 from typing import Any
 
-from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, RowEvidence, rounded
+from warehouse.claims.gate.evidence import DECLARED_REPEATS, REQUESTS, STARTED_AT, ColumnEvidence, Evidence, LeftOut, RowEvidence, rounded
 from warehouse.claims.gate.judgement import Judgement
 from warehouse.claims.gate.observed import plain
 from warehouse.claims.gate.policy import Policy, read_policy
@@ -89,7 +90,7 @@ def published_policy(publication: PublishedRollup) -> Policy | None:
     try:
         return read_policy(canonical_document(b"".join(publication.chunks(POLICY))), f"publication {publication.digest[:12]}")
     except (ValueError, WarehouseError) as error:
-        raise _unreadable(error, publication) from error
+        raise unreadable(error, publication) from error
 
 
 def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: Claim, guarantees: Mapping[str, Any]) -> Evidence:
@@ -110,19 +111,39 @@ def difference(said: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
 def _read(line: bytes, publication: PublishedRollup) -> JudgedRow:
     try:
         document = canonical_document(line)
-        observed = [(str(run), dict(columns)) for run, columns in document["observed"]]
-        columns = {
-            name: ColumnEvidence(cell.pop("values"), frozenset(cell.pop("used", range(len(observed)))), cell.pop("dropped"))
-            for name, cell in document["cells"].items()
-        }
+        observed = [(str(run), _columns(columns)) for run, columns in document["observed"]]
+        columns = {name: _column(cell, len(observed)) for name, cell in document["cells"].items()}
         left_out = [LeftOut(*each) for each in document["left_out"]]
         evidence = RowEvidence(observed, columns, left_out, document["first_look"], frozenset(document["later"]))
-        return JudgedRow(document["grain"], evidence, document["cells"])
+        return JudgedRow(dict(document["grain"]), evidence, document["cells"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(error, publication) from error
+        raise unreadable(error, publication) from error
 
 
-def _unreadable(error: Exception, publication: PublishedRollup) -> WarehouseError:
+def _columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of an observation. Raises `ValueError` and `TypeError` for those that checks could not compute with."""
+    if (at := columns.get(STARTED_AT)) is not None:
+        datetime.fromisoformat(at)
+    for name in (REQUESTS, DECLARED_REPEATS):
+        if not isinstance(columns.get(name), int | float | None):
+            raise ValueError(f"{name} {columns[name]!r}")
+    return dict(columns)
+
+
+def _column(cell: dict[str, Any], count: int) -> ColumnEvidence:
+    """The evidence of a cell, taken out of it: what is left is what was said of it. Raises what `_read` catches."""
+    values, used, dropped = cell.pop("values"), frozenset(cell.pop("used", range(count))), cell.pop("dropped")
+    if len(values) != count or not all(value is None or type(value) in (int, float) for value in values):
+        raise ValueError(f"the values of {count} observations are {values!r}")
+    if not used <= frozenset(range(count)) or type(dropped) is not int or dropped < 0:
+        raise ValueError(f"of {count} observations {sorted(used)!r} are used, and {dropped!r} dropped")
+    told_interval(cell)
+    if not isinstance(cell["verdict"], str) or not all(type(n) is int for n in cell["n"].values()) or not isinstance(cell["rules"], dict):
+        raise ValueError(f"{cell!r} is not a judgement")
+    return ColumnEvidence(values, used, dropped)
+
+
+def unreadable(error: Exception, publication: PublishedRollup) -> WarehouseError:
     message = f"its judgement cannot be read: {error}"
     return WarehouseError("WH307", message, f"publication {publication.digest[:12]}", exit_code=ExitCode.TAMPERED)
 

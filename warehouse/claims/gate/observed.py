@@ -82,7 +82,11 @@ def observed_rows(
         for rowid, found in groupby((row for part in rows for row in part), key=lambda row: row[0]):
             of_row = [row[1:] for row in found]
             _check_one_each([row[0] for row in of_row], name, spec.place)
-            yield rowid, _row_evidence(of_row, there, list(numbers))
+            evidence = _row_evidence(of_row, there, list(numbers))
+            for column, own in evidence.columns.items():
+                if own.dropped < 0:
+                    raise WarehouseError("WH317", f"dropped of {column} is {own.dropped} in one row", spec.place, "dropped is a count: 0 or more")
+            yield rowid, evidence
     except duckdb.Error as error:
         message = str(error).splitlines()[0]
         raise WarehouseError("WH317", f"the claim's expressions cannot be computed: {message}", spec.place) from error
@@ -116,8 +120,10 @@ def plain(value: Any) -> Any:
         return (value.astimezone(UTC) if value.tzinfo else value).isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, str | bool):
         return value
+    if isinstance(value, int):  # JSON has no integers beyond those that a double holds
+        return value if abs(value) < 2**53 else float(value)
     if isinstance(value, float):
         return rounded(value)
     if isinstance(value, Mapping):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warehouse.claims.gate.checks import CHECKS, OVER
+from warehouse.claims.gate.checks import CHECKS, GUARANTEES, NOT_MATCHING, OVER
 from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project import Project, standard_folder
@@ -147,7 +147,11 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
             if word in said and not _is_limit(said[word]):
                 raise fault(f"{word} in {key} of {what} is no number", f'{word} = 5, or {word} = {{column = "..."}}')
         values = said.get("is", [])
-        return Bound(said.get("at_least"), said.get("at_most"), tuple(values) if isinstance(values, list) else (values,))
+        values = values if isinstance(values, list) else [values]
+        if ("is" in said and not values) or not all(isinstance(value, str | bool | int | float) for value in values):
+            hint = 'is = "closed", or is = ["closed", "open"]; a date goes in quotes'
+            raise fault(f"is in {key} of {what} is neither a value nor a list of values", hint)
+        return Bound(said.get("at_least"), said.get("at_most"), tuple(values))
 
     known(document, _POLICY_KEYS, "a policy")
     for key, kind in (("name", str), ("version", str), ("description", str)):
@@ -177,6 +181,11 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
                 raise fault(f"{what} states no {key}", f"the check {named} needs it")
         if rule.get("over", OVER[0]) not in OVER:
             raise fault(f"over of {what} is not known: {rule['over']!r}", f"known: {', '.join(OVER)}")
+        if (rule.get("over") == NOT_MATCHING) != bool(rule.get("matching")):
+            raise fault(f"{what} needs both over = {NOT_MATCHING!r} and matching, or neither", 'over = "not matching", matching = "^sha256:"')
+        asked = rule.get("guarantees", GUARANTEES)
+        if not isinstance(asked, list | tuple) or not asked or not all(name in GUARANTEES for name in asked):
+            raise fault(f"guarantees of {what} is not a list of guarantees: {asked!r}", f"guarantees = {list(GUARANTEES)!r}".replace("'", '"'))
         try:
             re.compile(rule.get("matching", ""))
         except re.error as error:
@@ -199,7 +208,7 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
     try:
         canonical_json(dict(document))
     except (TypeError, ValueError, RecursionError) as error:
-        raise fault(f"it has no digest: {error}", "a date goes in quotes, and a number ends") from error
+        raise fault(f"it has no digest: {error}", "a number is neither nan nor inf, and below 2 ** 53") from error
     return Policy(document["name"], document["version"], document["description"], confidence, tuple(rules), document)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from warehouse.claims.gate.frozen import JudgedRow, evidence_of, interval_document, judged_rows, published_policy, told_interval
+from warehouse.claims.gate.frozen import JudgedRow, evidence_of, interval_document, judged_rows, published_policy, told_interval, unreadable
 from warehouse.claims.gate.judgement import RuleVerdict, interval_text, judge
 from warehouse.claims.gate.policy import EXPLORATORY, Policy
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow
@@ -70,6 +70,8 @@ class PublishedWorth:
         judged = self._rows.get(canonical_json(dict(row.grain_forms)))
         if judged is None or cell.column not in judged.cells:
             return Worth(NOT_CLAIMED if self._policy.rules else EXPLORATORY, self._policy)
+        if cell.column not in self._claim.numbers:
+            raise unreadable(ValueError(f"it judges {cell.column}, of which its query claims nothing"), self._publication)
         told = judged.cells[cell.column]
         guarantees = self._publication.record.get("guarantees", {})
         again = judge(evidence_of(judged, row, cell.column, self._claim, guarantees), self._policy)

@@ -41,8 +41,13 @@ class FoundCell:
     @property
     def key(self) -> str:
         """The cell as it can be typed."""
-        grain = ",".join(f"{name}={_typed(value)}" for name, value in self.row.grain.items())
-        return f"{self.query}[{grain}].{self.cell.column}"
+        return cell_key(self.query, self.row.grain, self.cell.column)
+
+
+def cell_key(query: str, grain: Mapping[str, Any], column: str) -> str:
+    """A cell as it can be typed; times in `grain` are text."""
+    keys = ",".join(f"{name}={_typed(value)}" for name, value in grain.items())
+    return f"{query}[{keys}].{column}"
 
 
 def _typed(value: Any) -> str:

@@ -51,5 +51,5 @@ def _correctable(project: Project, publication: str, reason: str) -> PublishedRo
     if not reason.strip():
         raise WarehouseError("WH318", "a correction needs a reason", found.digest[:12], "--reason 'the clock of the load generator was wrong'")
     if standing := corrections(project).get(found.digest):
-        raise WarehouseError("WH318", f"it is {correction_text(standing)}", found.digest[:12])
+        raise WarehouseError("WH318", f"it was {correction_text(standing)}", found.digest[:12])
     return found

@@ -307,7 +307,7 @@ def _store(
     digest = domain_digest(PUBLICATION_DOMAIN, record)
     objects = open_store(project).objects
     if correction := corrections(project).get(digest):
-        raise WarehouseError("WH318", f"the same numbers are {correction_text(correction)}", f"publication {digest[:12]}")
+        raise WarehouseError("WH318", f"the same numbers were {correction_text(correction)}", f"publication {digest[:12]}")
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:

@@ -116,7 +116,7 @@ class Auditor:
         try:
             self._replayer().check_versions(claim.bundles)
         except WarehouseError as error:  # on any evidence, there or not
-            return told(REFUSED, error.message, error)
+            return told(TAMPERED if error.exit_code == ExitCode.TAMPERED else REFUSED, error.message, error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: dict[frozenset[str], WarehouseError] = {}
@@ -152,7 +152,7 @@ class Auditor:
                 needed = bundles if claim.bundles <= bundles else bundles | claim.bundles
                 state = STALE if claim.stale_because else VERIFIED
                 if self._correction:
-                    state, reason = RETRACTED, f"its publication is {correction_text(self._correction)}; {reason}"
+                    state, reason = RETRACTED, f"its publication was {correction_text(self._correction)}; {reason}"
                 if withdrawn := [str(self._not_admitted[run]) for run in claim.runs if run in self._not_admitted]:
                     more = f", and {len(withdrawn) - 1} more of its runs" * (len(withdrawn) > 1)
                     state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"

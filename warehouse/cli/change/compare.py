@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
-from warehouse.cli.output import counted, notice, print_json, say, table
+from warehouse.cli.output import counted, notice, print_json, say, table, warn
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -52,7 +52,10 @@ def command(
 
         Path(plot).write_text(comparison_svg(found), encoding="utf-8")
         notice(f"drawn: {plot}")
-    if fail_on and not found.metrics:  # a check that compared nothing has not passed
+    if fail_on and found.untested:
+        metrics, few = counted(len(found.metrics), "metric"), found.untested
+        warn(f"--fail-on checked {len(found.metrics) - few or 'none'} of {metrics}: {few} {'has' if few == 1 else 'have'} too few runs")
+    if fail_on and found.untested == len(found.metrics):  # a check that compared nothing has not passed
         return ExitCode.NOT_FOUND
     return exit_code(fail_on, found.worst())
 

@@ -92,7 +92,9 @@ def _lines(found: "Status") -> Iterator[tuple[str, str, str]]:
     for place, each in enumerate(found.publications):
         numbers = "damaged" if each.numbers is None else counted(each.numbers, "number")
         states = [f"{count:,} {state}" for state, count in (("stale", each.stale), ("retracted", each.retracted)) if count]
-        yield "" if place else "published", f"{printable(each.query)}  {', '.join([numbers, *states])}", "stale" if each.stale else "retracted"
+        states = [each.correction, *states] if each.correction else states
+        state = each.correction or ("stale" if each.stale else "retracted")
+        yield "" if place else "published", f"{printable(each.query)}  {', '.join([numbers, *states])}", state
     if runs := found.conflicted_runs:
         shown = ", ".join(map(printable, runs[:_SHOWN_RUNS])) + (", ..." if len(runs) > _SHOWN_RUNS else "")
         noun = counted(len(runs), "run is", "runs are")

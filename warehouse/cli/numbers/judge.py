@@ -25,7 +25,9 @@ def command(
 ) -> ExitCode:
     """Judges the current build's numbers and publishes nothing. The ledger says that somebody looked: runs that are added after it are
     labelled when the number is published."""
+    from warehouse.claims.numbers.search import cell_key
     from warehouse.claims.publish.publish import judge_query
+    from warehouse.exact import exact, inexact
     from warehouse.project import find_project
 
     project = find_project()
@@ -35,7 +37,8 @@ def command(
         print_json([{"policy": each.policy.reference, "numbers": [_document(number) for number in each.numbers]} for each in judged])
         return ExitCode.OK
     for number in judged[0].numbers:
-        say(f"{number.number_id}  {printable(str(number.value))}  {query}[{_grain(number)}].{number.column}")
+        grain = {name: inexact(exact(value)) for name, value in number.grain.items()}
+        say(f"{number.number_id}  {printable(str(number.value))}  {printable(cell_key(query, grain, number.column))}")
         for each in judged:
             say("\n".join(_lines(each, next(other for other in each.numbers if other.number_id == number.number_id), rules)))
     for each in judged:
@@ -52,10 +55,6 @@ def _lines(judged: "Judged", number: "JudgedNumber", shows_all: bool) -> list[st
     of = ", ".join(counted(count, level) for level, count in judgement.n.items())
     lines = [f"  {judged.policy.name}: {judgement.verdict}, {interval_text(judgement.interval)}, {of}"]
     return [*lines, *(f"    {each.verdict}: {printable(str(each))}" for each in (judgement.rules if shows_all else judgement.against))]
-
-
-def _grain(number: "JudgedNumber") -> str:
-    return printable(",".join(f"{name}={'NULL' if value is None else value}" for name, value in number.grain.items()))
 
 
 def _document(number: "JudgedNumber") -> dict[str, Any]:

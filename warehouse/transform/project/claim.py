@@ -83,7 +83,8 @@ def _check_number(header: Header, *path: str) -> None:
     percentile, dropped = number.get("percentile"), number.get("dropped")
     if percentile is not None and not (isinstance(percentile, float) and 0 < percentile < 1):
         raise header.fault("percentile is a number between 0 and 1", *path, "percentile", hint="percentile: 0.99")
-    if dropped is not None and (isinstance(dropped, bool) or not isinstance(dropped, int | str)):
+    is_count = isinstance(dropped, int) and not isinstance(dropped, bool) and dropped >= 0
+    if dropped is not None and not is_count and not isinstance(dropped, str):
         raise header.fault("dropped is a count, or SQL that gives one", *path, "dropped", hint="dropped: 1")
 
 

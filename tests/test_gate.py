@@ -122,12 +122,16 @@ CHERRIES = {
     " (select series, count(*) as n from run group by series) as beside on beside.series = seen.series group by seen.series",
     "by_grain": header(observations="sorted", grain="series, pick")
     + "select series, pick, median(value) as v from sorted where pick = 'best' group by series, pick",
+    # The number is of all runs, and what it is judged by is not: the median is the same, and the spread is gone.
+    "calm": header(observations="middle") + "select run.series, median(run.value) as v from run left join middle on middle.run_id = run.run_id"
+    " where run.status = 'succeeded' and run.state = 'admitted' group by run.series",
     "twice": header(observations="doubled") + "select series, median(value) as v from doubled group by series",
 }
 VIEWS = {
     "seen": f"/*\nmaterialized: view\n*/\nselect * from run where {FIVE}",
     "kept": f"select * from run where {FIVE}",
     "sorted": f"/*\nmaterialized: view\n*/\nselect *, if({FIVE}, 'best', 'rest') as pick from run",
+    "middle": "/*\nmaterialized: view\n*/\nselect * from run where value between 100.08 and 100.13",
     "doubled": "/*\nmaterialized: view\n*/\nselect * from run union all select * from run",
 }
 
@@ -159,7 +163,7 @@ def test_a_clause_that_is_named_with_a_reason_is_no_cherry_picking(cherries: Pro
 
 
 LEFT_OUT = {
-    "fastest": 7, "joined": 7, "through_a_view": 5, "through_a_table": 5, "counted_beside": 5, "by_grain": 5,
+    "fastest": 7, "calm": 6, "joined": 7, "through_a_view": 5, "through_a_table": 5, "counted_beside": 5, "by_grain": 5,
 }
 
 

@@ -47,6 +47,8 @@ columns:
   e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
   e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
   e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
+  accelerator_power_w: {type: double, unit: W, description: "Mean power of all accelerators together in the measured window, at their boards; hosts and cooling are not in it"}
+  accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators per output token, at their boards"}
   cost_per_output_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known"}
 */
 with point as (
@@ -151,6 +153,8 @@ select
     keyed.e2e_mean_ms,
     keyed.e2e_p50_ms,
     keyed.e2e_p99_ms,
+    keyed.accelerator_power_w,
+    keyed.accelerator_energy_per_output_token_j,
     keyed.cost_per_token_usd as cost_per_output_token_usd
 from keyed
 inner join run_session

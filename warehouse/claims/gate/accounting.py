@@ -41,6 +41,11 @@ class Accounts:
         self._stated = _stated_of_runs(con, catalog)
         self._rows: dict[int, dict[str, LeftOut]] = {}
         self._place({rowid: observed.get(rowid, set[str]()).intersection(runs) for rowid, runs in traced.items()})
+        for rowid, runs in traced.items():
+            for run in set(runs) - observed.get(rowid, set[str]()):  # its spread is in no interval
+                reason = "in the number, not in the observations"
+                found = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run))
+                self._rows.setdefault(rowid, {}).setdefault(run, found)
 
     def left_out(self, rowid: int) -> list[LeftOut]:
         """The runs that were left out of one row, sorted."""

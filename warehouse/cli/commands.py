@@ -56,7 +56,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Ask about serving",
         {
             "frontier": "show which measured points of load curves no other point beats",
-            "goodput": "show which share of requests meets an SLO, load by load",
+            "goodput": "show which share of requests keeps to latency limits, load by load",
         },
     ),
     "decisions": (

@@ -321,6 +321,7 @@ def project(bucket_name: str, tmp_path: Path) -> Project:
     return read_project(made.root)
 
 
+@pytest.mark.exhaustive
 def test_every_command_works_on_a_store_in_s3(project: Project, tmp_path: Path, wh_on: WhOn) -> None:
     def wh(*arguments: str) -> str:
         status, out, err = wh_on(project, *arguments)

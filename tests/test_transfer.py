@@ -363,6 +363,7 @@ def test_a_bucket_is_a_store_like_any(source: Project, target: Project, bucket_n
         next(remove_leftovers(open_store(bucket), datetime.now(UTC)))
 
 
+@pytest.mark.exhaustive
 def test_every_changed_byte_and_every_lost_object_of_a_bucket_is_found(source: Project, bucket_name: str, wh_on: WhOn) -> None:
     """Eight times five at once, of which none hides another: in each bundle, of publications and specs, of signatures; or of events."""
     url = f"s3://{bucket_name}/of/team"

@@ -195,6 +195,7 @@ def test_a_rebuilt_warehouse_publishes_the_same(published: Project, tmp_path: Pa
     assert content_of(project) == content_of(published)
 
 
+@pytest.mark.exhaustive
 def test_another_folder_order_and_number_of_threads_publish_the_same(
     published: Project, recordings: Path, tmp_path: Path
 ) -> None:

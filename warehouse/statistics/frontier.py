@@ -15,7 +15,6 @@ from warehouse.statistics.observations import Floats
 Better = Literal["higher", "lower"]
 _DRAWS = 2000
 _SEED = 20260101
-_AT_ONCE = 4_000_000  # comparisons held in memory
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,7 @@ class OnFrontier:
 def non_dominated(points: ArrayLike, better: Sequence[Better]) -> NDArray[np.bool_]:
     """Which points, rows of one value an axis, are on the frontier: no other point is at least as good on every axis and better on one
     (Pareto). Equal points are on it together. Raises ValueError for values that are not finite."""
-    found: NDArray[np.bool_] = _non_dominated(_turned(points, better)[None])[0]
-    return found
+    return _non_dominated(_turned(points, better))
 
 
 def membership(runs: Sequence[ArrayLike], better: Sequence[Better], draws: int = _DRAWS, seed: int = _SEED) -> list[float] | NotSupported:
@@ -52,9 +50,7 @@ def membership(runs: Sequence[ArrayLike], better: Sequence[Better], draws: int =
         mean, count = array.mean(axis=0), len(array)
         deviations = (array - mean) * np.sqrt(count / (count - 1))
         drawn[:, place] = mean + deviations[random.integers(0, count, (draws, count))].mean(axis=1)
-    step = max(1, _AT_ONCE // len(arrays) ** 2)
-    counted = sum(_non_dominated(drawn[start : start + step]).sum(axis=0) for start in range(0, draws, step))
-    return [float(each) / draws for each in np.asarray(counted)]
+    return [float(share) for share in np.mean([_non_dominated(each) for each in drawn], axis=0)]
 
 
 def value_at(points: ArrayLike, better: tuple[Better, Better], x: float, interpolate: bool = False) -> OnFrontier | NotSupported:
@@ -85,7 +81,12 @@ def _turned(points: ArrayLike, better: Sequence[Better]) -> Floats:
 
 
 def _non_dominated(points: Floats) -> NDArray[np.bool_]:
-    """By draw and point. `points` are of shape (draws, points, axes), higher is better."""
-    one, other = points[:, :, None, :], points[:, None, :, :]
-    beats = np.logical_and((other >= one).all(axis=3), (other > one).any(axis=3))
-    return np.logical_not(beats.any(axis=2))
+    """Higher is better. The first of the points in lexicographic order is beaten by none: it is on the frontier, all that it beats go, and
+    the first of the others is the next. So the cost is that of the points times those on the frontier."""
+    on = np.zeros(len(points), dtype=np.bool_)
+    left = np.lexsort(points.T[::-1])[::-1]
+    while len(left):
+        first, others = points[left[0]], points[left]
+        on[left[(others == first).all(axis=1)]] = True
+        left = left[(others > first).any(axis=1)]
+    return on

@@ -14,12 +14,13 @@
 # make bench-changes   false verdicts, findings and cost of `wh compare` and `wh changes`, on builds of simulated runs
 # make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
+# make bench-serving   cost of `wh frontier` and `wh goodput` over 10 million requests
 
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes wheel lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -66,6 +67,9 @@ bench-statistics: .venv/installed-test
 
 bench-changes: .venv/installed-test
 	$(BIN)/python benchmarks/changes/run.py
+
+bench-serving: .venv/installed-test
+	$(BIN)/python benchmarks/serving/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

@@ -12,9 +12,9 @@
 # make bench-growth    what each command costs with 1,000, 5,000 and 20,000 runs
 # make bench-statistics   coverage of the intervals, false alarms and power of the change detector, compared with other rules
 # make bench-changes   false verdicts, findings and cost of `wh compare` and `wh changes`, on builds of simulated runs
+# make bench-serving   cost of `wh frontier` and `wh goodput` over 10 million requests
 # make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
-# make bench-serving   cost of `wh frontier` and `wh goodput` over 10 million requests
 
 PYTHON ?= python3
 UV ?= uv

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 from conftest import WhOn
 from standard import standard_project
 
 from warehouse.errors import ExitCode
 from warehouse.project_making import init_project
+from warehouse.starting.sample import read_sample
 
 # By form, which is also the name of the ingestor: the file's ending, its good records, what else is in the file that is ingested, a column,
 # the value that r1 has there, and the codes of the file's issues.
@@ -91,6 +93,26 @@ def test_a_column_that_becomes_text_for_want_of_a_type_is_reported(tmp_path: Pat
     assert wh_on(project, "new", "ingestor", "b", "--from", str(tmp_path / "b.jsonl"), "-q")[2].splitlines() == [
         "the column passed is text: its values are kept as JSON", "the column sizes is text: its values are kept as JSON",
     ]
+
+
+def test_every_keyword_of_the_engine_may_name_a_column_of_the_file(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    words = [word for (word,) in duckdb.sql("select distinct keyword_name from duckdb_keywords() order by all").fetchall()]
+    sample = tmp_path / "words.csv"
+    sample.write_text(f"{','.join(words)}\n{','.join('1' for _ in words)}\n")
+    for kind, name in (("ingestor", "words"), ("query", "words_summary"), ("model", "words_again")):
+        assert wh_on(project, "new", kind, name, "--from", str(sample))[0] == 0
+    status, _, err = wh_on(project, "check")
+    assert "left" in words and status == 0, err
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("ttft_s", "s"), ("wall time s", "s"), ("tok/s", None), ("tok_s", None), ("read GB/s", None), ("Errors/s", None), ("tok_per_s", "1/s"), ("s", None)],
+)
+def test_a_rate_is_not_given_the_unit_of_a_time(name: str, unit: str | None, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"run_id,{name}\nr1,2.5\n")
+    assert read_sample(tmp_path / "a.csv").columns[1].unit == unit
 
 
 def test_no_file_is_replaced(tmp_path: Path, wh_on: WhOn) -> None:

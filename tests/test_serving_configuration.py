@@ -18,6 +18,7 @@ from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
+from warehouse.project import read_project
 from warehouse.transform.build.build import build
 
 GOOD = sample.requests(20)
@@ -61,6 +62,22 @@ def test_a_size_that_no_column_holds_is_missing(tmp_path: Path) -> None:
     (tmp_path / "tree/a.txt").write_text(COMMAND.replace("-size 4", f"-size {'9' * 23} --pipeline-parallel-size 2"))
     (row,) = built(tmp_path / "project", tmp_path / "tree")
     assert (row["tensor_parallel_size"], row["pipeline_parallel_size"]) == (None, 2)
+
+
+def test_a_run_that_was_served_in_another_way_is_no_repeat(tmp_path: Path) -> None:
+    server = " --tensor-parallel-size {} --max-num-seqs {}"
+    served = {"a": (4, 64), "b": (4, 64), "more_seqs": (4, 128), "tp8": (8, 64)}
+    for hour, (name, options) in enumerate(served.items()):
+        sample.write(tmp_path / f"tree/{name}.json", plain(date=f"20260102-1{hour}0000", mean_ttft_ms=20.5 + hour))
+        (tmp_path / f"tree/{name}.txt").write_text(f"+ vllm serve acme/7b{server.format(*options)}\n")
+    built(tmp_path / "project", tmp_path / "tree")
+    warehouse = Warehouse(read_project(tmp_path / "project"))
+    sql = "select raw_folder, series_key, comparable_key from mart.measurement join benchmark_run_fact using (run_id) where metric = 'ttft_p99_ms'"
+    keys = {row["raw_folder"].removesuffix(".json"): row for row in warehouse.sql(sql).to_pylist()}
+    assert keys["a"]["comparable_key"] == keys["b"]["comparable_key"] != keys["more_seqs"]["comparable_key"]
+    assert keys["a"]["series_key"] == keys["more_seqs"]["series_key"] != keys["tp8"]["series_key"]
+    found = warehouse.compare("tensor_parallel_size=4", "tensor_parallel_size=8")
+    assert "parameter tensor_parallel_size: 4 -> 8" in map(str, found.differences)
 
 
 @pytest.fixture(scope="module")

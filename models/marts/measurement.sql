@@ -19,14 +19,14 @@ columns:
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
   benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it", tests: [not_null]}
   workload: {type: varchar, description: "Digest of the frozen workload document"}
-  parameters: {type: varchar, description: "Parameters of the indicator, key=value, sorted"}
+  parameters: {type: varchar, description: "Parameters of the indicator, or how the model was served (parallel sizes, precision, prefix caching), key=value, sorted"}
   hardware: {type: varchar, description: "Key in hardware_topology_dim"}
   testbed: {type: varchar, description: "Key in cluster_region_dim"}
   node: {type: varchar, description: "The node or nodes that took part; NULL where the evidence does not say"}
   software: {type: varchar, description: "Key in software_version_dim"}
   script: {type: varchar, description: "sha256 of the script that measured"}
   series_key: {type: varchar, description: "Digest of what must be equal in a series over time: all of the above except node, software and script", tests: [not_null]}
-  comparable_key: {type: varchar, description: "Digest of the same with software and script: repeats share it", tests: [not_null]}
+  comparable_key: {type: varchar, description: "Digest of the same with software, script and the flags of the server: repeats share it", tests: [not_null]}
 */
 with serving as (
     select
@@ -79,6 +79,20 @@ fabric as (
         latency_mean_us, latency_p50_us, latency_p99_us, io_per_s, gflop_per_s, temperature_c, power_w
     ))
     where scope <> 'rank'
+),
+
+-- How a model was served is a parameter of its run. Flags of the server change with its version, so they make runs no repeats of each
+-- other, but end no series.
+served as (
+    select
+        run_id,
+        nullif(concat_ws(
+            ', ', 'data_parallel_size=' || data_parallel_size, 'expert_parallel_size=' || expert_parallel_size,
+            'is_prefix_caching_enabled=' || is_prefix_caching_enabled, 'pipeline_parallel_size=' || pipeline_parallel_size,
+            'precision=' || precision, 'tensor_parallel_size=' || tensor_parallel_size
+        ), '') as parameters,
+        server_flags
+    from serving_configuration_fact
 ),
 
 parameters as (
@@ -203,12 +217,13 @@ described as (
         run.started_at,
         run.benchmark_case_id,
         run.workload_spec_digest as workload,
-        parameters.parameters,
+        coalesce(parameters.parameters, served.parameters) as parameters,
         run.hardware_topology_key as hardware,
         run.cluster_region_key as testbed,
         coalesce(run.node_name, nodes.nodes) as node,
         run.software_version_key as software,
-        script.script
+        script.script,
+        served.server_flags
     from valued
     inner join benchmark_run_fact as run
         on run.run_id = valued.run_id
@@ -216,6 +231,8 @@ described as (
         on run_replicate.run_id = valued.run_id
     left join parameters
         on parameters.run_id = valued.run_id
+    left join served
+        on served.run_id = valued.run_id
     left join script
         on script.run_id = valued.run_id
     left join nodes
@@ -228,12 +245,14 @@ described as (
 )
 
 select
-    *,
+    * exclude (server_flags),
     left(sha256(to_json([indicator, metric, point, metric_version, benchmark_case_id, workload, parameters, hardware, testbed])::varchar), 32)
         as series_key,
     left(
         sha256(
-            to_json([indicator, metric, point, metric_version, benchmark_case_id, workload, parameters, hardware, testbed, software, script])::varchar
+            to_json([
+                indicator, metric, point, metric_version, benchmark_case_id, workload, parameters, hardware, testbed, software, script, server_flags
+            ])::varchar
         ),
         32
     ) as comparable_key

@@ -7,7 +7,7 @@ grain: [run_id, kind, name]
 role: conditions
 columns:
   run_id: {type: varchar, description: "The run"}
-  kind: {type: varchar, description: "software, package, hardware, testbed, workload, parameter, script, declared, host, telemetry, reported or evidence"}
+  kind: {type: varchar, description: "software, package, hardware, testbed, workload, serving, parameter, script, declared, host, telemetry, reported or evidence"}
   name: {type: varchar, description: "The condition: a column of its dimension, a package, a parameter"}
   value_text: {type: varchar, description: "The condition as text"}
   value_number: {type: double, description: "The condition where it is a measured quantity, which differs a little from run to run; NULL for every other"}
@@ -129,6 +129,35 @@ workload as (
     unpivot (value_text for name in (
             workload_spec_digest, workload_document
     ))
+),
+
+-- What measurement has as parameters is a parameter here, too, unless an indicator of the run states it.
+serving as (
+    select
+        run_id,
+        if(name in ('server_flags', 'input_length', 'output_length'), 'serving', 'parameter') as kind,
+        name,
+        value_text,
+        null::double as value_number
+    from (
+        select
+            run_id,
+            tensor_parallel_size::varchar as tensor_parallel_size,
+            pipeline_parallel_size::varchar as pipeline_parallel_size,
+            expert_parallel_size::varchar as expert_parallel_size,
+            data_parallel_size::varchar as data_parallel_size,
+            precision,
+            is_prefix_caching_enabled::varchar as is_prefix_caching_enabled,
+            server_flags,
+            input_length::varchar as input_length,
+            output_length::varchar as output_length
+        from serving_configuration_fact
+    ) as stated
+    unpivot (value_text for name in (
+            tensor_parallel_size, pipeline_parallel_size, expert_parallel_size, data_parallel_size, precision,
+            is_prefix_caching_enabled, server_flags, input_length, output_length
+    ))
+    where (run_id, name) not in (select (run_id, key) from performance_indicator_fact where kind = 'parameter')
 ),
 
 declared as (
@@ -274,6 +303,8 @@ union all
 select * from testbed
 union all
 select * from workload
+union all
+select * from serving
 union all
 select * from declared
 union all

@@ -16,7 +16,10 @@ _LISTED = 3  # values a side
 _LONGEST = 80  # characters of a value
 _DOCUMENT = "workload_document"
 _NOT_STATED = "(not stated)"
-_ORDER = ("script", "parameter", "workload", "software", "package", "hardware", "testbed", "declared", "host", "telemetry", "reported", "evidence")
+_ORDER = (
+    "script", "parameter", "workload", "serving", "software", "package", "hardware", "testbed", "declared", "host", "telemetry", "reported",
+    "evidence",
+)
 
 # A run's conditions: kind and name, to the text and where it is a measured quantity the number.
 Conditions = Mapping[tuple[str, str], tuple[str, float | None]]

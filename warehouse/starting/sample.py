@@ -24,6 +24,22 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _UNITS = {
     "ms": "ms", "us": "us", "s": "s", "bytes": "bytes", "w": "W", "pct": "%", "gb_per_s": "GB/s", "tokens_per_s": "tokens/s", "per_s": "1/s",
 }
+# Before _s, these may count what happens in a second: tok_s, GB/s. Such a column has no unit.
+_COUNTED = frozenset(
+    (
+        "b kb mb gb tb kib mib gib tib bit bits kbit mbit gbit byte bytes flop flops gflop gflops tflop tflops op ops tok toks token tokens "
+        "req reqs request requests query queries it iter iters iteration iterations step steps sample samples img image images row rows "
+        "record records file files packet packets message messages"
+    ).split()
+)
+# Words that are not reserved, but that DuckDB, sqlglot or YAML does not read as a column's name without quotes.
+_NO_COLUMN = frozenset(
+    (
+        "alter anti asof at authorization between binary by collation concurrently cross cube drop force freeze full generated glob grant ilike "
+        "inner insert install is isnull join left like lock map natural no notnull off outer overlaps positional revoke right rollback rollup "
+        "semi similar tablesample unpack verbose yes"
+    ).split()
+)
 _LINEAGE = frozenset({"artifact_manifest_digest", "raw_path", "raw_offset", "raw_length"})  # which landing rows have already
 
 
@@ -39,6 +55,9 @@ class SampleColumn:
 
     @property
     def unit(self) -> str | None:
+        *_, before, last = "", *self.name.split("_")
+        if last == "s" and (self.stated.endswith("/s") or before in _COUNTED):
+            return None
         return next((unit for ending, unit in sorted(_UNITS.items(), key=lambda each: -len(each[0])) if self.name.endswith(f"_{ending}")), None)
 
 
@@ -117,7 +136,7 @@ def _columns(rows: Iterable[Mapping[str, Any]]) -> tuple[SampleColumn, ...]:
             values.setdefault(name, []).append(value)
     found: list[SampleColumn] = []
     for stated, all_values in values.items():
-        taken = {column.name for column in found} | _LINEAGE | RESERVED
+        taken = {column.name for column in found} | _LINEAGE | RESERVED | _NO_COLUMN
         name = re.sub(r"[^a-z0-9]+", "_", stated.lower()).strip("_")
         name = name if _NAME.fullmatch(name) else f"c_{name}".rstrip("_")
         while name in taken:

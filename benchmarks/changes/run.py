@@ -21,20 +21,20 @@ from numpy.typing import NDArray
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "statistics")]
 
-import labelled  # noqa: E402
-from detection import FLAT  # noqa: E402
-from figure import Figure  # noqa: E402
-from rules import hud  # noqa: E402
+import labelled
+from detection import FLAT
+from figure import Figure
+from rules import hud
 
-from warehouse.analysis.changes import Changes, changes  # noqa: E402
-from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare_sides  # noqa: E402
-from warehouse.analysis.measurements import measured  # noqa: E402
-from warehouse.analysis.selection import select  # noqa: E402
-from warehouse.errors import counted  # noqa: E402
-from warehouse.project import Project  # noqa: E402
-from warehouse.project_making import init_project  # noqa: E402
-from warehouse.transform.build.build import build  # noqa: E402
-from warehouse.transform.finished.builds import current_build  # noqa: E402
+from warehouse.analysis.changes import Changes, changes
+from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare_sides
+from warehouse.analysis.measurements import measured
+from warehouse.analysis.selection import select
+from warehouse.errors import counted
+from warehouse.project import Project
+from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+from warehouse.transform.finished.builds import current_build
 
 Floats = NDArray[np.float64]
 SERIES = HERE.parents[2] / "shared" / "changepoints"

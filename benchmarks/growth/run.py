@@ -14,9 +14,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]
 
-from samples.bench_serving import requests, vllm_record  # noqa: E402
-from transform import measure  # noqa: E402
-from transform.measure import Cost  # noqa: E402
+from samples.bench_serving import requests, vllm_record
+from transform import measure
+from transform.measure import Cost
 
 WH = [sys.executable, "-m", "warehouse.cli.main"]
 SIZES = (1_000, 5_000, 20_000)

@@ -11,11 +11,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "transform")]
 
-from measure import medians, run  # noqa: E402
+from measure import medians, run
 
-from warehouse.project_making import init_project  # noqa: E402
-from warehouse.transform.build.build import build  # noqa: E402
-from warehouse.transform.finished.builds import current_build  # noqa: E402
+from warehouse.project_making import init_project
+from warehouse.transform.build.build import build
+from warehouse.transform.finished.builds import current_build
 
 _LOADS = 8  # of a curve
 _REPEATS = 5

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import COUNTED, SCOPE, chosen, column_of, labels, load_points
+from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
 from warehouse.statistics.frontier import Better, OnFrontier, membership, non_dominated, value_at
@@ -121,13 +122,9 @@ def _rows(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None)
 
 
 def _not_counted(row: Mapping[str, Any], axes: tuple[Axis, Axis]) -> str | None:
-    """Why a row is no point; None where it is."""
-    if row["status"] not in COUNTED:
-        return str(row["status"])
-    if row.get("copy_of"):
-        return "the same measurement as another run"
-    from math import isfinite
-
+    """Why a row does not count as a point on these axes. Returns None if it counts."""
+    if reason := uncounted(row):
+        return reason
     missing = [axis.column for axis in axes if row[axis.column] is None or not isfinite(row[axis.column])]
     return f"without {missing[0]}" if missing else None
 

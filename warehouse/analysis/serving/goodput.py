@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import COUNTED, SCOPE, chosen, column_of, labels, load_points
+from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
 from warehouse.statistics.interval import Interval, NotSupported
@@ -81,10 +81,10 @@ def goodput(project: Project, slo: str, where: str | None = None, target: float 
         rows = _rows(con, points, requests, limits, where)
     if not rows:
         raise WarehouseError("WH522", "no point matches", printable(where or points.name), exit_code=ExitCode.NOT_FOUND)
-    left_out = Counter(reason for row in rows if (reason := _not_counted(row)))
+    left_out = Counter(reason for row in rows if (reason := uncounted(row)))
     curves: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:
-        if not _not_counted(row):
+        if not uncounted(row):
             curves.setdefault((row["curve_key"], row["load_kind"]), []).append(row)
     return Goodput(build.digest, limits, target, tuple(_curve(*key, of_curve, target) for key, of_curve in curves.items()), dict(left_out))
 
@@ -130,12 +130,6 @@ def _held(name: str, limit: float, has_tokens: bool) -> str:
     if has_tokens and name.startswith(_BETWEEN_TOKENS):
         return f"({held} or coalesce({quote(name)} is null and output_token_count <= 1, false))"
     return held
-
-
-def _not_counted(row: Mapping[str, Any]) -> str | None:
-    if row["status"] not in COUNTED:
-        return str(row["status"])
-    return "the same measurement as another run" if row.get("copy_of") else None
 
 
 def _curve(curve_key: str, load_kind: str | None, rows: Sequence[dict[str, Any]], target: float) -> CurveGoodput:

@@ -15,7 +15,7 @@ from warehouse.transform.sql.duck import quote, text_literal
 
 # Points compete, and curves are compared, where these are equal, as far as a table has them.
 SCOPE = ("model", "input_length", "output_length", "precision")
-COUNTED = ("succeeded", "unknown")  # the statuses of a run that has a result
+_COUNTED = ("succeeded", "unknown")  # the statuses of a run that has a result
 _LABELS = ("framework", "framework_version", "accelerator", "accelerator_count", "deployment_model")
 
 
@@ -43,6 +43,13 @@ def chosen(table: RoleTable, where: str | None) -> str:
         for name, is_negated, value in (conditions(where) if where else ())
     ]
     return " and ".join(clauses) or "true"
+
+
+def uncounted(row: Mapping[str, Any]) -> str | None:
+    """Why a row does not count as a point, whatever is asked of it. Returns None if it counts."""
+    if row["status"] not in _COUNTED:
+        return str(row["status"])
+    return "the same measurement as another run" if row.get("copy_of") else None
 
 
 def labels(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def test_the_command(project: Project, wh_on: WhOn) -> None:
     assert "at user_tokens_per_s 60: gpu_tokens_per_s 10.2 (measured; step function of measured points)" in out
     assert "1 row left out: failed" in err and "probabilities: not supported, needs 2 runs (has 1)" in err
     _, out, _ = wh_on(project, "frontier", *axes, "--at", "60", "--interpolate")
-    assert "interpolated, nobody measured it" in out
+    assert "interpolated, not measured" in out
     status, out, _ = wh_on(project, "frontier", *axes, "--json")
     document = json.loads(out)
     assert status == 0 and [len(each["points"]) for each in document["frontiers"]] == [3, 1]

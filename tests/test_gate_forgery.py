@@ -145,7 +145,7 @@ def test_runs_that_were_left_out_and_are_forgotten_with_the_verdict(project: Pro
     judged_again(project)
     number, whole = verify_all(project)
     assert (number.state, whole.state, whole.number_id) == ("verified", "refused", None)
-    assert "leaves out run" in whole.reason and "and 6 more unnamed" in whole.reason
+    assert "does not name run" in whole.reason and "and 6 more, which its numbers leave out" in whole.reason
 
 
 def test_a_run_that_is_excused_by_nobody(project: Project) -> None:
@@ -158,7 +158,7 @@ def test_a_run_that_is_excused_by_nobody(project: Project) -> None:
     judged_again(project)
     number, whole = verify_all(project)
     assert (number.state, whole.state) == ("verified", "refused")
-    assert "says otherwise why run" in whole.reason
+    assert "gives another reason why run" in whole.reason
 
 
 def test_looks_that_are_forgotten_with_the_verdict(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ UNREADABLE: dict[str, Callable[[Line], Any]] = {
     "rules that are a list": lambda line: line["cells"]["v"].update(rules=[]),
     "cells that are a list": lambda line: line.update(cells=[]),
     "a grain that is text": lambda line: line.update(grain="a"),
-    "a start that is no time": lambda line: line["observed"][0][1].update(started_at="noon"),
+    "a start that is not a time": lambda line: line["observed"][0][1].update(started_at="noon"),
     "requests that are text": lambda line: line["observed"][0][1].update(requests="many"),
 }
 

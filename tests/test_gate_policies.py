@@ -59,7 +59,7 @@ BAD = {
         for said in ("[]", '{column = "x"}', "[[1]]")
     },
     **{
-        f"a bound that is {said}": (POLICY + RULE.replace("{at_least = 5}", f"{{at_least = {said}}}"), "at_least in publishable of rule runs is no number")
+        f"a bound of {said}": (POLICY + RULE.replace("{at_least = 5}", f"{{at_least = {said}}}"), "at_least in publishable of rule runs is no number")
         for said in ("[5]", "true", '{column = 5}')
     },
     "a bound that is not a number": (POLICY + RULE.replace("{at_least = 5}", "{at_least = nan}"), "it has no digest"),

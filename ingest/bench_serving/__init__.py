@@ -22,7 +22,7 @@ TABLES: Mapping[str, pa.Schema] = {
         RUN_ID,
         pa.field("format", pa.string(), nullable=False),  # one that formats.py lists
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
-        pa.field("failure", pa.string()),  # why there is no result
+        pa.field("failure", pa.string()),  # why the run has no result
         pa.field("started_at", _TIME),  # ended_at less the duration
         pa.field("ended_at", _TIME),
         pa.field("ended_at_text", pa.string()),

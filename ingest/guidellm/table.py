@@ -1,4 +1,4 @@
-"""The table of a report (`benchmarks.csv`): a row for each benchmark, read where there is no JSON of the run. It has no requests.
+"""The table of a report (`benchmarks.csv`): one row per benchmark, without requests. It is read only if the run has no JSON.
 
 By vllm-project/guidellm: one header row in 0.2 and 0.3 (`src/guidellm/benchmark/output.py`), three in 0.4 and later
 (`src/guidellm/benchmark/outputs/csv.py`): group, name or status with unit, unit or statistic. There the columns are those of the first

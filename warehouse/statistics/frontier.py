@@ -19,7 +19,7 @@ _SEED = 20260101
 
 @dataclass(frozen=True)
 class OnFrontier:
-    """What a frontier has at `x`: `y`, and by which method. `is_interpolated`: nobody measured it."""
+    """What a frontier has at `x`: `y`, and by which method. `is_interpolated`: `y` was not measured."""
 
     x: float
     y: float

@@ -72,7 +72,9 @@ class Rejudge:
             if others := sorted(run for run, what in all_of_it.items() if run not in said or said[run] != what):
                 missing = [run for run in others if run not in said]
                 more = f" and {len(missing) - 1} more" * (len(missing) > 1)
-                return f"leaves out run {missing[0]}{more} unnamed" if missing else f"says otherwise why run {others[0]} is not in a number"
+                if missing:
+                    return f"does not name run {missing[0]}{more}, which its numbers leave out"
+                return f"gives another reason why run {others[0]} is left out"
             bundles = {
                 str(run["run_id"]): str(run["artifact_manifest_digest"])
                 for cell in row.cells.values() for run in cell.runs if run.get("artifact_manifest_digest")

@@ -179,7 +179,7 @@ def _incomplete(
         elif not then <= together and (found := differs(then)):
             yield Verdict(None, publication.digest, None, REFUSED, f"all the evidence that the store had when it was published gives {found}")
         elif then and (found := auditor.unaccounted(auditor.replayed(then, grain), events_then(project, publication))):
-            reason = f"its numbers are those of its evidence, but its judgement {found}: all the evidence that the store had then says so"
+            reason = f"its numbers follow from its evidence, but its judgement {found} (checked with all the evidence that the store had then)"
             yield Verdict(None, publication.digest, None, REFUSED, reason)
     except WarehouseError as error:
         yield Verdict(None, publication.digest, None, REFUSED, f"wh cannot check that it is all that its query gives: {error.message}", 0, (error,))

@@ -24,7 +24,7 @@ _X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelera
 def command(
     x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="the first axis; :higher or :lower behind it says which is better")] = _X,
     y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="the second axis")] = _Y,
-    where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only points that this holds for; * stands for any characters")] = None,
+    where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only points that match; * stands for any characters")] = None,
     scope: Annotated[
         str | None, typer.Option(metavar="COLUMN,...", help="points compete where these are equal (default model, lengths, precision)")
     ] = None,
@@ -79,5 +79,5 @@ def _answer(frontier: "Frontier", found: "Frontiers") -> str:
     answer = frontier.at
     if answer is None or isinstance(answer, NotSupported):
         return f"at: {answer}"
-    label = "interpolated, nobody measured it" if answer.is_interpolated else "measured"
+    label = "interpolated, not measured" if answer.is_interpolated else "measured"
     return f"at {found.x.column} {answer.x:g}: {found.y.column} {answer.y:.6g} ({label}; {answer.method})"

@@ -21,7 +21,7 @@ EXAMPLES = (
 
 def command(
     slo: Annotated[str, typer.Argument(metavar="SLO", help="limits that each request must meet together, e.g. 'ttft_ms<=500,itl_mean_ms<=50'")],
-    where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only curves that this holds for; * stands for any characters")] = None,
+    where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only curves that match; * stands for any characters")] = None,
     target: Annotated[str, typer.Option(metavar="SHARE", help="the share of requests that must meet it, e.g. 99% or 0.99")] = "99%",
     as_json: Annotated[bool, typer.Option("--json", help="print the curves as JSON")] = False,
 ) -> ExitCode:

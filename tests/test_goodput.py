@@ -39,7 +39,8 @@ select * from (values
     ('a2', 'p', null, 1.0, 1.0, 9), ('a2', 'p', 'succeeded', 1.0, 1.0, 9), ('a2', 'p', 'succeeded', 11.0, null, 9),
     ('a2', 'p', 'succeeded', 1.0, 1.0, 9),
     ('b1', 'p', 'succeeded', 1.0, 1.0, 9), ('b1', 'p', 'succeeded', 1.0, 1.0, 9), ('b1', 'p', 'succeeded', 1.0, 1.0, 9),
-    ('b1', 'p', 'failed', 1.0, 1.0, 0),
+    ('b1', 'p', 'failed', 1.0, 1.0, 0), ('b1', 'p', 'unfinished', 1.0, 1.0, 3), ('b1', 'p', 'unfinished', 99.0, null, 1),
+    ('d1', 'p', 'unfinished', 1.0, 1.0, 3),
     ('e1', 'p', 'succeeded', 1.0, null, 9), ('e1', 'p', 'succeeded', 1.0, 1.0, 9),
     ('f1', 'p', 'succeeded', 1.0, 1.0, 9), ('g1', 'p', 'succeeded', 1.0, 1.0, 9),
     ('e1', 'another point', 'succeeded', 1.0, null, 9)
@@ -72,13 +73,13 @@ def test_a_request_meets_all_limits_or_not(project: Project) -> None:
     assert (first.load, first.run_ids, first.met, first.total, first.share) == (1.0, ("a1", "a2"), 6, 8, 0.75)
     assert isinstance(first.interval, Interval) and first.interval.n == {"session": 2, "run": 2, "request": 8}
     assert first.goodput_per_s == pytest.approx((2 * 3 / 4 + 4 * 3 / 4) / 2)
-    assert (second.met, second.total, second.goodput_per_s) == (3, 4, 8)  # the failed one met nothing
+    assert (second.met, second.total, second.goodput_per_s) == (3, 4, 8)  # the failed one met nothing, the unfinished ones are not judged
     assert isinstance(second.interval, NotSupported)
 
 
 def test_what_the_evidence_does_not_say_is_not_supported(project: Project) -> None:
     *_, third, fourth = only(goodput(project, SLO)).loads
-    assert (third.load, third.share, third.reason) == (4.0, None, "the evidence of d1 has a summary, and no requests")
+    assert (third.load, third.share, third.reason) == (4.0, None, "the evidence of d1 has no request that ended")
     assert (fourth.load, fourth.share, fourth.reason) == (8.0, None, "1 of 2 requests of e1 have no itl_mean_ms")
     assert only(goodput(project, "ttft_ms<=10")).loads[3].share == 1.0  # nothing is asked of what is not there
     assert goodput(project, SLO).left_out == {"failed": 1, "the same measurement as another run": 1}

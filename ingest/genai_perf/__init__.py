@@ -86,6 +86,7 @@ TABLES: Mapping[str, pa.Schema] = {
         RUN_ID,
         _POINT,
         _REQUEST,
+        pa.field("credit_issued_ns", pa.int64()),  # when its rate limiter or schedule let it go; the first versions do not state it
         pa.field("request_start_ns", pa.int64()),
         pa.field("request_end_ns", pa.int64()),
         pa.field("time_to_first_token_ms", pa.float64()),
@@ -95,11 +96,12 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("output_sequence_length", pa.int64()),
         pa.field("error_type", pa.string()),  # NULL: the request succeeded
         pa.field("error_message", pa.string()),
+        pa.field("was_cancelled", pa.bool_()),  # NULL: not stated
     ),
 }
 
 INGESTOR = Family(
-    package=__name__, name="genai_perf", version=15, tables=TABLES,
+    package=__name__, name="genai_perf", version=16, tables=TABLES,
     formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

@@ -26,6 +26,7 @@ from .units import MILLISECONDS, milliseconds
 _TIMES = ("time_to_first_token", "inter_token_latency", "request_latency")
 _LENGTHS = ("input_sequence_length", "output_sequence_length")
 _MOMENTS = ("request_start_ns", "request_end_ns")
+_ISSUED, _CANCELLED = "credit_issued_ns", "was_cancelled"
 _WARM_UP = "warmup"
 
 
@@ -51,7 +52,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
     phases = records.texts("metadata", "benchmark_phase")
     if len(records) == 1 or phases is None or not records.has("metadata", "benchmark_phase").all():
         return None
-    columns: dict[str, Any] = {key: records.counts("metadata", key) for key in _MOMENTS}
+    columns: dict[str, Any] = {key: records.counts("metadata", key) for key in (*_MOMENTS, _ISSUED)}
     for key in _TIMES:
         columns[f"{key}_ms"] = _milliseconds(records, key)
     for key in _LENGTHS:
@@ -61,6 +62,8 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
     if any(records.column("error") or ()):
         errors = [_error(Record(value, never)) for value in records.values]
         columns |= {key: pa.array([error[key] for error in errors], pa.string()) for key in _ERROR}
+    cancelled = records.column("metadata", _CANCELLED) or []
+    columns[_CANCELLED] = pa.array([value if isinstance(value, bool) else None for value in cancelled], pa.bool_())
     offsets, lengths = several.offsets, several.lengths
     if _WARM_UP in phases:
         kept = np.array([phase != _WARM_UP for phase in phases])
@@ -94,7 +97,9 @@ def _milliseconds(records: Records, key: str) -> pa.Array | None:
 
 def _columns(record: Record) -> dict[str, Any]:
     metadata = record.within("metadata")
-    columns: dict[str, Any] = {key: metadata.count(key) for key in _MOMENTS} | _error(record)
+    columns: dict[str, Any] = {key: metadata.count(key) for key in (*_MOMENTS, _ISSUED)} | _error(record)
+    cancelled = metadata.values.get(_CANCELLED)
+    columns[_CANCELLED] = cancelled if isinstance(cancelled, bool) else None
     if "timestamp_ns" in metadata.values and _MOMENTS[0] not in metadata.values:
         columns[_MOMENTS[0]] = metadata.count("timestamp_ns")
         columns[_MOMENTS[1]] = record.within("metrics", "max_response_timestamp").count("value")

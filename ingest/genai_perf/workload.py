@@ -35,6 +35,8 @@ _STATED = {
     "concurrency": ("concurrency", "loadgen/concurrency", "perf_analyzer/stimulus/concurrency", "phase/concurrency"),
     "request_rate": ("request_rate", "loadgen/request_rate", "perf_analyzer/stimulus/request_rate", "phase/rate"),
     "arrival": ("phase/type",),
+    "fixed_schedule": ("input/fixed_schedule",),
+    "prefill_concurrency": ("loadgen/prefill_concurrency", "phase/prefill_concurrency"),
     "num_prompts": (
         "num_prompts", "num_dataset_entries", "input/num_dataset_entries", "input/conversation/num", "dataset/entries",
     ),
@@ -47,7 +49,7 @@ _CONFIG = "input_config/"
 _LOADS = {"concurrency": Kind.CONCURRENCY, "request_rate": Kind.REQUEST_RATE}
 _MAX_LEVELS = 4  # of a phase or a dataset
 _NUMBERS = frozenset({
-    "isl", "isl_stddev", "osl", "osl_stddev", "concurrency", "request_rate", "num_prompts", "request_count",
+    "isl", "isl_stddev", "osl", "osl_stddev", "concurrency", "prefill_concurrency", "request_rate", "num_prompts", "request_count",
 })
 
 

@@ -38,6 +38,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("request_index", pa.int64(), nullable=False),
         pa.field("status", pa.string(), nullable=False),  # successful, errored, incomplete
         pa.field("error", pa.string()),
+        pa.field("targeted_start_s", pa.float64()),  # since the epoch: when the strategy meant to send it
         pa.field("start_time_s", pa.float64()),  # since the epoch
         pa.field("request_latency_s", pa.float64()),
         pa.field("time_to_first_token_ms", pa.float64()),
@@ -49,7 +50,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="guidellm", version=9, tables=TABLES,
+    package=__name__, name="guidellm", version=10, tables=TABLES,
     formats=(
         "GuideLLM benchmarks.json of 0.2 and 0.3 (args in each benchmark)",
         "GuideLLM benchmarks.json, report version 1 (0.4 to 0.6) and 2 (0.7 and later)",

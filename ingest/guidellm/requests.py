@@ -12,6 +12,11 @@ from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import Row
 
 STATUSES = ("successful", "errored", "incomplete")
+# Where the versions state it: 0.2 and 0.3, where -1 means not stated; between 0.3 and 0.4; 0.4 and later.
+_TARGETED = (
+    (("scheduler_info",), "targeted_start_time"), (("scheduler_info", "scheduler_timings"), "targeted_start"),
+    (("info", "timings"), "targeted_start"),
+)
 
 
 @dataclass
@@ -46,6 +51,7 @@ def _columns(record: Record, status: str) -> dict[str, Any]:
     error = record.text("error") or record.within("info").text("error")
     return {
         "error": error if status != "successful" else None,
+        "targeted_start_s": _targeted_start(record),
         "start_time_s": record.number(start),
         "request_latency_s": record.number("request_latency"),
         "time_to_first_token_ms": record.number("time_to_first_token_ms"),
@@ -54,3 +60,8 @@ def _columns(record: Record, status: str) -> dict[str, Any]:
         "prompt_tokens": record.count("prompt_tokens"),
         "output_tokens": record.count("output_tokens"),
     }
+
+
+def _targeted_start(record: Record) -> float | None:
+    stated = (record.within(*path).number(key) for path, key in _TARGETED)
+    return next((moment for moment in stated if moment is not None and moment >= 0), None)

@@ -1,8 +1,8 @@
 /*
 description: >
   One row per request of a run, at one workload point and load: what the client saw of it. A time that was not
-  measured is NULL. A failed request is a row with that status. The requests of one run are not replicates; the unit
-  of replication is the run.
+  measured is NULL. A failed request is a row with that status, and so is an unfinished one. The requests of one run
+  are not replicates; the unit of replication is the run.
 materialized: incremental
 key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s, request_index]
@@ -16,8 +16,9 @@ columns:
   concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   request_index: {type: bigint, description: "Place in the file, from 0", tests: [not_null, {range: {min: 0}}]}
-  status: {type: varchar, description: "How the request ended; NULL where the evidence does not say", tests: [{accepted_values: [succeeded, failed]}]}
+  status: {type: varchar, description: "How the request ended: unfinished where the load generator stopped waiting for its answer; NULL where the evidence does not say", tests: [{accepted_values: [succeeded, failed, unfinished]}]}
   error: {type: varchar, description: "The evidence's own words for a failure"}
+  scheduled_s: {type: double, unit: s, description: "When it was meant to be sent, on the clock of started_s; NULL where the evidence does not say"}
   started_s: {type: double, unit: s, description: "When it was sent, counted from the first request of its point"}
   ttft_ms: {type: double, unit: ms, description: "Time to first token"}
   tpot_ms: {type: double, unit: ms, description: "Time per output token after the first"}

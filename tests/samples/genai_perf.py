@@ -70,7 +70,8 @@ def write(top: Path, stated: dict[str, Any] | None = None) -> Path:
 def _record(index: int, phase: str = "profiling", **changes: Any) -> dict[str, Any]:
     return {
         "metadata": {
-            "session_num": index, "request_start_ns": SENT + index, "request_end_ns": SENT + index + 5, "benchmark_phase": phase,
+            "session_num": index, "credit_issued_ns": SENT + (3 * index - 2) * 1_000_000, "request_start_ns": SENT + index,
+            "request_end_ns": SENT + index + 5, "benchmark_phase": phase, "was_cancelled": bool(changes.get("error")),
         },
         "metrics": {
             "time_to_first_token": {"value": 0.25, "unit": "s"}, "request_latency": {"value": 300.5, "unit": "ms"},

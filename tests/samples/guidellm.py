@@ -18,17 +18,19 @@ def distribution(mean: float) -> dict[str, Any]:
 
 
 def requests(old: bool) -> dict[str, list[dict[str, Any]]]:
-    def request(latency: float, first: float | None, **more: Any) -> dict[str, Any]:
+    def request(latency: float, first: float | None, late: float = 0.25, **more: Any) -> dict[str, Any]:
+        targeted = 1700000000.5 - late
+        info = {"scheduler_info": {"targeted_start_time": targeted}} if old else {"info": {"timings": {"targeted_start": targeted}}}
         return {
-            "start_time" if old else "request_start_time": 1700000000.5, "request_latency": latency, "prompt_tokens": 32,
+            **info, "start_time" if old else "request_start_time": 1700000000.5, "request_latency": latency, "prompt_tokens": 32,
             "output_tokens": 8, "time_to_first_token_ms": first, "inter_token_latency_ms": 2.5, "output_tokens_per_second": 8 / latency,
             **more,
         }
 
-    error = {"error": "refused"} if old else {"info": {"error": "refused"}}
+    failed = request(0.1, None)
+    (failed if old else failed["info"])["error"] = "refused"
     return {
-        "successful": [request(0.25, 10.0), request(0.75, 30.0)], "errored": [request(0.1, None, **error)],
-        "incomplete": [request(9.0, 20.0)],
+        "successful": [request(0.25, 10.0, late=-0.125), request(0.75, 30.0)], "errored": [failed], "incomplete": [request(9.0, 20.0)],
     }
 
 

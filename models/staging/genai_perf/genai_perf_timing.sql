@@ -9,7 +9,9 @@ columns:
   point_index: {type: bigint, description: "Which point of the run", tests: [not_null]}
   request_index: {type: bigint, description: "Place in the file, from 0", tests: [not_null]}
   is_failed: {type: boolean, description: "Whether it brought no answer", tests: [not_null]}
+  is_cancelled: {type: boolean, description: "Whether AIPerf stopped waiting for its answer", tests: [not_null]}
   error: {type: varchar, description: "The error in the evidence's own words"}
+  issued_ns: {type: bigint, unit: ns, description: "When AIPerf's rate limiter or schedule let it go, since the epoch"}
   started_ns: {type: bigint, unit: ns, description: "When it was sent, since the epoch"}
   ended_ns: {type: bigint, unit: ns, description: "When its last response came, since the epoch"}
   ttft_ms: {type: double, unit: ms, description: "Time to first token"}
@@ -25,7 +27,9 @@ select
     point_index,
     request_index,
     first_content_ns is null as is_failed,
+    false as is_cancelled,
     case when first_content_ns is null then 'no response with content' end as error,
+    cast(null as bigint) as issued_ns,
     timestamp_ns as started_ns,
     last_response_ns as ended_ns,
     (first_content_ns - timestamp_ns) / 1e6 as ttft_ms,
@@ -42,7 +46,9 @@ select
     point_index,
     request_index,
     error_type is not null as is_failed,
+    coalesce(was_cancelled, error_type = 'RequestCancellationError', false) as is_cancelled,
     coalesce(error_message, error_type) as error,
+    credit_issued_ns as issued_ns,
     request_start_ns as started_ns,
     request_end_ns as ended_ns,
     time_to_first_token_ms as ttft_ms,

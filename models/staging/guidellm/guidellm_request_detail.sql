@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per request. A request that the end of the benchmark cut off has no complete answer: its status is failed
-  and its error incomplete, although it counts neither as an error nor in an error rate.
+  One row per request. A request that the end of the benchmark cut off is unfinished. The strategies of an arrival rate
+  set a time for each request in advance. Those of a closed loop send a request when another one ends, and are no schedule.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s, request_index]
 feeds: request
 retention_tier: warm
@@ -10,11 +10,13 @@ with clock as (
     select
         run_id,
         artifact_manifest_digest,
+        benchmark_index,
         min(start_time_s) as first_start_s
     from guidellm_request
     group by
         run_id,
-        artifact_manifest_digest
+        artifact_manifest_digest,
+        benchmark_index
 )
 
 select
@@ -24,8 +26,9 @@ select
     benchmark.concurrency as concurrency_point,
     benchmark.request_rate_per_s,
     request.request_index,
-    case when request.status = 'successful' then 'succeeded' else 'failed' end as status,
-    case when request.status != 'successful' then coalesce(request.error, request.status) end as error,
+    case request.status when 'successful' then 'succeeded' when 'incomplete' then 'unfinished' else 'failed' end as status,
+    case when request.status = 'errored' then coalesce(request.error, request.status) else request.error end as error,
+    case when benchmark.request_rate_per_s is not null then request.targeted_start_s - clock.first_start_s end as scheduled_s,
     request.start_time_s - clock.first_start_s as started_s,
     request.time_to_first_token_ms as ttft_ms,
     case when request.output_tokens > 1 then request.inter_token_latency_ms end as tpot_ms,
@@ -45,3 +48,4 @@ inner join clock
     on
         clock.run_id = request.run_id
         and clock.artifact_manifest_digest = request.artifact_manifest_digest
+        and clock.benchmark_index = request.benchmark_index

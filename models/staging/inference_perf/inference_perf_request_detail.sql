@@ -6,17 +6,6 @@ grain: [run_id, artifact_manifest_digest, request_index]
 feeds: request
 retention_tier: warm
 */
-with clock as (
-    select
-        run_id,
-        artifact_manifest_digest,
-        min(start_time_s) as first_start_s
-    from inference_perf_request
-    group by
-        run_id,
-        artifact_manifest_digest
-)
-
 select
     request.run_id,
     request.artifact_manifest_digest,
@@ -26,7 +15,9 @@ select
     request.request_index,
     case when request.error_type is null then 'succeeded' else 'failed' end as status,
     coalesce(request.error_msg, request.error_type) as error,
-    request.start_time_s - clock.first_start_s as started_s,
+    request.start_time_s - min(request.start_time_s) over (
+        partition by request.run_id, request.artifact_manifest_digest, point.point
+    ) as started_s,
     case when request.token_times > 1 then (request.first_token_s - request.start_time_s) * 1000 end as ttft_ms,
     case
         when request.output_tokens > 1
@@ -41,10 +32,6 @@ select
     request.output_tokens as output_token_count,
     request.output_tokens / nullif(request.end_time_s - request.start_time_s, 0) as output_token_throughput_per_s
 from inference_perf_request as request
-inner join clock
-    on
-        clock.run_id = request.run_id
-        and clock.artifact_manifest_digest = request.artifact_manifest_digest
 left join inference_perf_point as point
     on
         point.run_id = request.run_id

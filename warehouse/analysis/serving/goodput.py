@@ -69,8 +69,9 @@ class Goodput:
 
 def goodput(project: Project, slo: str, where: str | None = None, target: float = 0.99) -> Goodput:
     """The share of requests that meet all limits of `slo`, `name<=value,name<=value` over columns of the requests, each request by itself: a
-    failed request meets none. `where` is `name=value,name!=value` over columns of the load points. Raises WH521 (no table has load
-    points, or requests), WH522 (no such column, a limit that cannot be read, or no point is meant), WH502, WH211, WH218."""
+    failed request meets none, and an unfinished one is not counted. `where` is `name=value,name!=value` over columns of the load points.
+    Raises WH521 (no table has load points, or requests), WH522 (no such column, a limit that cannot be read, or no point is meant), WH502,
+    WH211, WH218."""
     build = current_build(project)
     points, requests = load_points(build), role_table(build.path, REQUESTS)
     if requests is None:
@@ -107,10 +108,12 @@ def _rows(
     same = " and ".join(f"p.{quote(key)} is not distinct from r.{quote(key)}" for key in keys)
     has_tokens = "output_token_count" in requests.columns
     held = " and ".join(_held(name, value, has_tokens) for name, value in limits.items())
-    met = f"case when status = 'failed' then false else {held} end" if "status" in requests.columns else held
+    has_status = "status" in requests.columns
+    met = f"case when status = 'failed' then false else {held} end" if has_status else held
+    finished = " where status is distinct from 'unfinished'" if has_status else ""  # what became of the others is not known
     missing = ", ".join(f"{quote(name)} := count(*) filter (met is null and {quote(name)} is null)" for name in limits)
     counted = (
-        f"with judged as (select {', '.join(map(quote, keys))}, {', '.join(map(quote, limits))}, {met} as met from {requests.sql})"
+        f"with judged as (select {', '.join(map(quote, keys))}, {', '.join(map(quote, limits))}, {met} as met from {requests.sql}{finished})"
         f" select {', '.join(map(quote, keys))}, count(*) as total, count(*) filter (met) as met, count(*) filter (met is null) as open,"
         f" struct_pack({missing}) as missing"
         " from judged group by all"
@@ -146,7 +149,7 @@ def _curve(curve_key: str, load_kind: str | None, rows: Sequence[dict[str, Any]]
 def _load(load: float | None, rows: Sequence[dict[str, Any]]) -> LoadGoodput:
     run_ids = tuple(dict.fromkeys(row["run_id"] for row in rows))
     if without := [row["run_id"] for row in rows if not row["total"]]:
-        return LoadGoodput(load, run_ids, 0, 0, None, None, None, f"the evidence of {without[0]} has a summary, and no requests")
+        return LoadGoodput(load, run_ids, 0, 0, None, None, None, f"the evidence of {without[0]} has no request that ended")
     total, met = sum(row["total"] for row in rows), sum(row["met"] for row in rows)
     if open_ones := [row for row in rows if row["open"]]:
         name, count = max(open_ones[0]["missing"].items(), key=lambda each: each[1])

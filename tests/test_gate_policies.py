@@ -103,6 +103,27 @@ def test_a_policy_is_found_by_the_name_that_it_says(tmp_path: Path) -> None:
         assert caught.value.code == "WH316"
 
 
+def test_a_policy_can_extend_another(tmp_path: Path) -> None:
+    """Its rules replace those of the same id, and the others stay; nobody extends himself."""
+    project = init_project(tmp_path / "p", bare=True)
+    folder = project.root / "queries" / "policies"
+    folder.mkdir(parents=True)
+    (folder / "own.toml").write_text('extends = "default"\n' + POLICY + RULE.replace('id = "runs"', 'id = "spread"'))
+    (folder / "two.toml").write_text('extends = "three"\n' + POLICY.replace("own", "two"))
+    (folder / "three.toml").write_text('extends = "two"\n' + POLICY.replace("own", "three"))
+    (folder / "lost.toml").write_text('extends = "nobodys"\n' + POLICY.replace("own", "lost"))
+    base, own = load_policy(project, "default"), load_policy(project, "own")
+    rules = {rule.id: rule for rule in own.rules}
+    assert rules.keys() == {rule.id for rule in base.rules}
+    assert rules["spread"].check == "runs"
+    assert [rules[rule.id] for rule in base.rules if rule.id != "spread"] == [rule for rule in base.rules if rule.id != "spread"]
+    assert "extends" not in own.document and own.name == "own"
+    assert read_policy(own.document, "as published") == own
+    for name, message in (("two", "it extends 'two', which extends it"), ("lost", "no policy is named 'nobodys'")):
+        with pytest.raises(WarehouseError, match=message):
+            load_policy(project, name)
+
+
 HEADERS = {
     "an unknown statistic": ("observations: o\n  numbers: {v: {statistic: medain, of: x}}", "statistic 'medain' is not known", "medain"),
     "no statistic": ("observations: o\n  numbers: {v: {of: x}}", "v states no statistic", "numbers:"),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.diff import BuildDiff, NumberDiff
     from warehouse.analysis.serving.frontier import Frontiers
     from warehouse.analysis.serving.goodput import Goodput
+    from warehouse.analysis.serving.validity import Validity
 
 
 def open_warehouse(path: str | Path | None = None) -> Warehouse:
@@ -166,6 +167,13 @@ class Warehouse:
         from warehouse.analysis.serving.goodput import goodput
 
         return goodput(self.project, slo, where, target)
+
+    def validity(self, where: str | None = None, policy: str = "serving") -> Validity:
+        """Whether each run of a served model can be trusted, by the rules of a policy that look at one run. Raises WH521 (no table has load
+        points), WH522 (no such column, point or rule), WH316, WH502, WH211, WH218."""
+        from warehouse.analysis.serving.validity import validity
+
+        return validity(self.project, where, policy)
 
     def diff(self, a: str, b: str) -> NumberDiff:
         """What differs between two numbers. Raises WH304 to WH307."""

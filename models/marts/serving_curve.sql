@@ -50,6 +50,22 @@ columns:
   accelerator_power_w: {type: double, unit: W, description: "Mean power of all accelerators together in the measured window, at their boards; hosts and cooling are not in it"}
   accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators per output token, at their boards"}
   cost_per_output_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known"}
+  is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
+  is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated"}
+  is_steady: {type: boolean, description: "Whether there is a steady-state window"}
+  steady_request_count: {type: bigint, description: "Requests of the steady-state window"}
+  steady_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second in the steady-state window"}
+  steady_ttft_p99_ms: {type: double, unit: ms, description: "Time to first token in the steady-state window, p99"}
+  steady_tpot_p99_ms: {type: double, unit: ms, description: "Time per output token in the steady-state window, p99"}
+  steady_e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency in the steady-state window, p99"}
+  littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1"}
+  send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99"}
+  coordinated_omission: {type: double, description: "By which share the p99 of the end-to-end latency is higher if it is counted from when requests were meant to be sent"}
+  send_rate_shortfall: {type: double, description: "By which share requests were sent more slowly than asked for, beyond chance"}
+  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off"}
+  effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies"}
+  output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1"}
+  cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke"}
 */
 with point as (
     select
@@ -155,7 +171,23 @@ select
     keyed.e2e_p99_ms,
     keyed.accelerator_power_w,
     keyed.accelerator_energy_per_output_token_j,
-    keyed.cost_per_token_usd as cost_per_output_token_usd
+    keyed.cost_per_token_usd as cost_per_output_token_usd,
+    validity.is_open_loop,
+    validity.is_closed_loop,
+    validity.is_steady,
+    validity.steady_request_count,
+    validity.steady_output_token_throughput_per_s,
+    validity.steady_ttft_p99_ms,
+    validity.steady_tpot_p99_ms,
+    validity.steady_e2e_p99_ms,
+    validity.littles_law_residual,
+    validity.send_lag_p99_ms,
+    validity.coordinated_omission,
+    validity.send_rate_shortfall,
+    validity.unfinished_share,
+    validity.effective_request_count,
+    validity.output_length_error,
+    validity.cut_stream_share
 from keyed
 inner join run_session
     on run_session.run_id = keyed.run_id
@@ -165,3 +197,9 @@ left join software_version_dim as software
     on software.software_version_key = keyed.software_version_key
 left join hardware_topology_dim as hardware
     on hardware.hardware_topology_key = keyed.hardware_topology_key
+left join serving_validity as validity
+    on
+        validity.run_id = keyed.run_id
+        and validity.workload_point = keyed.workload_point
+        and validity.concurrency_point is not distinct from keyed.concurrency_point
+        and validity.request_rate_per_s is not distinct from keyed.request_rate_per_s

@@ -57,6 +57,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "frontier": "show which measured points of load curves no other point beats",
             "goodput": "show which share of requests keeps to latency limits, load by load",
+            "validity": "show which runs of served models can be trusted, and which rules the others break",
         },
     ),
     "decisions": (

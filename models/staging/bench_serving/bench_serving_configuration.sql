@@ -3,7 +3,8 @@ description: >
   One row per run of vLLM's client or a fork: how the model was served. Server settings in a record (SGLang's
   server_info) or on the console count as flags if they are neither empty nor off; prefix caching counts even if it is
   off. What InferenceX states besides sizes, and what a vLLM sweep set (`SERVE--max_num_seqs=4`, the `serve_overrides`
-  of a failure), are flags, too.
+  of a failure), are flags, too. SGLang's client draws each length between random_range_ratio times the stated one and
+  the stated one, which is therefore not the mean (sglang/benchmark/datasets/common.py, compute_random_lens).
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */
@@ -41,6 +42,13 @@ flag as (
     group by
         run_id,
         artifact_manifest_digest
+),
+
+run as (
+    select
+        *,
+        try_cast(json_extract_string(workload_document, '$.random_range_ratio') as double) as random_range_ratio
+    from bench_serving_run
 )
 
 select
@@ -55,10 +63,16 @@ select
         flag.server_flags,
         nullif('--' || regexp_extract(run.raw_path, '(?:^|/)SERVE--([^/]+?)(?:-(?:BENCH|WL)--[^/]*)?/', 1), '--')
     ) as server_flags,
-    run.input_length,
-    run.output_length,
+    if(
+        run.format = 'sglang' and run.random_range_ratio < 1,
+        round((greatest(floor(run.input_length * run.random_range_ratio), 1) + run.input_length) / 2)::bigint, run.input_length
+    ) as input_length,
+    if(
+        run.format = 'sglang' and run.random_range_ratio < 1,
+        round((greatest(floor(run.output_length * run.random_range_ratio), 1) + run.output_length) / 2)::bigint, run.output_length
+    ) as output_length,
     run.configuration_stated_in as stated_in
-from bench_serving_run as run
+from run
 left join flag
     on
         flag.run_id = run.run_id

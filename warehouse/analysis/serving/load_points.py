@@ -52,6 +52,11 @@ def uncounted(row: Mapping[str, Any]) -> str | None:
     return "the same measurement as another run" if row.get("copy_of") else None
 
 
+def has_result() -> str:
+    """Whether a row `p` is of a run that has a result, as SQL."""
+    return f"p.status in ({', '.join(map(text_literal, _COUNTED))})"
+
+
 def labels(row: Mapping[str, Any]) -> dict[str, Any]:
     """What says which configuration a row is of, for people."""
     return {name: row[name] for name in _LABELS if row.get(name) is not None}

@@ -85,11 +85,11 @@ def _interval(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _requests(evidence: Evidence, settings: Settings) -> Finding | None:
-    """How many requests of the run with the fewest lie beyond the percentile: 10 of 1,000 for p99."""
+    """How many requests of the run with the fewest lie beyond the percentile: 10 of 1,000 for p99. `column` has the number of requests."""
     percentile = evidence.number.percentile
     if percentile is None:
         return None
-    return _over(evidence.measured, REQUESTS, lambda known: round(min(known) * (1 - percentile), 9))
+    return _over(evidence.measured, settings.get("column", REQUESTS), lambda known: round(min(known) * (1 - percentile), 9))
 
 
 def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
@@ -146,10 +146,13 @@ def _lineage(evidence: Evidence, settings: Settings) -> Finding:
     return Finding(len(unproven), unproven or rows)
 
 
-def _observed(evidence: Evidence, settings: Settings) -> Finding:
-    """A column of the observations, over the runs that the number rests on."""
+def _observed(evidence: Evidence, settings: Settings) -> Finding | None:
+    """A column of the observations, over the runs that the number rests on; not over those whose column `when` is false."""
     column, pattern = settings["column"], re.compile(settings.get("matching", ""))
-    return _over(evidence.used, column, lambda known: _OVER[settings["over"]](known, pattern))
+    counted = [each for each in evidence.used if "when" not in settings or each.columns.get(settings["when"]) is not False]
+    if evidence.used and not counted:
+        return None
+    return _over(counted, column, lambda known: _OVER[settings["over"]](known, pattern))
 
 
 def _column(evidence: Evidence, settings: Settings) -> Finding:
@@ -179,17 +182,19 @@ CHECKS: Mapping[str, Check] = {
     "sessions": Check(_sessions),
     "spread": Check(_spread),
     "interval": Check(_interval),
-    "requests": Check(_requests),
+    "requests": Check(_requests, frozenset({"column"}), frozenset({"column"})),
     "two levels": Check(_two_levels),
     "drift": Check(_drift),
     "accounted": Check(_accounted),
     "failures": Check(_failures),
     "fixed": Check(_fixed),
     "lineage": Check(_lineage, frozenset({"guarantees"})),
-    "observed": Check(_observed, frozenset({"column", "over", "matching"}), frozenset({"matching"})),
+    "observed": Check(_observed, frozenset({"column", "over", "matching", "when"}), frozenset({"matching", "when"})),
     "column": Check(_column, frozenset({"column"})),
 }
 OVER = tuple(_OVER)
+RELATIVE_TO_OTHERS = ("repeated", "distinct")  # those of `OVER` that compare runs with each other
+OF_OBSERVATIONS = ("observed", "requests")  # the checks whose `column` is one of the observations
 GUARANTEES = ("G1", "G2", "G3", "G4")  # what `lineage` can ask for
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.gate.checks import OF_OBSERVATIONS
 from warehouse.claims.gate.evidence import (
     DECLARED_REPEATS,
     OBSERVED,
@@ -54,7 +55,8 @@ def observations_of(catalog: "Catalog", spec: "BuiltModel", claim: Claim) -> str
 
 def observed_columns(policy: Policy) -> list[str]:
     """The columns of the observations that a policy looks at."""
-    return sorted({*OBSERVED, *(str(rule.settings["column"]) for rule in policy.rules if rule.check == "observed")})
+    named = (str(rule.settings[key]) for rule in policy.rules if rule.check in OF_OBSERVATIONS for key in ("column", "when") if key in rule.settings)
+    return sorted({*OBSERVED, *named})
 
 
 def observed_rows(

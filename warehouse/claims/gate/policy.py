@@ -106,7 +106,13 @@ class Policy:
 
 
 def load_policy(project: Project, name: str) -> Policy:
-    """A policy by its name. Raises WH316 for none, and for one that is not valid."""
+    """A policy by its name. Raises WH316 if there is none, or if it is not valid."""
+    document, place = _document(project, name, ())
+    return read_policy(document, place)
+
+
+def _document(project: Project, name: str, extending: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+    """The document of a policy, with the rules of the policy that it extends, and its place."""
     paths = policy_files(project)
     if name not in paths:
         hint = did_you_mean(name, paths) or f"policies are: {', '.join(sorted(paths))}"
@@ -116,10 +122,23 @@ def load_policy(project: Project, name: str) -> Policy:
         document = tomllib.loads(paths[name].read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise WarehouseError("WH316", f"it cannot be read: {error}", place) from error
-    policy = read_policy(document, place)
-    if policy.name != name:
-        raise WarehouseError("WH316", f"it says that its name is {policy.name!r}", place, f'name = "{name}"')
-    return policy
+    if document.get("name", name) != name:
+        raise WarehouseError("WH316", f"it says that its name is {document['name']!r}", place, f'name = "{name}"')
+    base = document.pop("extends", None)
+    if base is None:
+        return document, place
+    if base in (*extending, name):
+        raise WarehouseError("WH316", f"it extends {base!r}, which extends it", place)
+    return extended(document, _document(project, str(base), (*extending, name))[0], place), place
+
+
+def extended(document: Mapping[str, Any], base: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """A policy's document with the rules of the one that it extends: a rule replaces the base's rule of its id, and others are added.
+    Raises WH316 at `place`."""
+    own = read_policy(document, place).document.get("rule", [])
+    ids = {rule["id"] for rule in own}
+    inherited = [rule for rule in base.get("rule", []) if rule["id"] not in ids]
+    return {**({"confidence": base["confidence"]} if "confidence" in base else {}), **document, "rule": [*inherited, *own]}
 
 
 def policy_files(project: Project) -> dict[str, Path]:
@@ -173,7 +192,7 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
         for key in ("id", "says", "publishable", "otherwise"):
             if key not in rule:
                 raise fault(f"{what} states no {key}")
-        for key in ("id", "says", "source", "severity", "column", "matching"):
+        for key in ("id", "says", "source", "severity", "column", "matching", "when"):
             if not isinstance(rule.get(key, ""), str):
                 raise fault(f"{key} of {what} is no text", f'{key} = "..."')
         for key in check.settings - check.optional:

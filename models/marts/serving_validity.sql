@@ -1,0 +1,81 @@
+/*
+description: >
+  One row per run, workload point and load of a served model: figures that say whether the measurement can be trusted. What a figure must
+  be is stated in the policy that judges it (queries/policies/serving.toml). A figure that the evidence does not state is NULL; most of
+  them need the requests of the run.
+grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  workload_point: {type: varchar, description: "The point of the workload that was driven"}
+  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate, however many are in flight", tests: [not_null]}
+  is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated", tests: [not_null]}
+  is_steady: {type: boolean, description: "Whether there is a steady-state window with at least half of the requests (staging.serving_steady_window); NULL: fewer than 200 timed requests are known"}
+  steady_from_s: {type: double, unit: s, description: "Start of the steady-state window, counted from the first request; NULL: none"}
+  steady_to_s: {type: double, unit: s, description: "End of the steady-state window: the last request was sent"}
+  steady_request_count: {type: bigint, description: "Requests that were sent in the window and completed"}
+  steady_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens of the requests that completed in the window / its length"}
+  steady_ttft_p99_ms: {type: double, unit: ms, description: "Time to first token of the requests sent in the window, p99"}
+  steady_tpot_p99_ms: {type: double, unit: ms, description: "Time per output token of the requests sent in the window, p99"}
+  steady_e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency of the requests sent in the window, p99"}
+  littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1. Below 0 the client kept fewer in flight; above 0 the figures contradict each other. NULL: open loop, or not stated"}
+  send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99; NULL: intended times are not stated"}
+  coordinated_omission: {type: double, description: "By which share the p99 of the end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
+  send_rate_shortfall: {type: double, description: "By which share requests were sent more slowly than asked for, beyond chance; NULL: closed loop, or fewer than 50 send times"}
+  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; NULL: no requests are known"}
+  effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
+  output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; NULL: no length was asked for"}
+  cut_stream_share: {type: double, description: "Share of the requests that count as completed, and have no output token, or a first token and no end"}
+*/
+with outcome as (
+    select
+        *,
+        struct_pack(workload_point, concurrency_point, request_rate_per_s) as point,
+        coalesce(isfinite(request_rate_per_s), false) as is_open_loop,
+        least(concurrency_point, completed_count + coalesce(failed_count, 0)) as asked_in_flight
+    from serving_outcome_fact
+)
+
+select
+    outcome.run_id,
+    outcome.workload_point,
+    outcome.concurrency_point,
+    outcome.request_rate_per_s,
+    outcome.is_open_loop,
+    outcome.concurrency_point is not null and not outcome.is_open_loop as is_closed_loop,
+    steady.is_steady,
+    steady.from_s as steady_from_s,
+    steady.to_s as steady_to_s,
+    if(steady.is_steady, steady.request_count, null) as steady_request_count,
+    steady.output_token_throughput_per_s as steady_output_token_throughput_per_s,
+    steady.ttft_p99_ms as steady_ttft_p99_ms,
+    steady.tpot_p99_ms as steady_tpot_p99_ms,
+    steady.e2e_p99_ms as steady_e2e_p99_ms,
+    case
+        when not outcome.is_open_loop
+            then outcome.request_throughput_per_s * outcome.e2e_mean_ms / 1000 / nullif(outcome.asked_in_flight, 0) - 1
+    end as littles_law_residual,
+    sending.send_lag_p99_ms,
+    sending.coordinated_omission,
+    sending.send_rate_shortfall,
+    sending.unfinished_share,
+    effective.effective_request_count,
+    outcome.output_token_throughput_per_s / nullif(outcome.request_throughput_per_s, 0) / nullif(configuration.output_length, 0) - 1
+        as output_length_error,
+    sending.cut_stream_share
+from outcome
+left join serving_configuration_fact as configuration
+    on configuration.run_id = outcome.run_id
+left join serving_steady_window as steady
+    on
+        steady.run_id = outcome.run_id
+        and steady.point = outcome.point
+left join serving_effective_request_count as effective
+    on
+        effective.run_id = outcome.run_id
+        and effective.point = outcome.point
+left join serving_sending as sending
+    on
+        sending.run_id = outcome.run_id
+        and sending.point = outcome.point

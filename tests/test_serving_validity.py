@@ -1,0 +1,322 @@
+"""Whether a run can be trusted: each rule on evidence that keeps it and on evidence that breaks it, in the formats of the clients.
+
+The runs are simulated here, request by request, and what a figure must be is computed from the same requests by numpy.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import WhOn
+from samples import bench_serving, guidellm
+from samples.bench_serving import Request
+from standard import standard_project
+
+from warehouse.analysis.serving.validity import PointValidity, validity
+from warehouse.api import Warehouse
+from warehouse.errors import WarehouseError
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.transform.build.build import build
+
+TOKENS = 16  # of each answer
+RNG = np.random.default_rng(24)
+
+
+def request(start: float, latency: float, tokens: int = TOKENS) -> Request:
+    """A fifth of the latency until the first token, the rest in equal gaps."""
+    return Request(latency / 5, (latency * 0.8 / (tokens - 1),) * (tokens - 1), 64, 1000 + start)
+
+
+def closed_loop(latencies: list[float], in_flight: int) -> list[Request]:
+    """A client that sends the next request as soon as an answer is there."""
+    free = [0.0] * in_flight
+    found = []
+    for latency in latencies:
+        start = heapq.heappop(free)
+        heapq.heappush(free, start + latency)
+        found.append(request(start, latency))
+    return found
+
+
+def in_batches(latencies: list[float], in_flight: int) -> list[Request]:
+    """A client that waits for all answers before it sends the next requests."""
+    found, start = [], 0.0
+    for place in range(0, len(latencies), in_flight):
+        batch = latencies[place : place + in_flight]
+        found += [request(start, latency) for latency in batch]
+        start += max(batch)
+    return found
+
+
+def at_rate(latencies: list[float], gaps: list[float], limit: int | None = None) -> list[tuple[float, Request]]:
+    """When each request was meant to be sent, and it as it was sent: later if `limit` requests are in flight."""
+    free = [0.0] * (limit or len(latencies))
+    found, meant = [], 0.0
+    for latency, gap in zip(latencies, gaps, strict=True):
+        start = max(meant, heapq.heappop(free))
+        heapq.heappush(free, start + latency)
+        found.append((meant, request(start, latency)))
+        meant += gap
+    return found
+
+
+def vllm(of: list[Request], **changes: Any) -> dict[str, Any]:
+    duration = max(each.start + each.latency for each in of) - of[0].start
+    inputs, outputs = sum(each.input_length for each in of), sum(each.output_length for each in of)
+    return bench_serving.vllm_record(of) | {
+        "duration": duration, "request_throughput": len(of) / duration, "output_throughput": outputs / duration,
+        "total_token_throughput": (inputs + outputs) / duration,
+    } | changes
+
+
+def guide(of: list[tuple[float, Request]], name: str, rate: float, cut_off: int = 0) -> dict[str, Any]:
+    """GuideLLM's report of one benchmark with an arrival rate. The last `cut_off` requests have no end."""
+    def stated(meant: float, each: Request) -> dict[str, Any]:
+        return {
+            "info": {"timings": {"targeted_start": 1700001000.0 + meant}}, "request_start_time": 1700000000.0 + each.start,
+            "request_latency": each.latency, "prompt_tokens": 64, "output_tokens": each.output_length,
+            "time_to_first_token_ms": each.ttft * 1e3, "inter_token_latency_ms": each.gaps[0] * 1e3,
+            "output_tokens_per_second": each.output_length / each.latency,
+        }
+
+    report = guidellm.report(2)
+    benchmark = report["benchmarks"][0]
+    done = of[: len(of) - cut_off]
+    benchmark["config"] |= {"run_id": name, "strategy": {"type_": "poisson", "rate": rate}}
+    benchmark["metrics"]["request_totals"] = {"successful": len(done), "errored": 0, "incomplete": cut_off, "total": len(of)}
+    benchmark["requests"] = {
+        "successful": [stated(*each) for each in done], "errored": [], "incomplete": [stated(*each) for each in of[len(done) :]],
+    }
+    return report | {"benchmarks": [benchmark]}
+
+
+def lognormal(count: int, median: float = 0.5, spread: float = 0.3) -> list[float]:
+    return list(median * RNG.lognormal(0, spread, count))
+
+
+STEADY = closed_loop(lognormal(2000), 8)
+GROWING = closed_loop([latency * (1 + place / 250) for place, latency in enumerate(lognormal(1000))], 8)
+WARMING = closed_loop([latency + (3.0 if place < 120 else 0.0) for place, latency in enumerate(lognormal(1000))], 8)
+BATCHED = in_batches(lognormal(1000, spread=0.8), 16)
+CALM = at_rate(lognormal(1200), list(RNG.exponential(1 / 5, 1200)))
+STALLED_LATENCIES = [latency + (20.0 if place == 400 else 0.0) for place, latency in enumerate(lognormal(1200, 0.15))]
+STALLED = at_rate(STALLED_LATENCIES, list(RNG.exponential(1 / 5, 1200)), limit=1)
+SLOW_CLIENT = [each for _, each in at_rate(lognormal(600), list(RNG.exponential(1 / 3.5, 600)))]
+BROKEN = [replace(each, gaps=(0.01,) * 2) for each in STEADY[:400]]
+
+RUNS: dict[str, dict[str, Any]] = {
+    "steady": vllm(STEADY, max_concurrency=8),
+    "growing": vllm(GROWING, max_concurrency=8),
+    "warming": vllm(WARMING, max_concurrency=8),
+    "batched": vllm(BATCHED, max_concurrency=16),
+    "calm": vllm([each for _, each in CALM], max_concurrency=None, request_rate=5.0),
+    "slow_client": vllm(SLOW_CLIENT, max_concurrency=None, request_rate=5.0),
+    "short_in64_out16": vllm(BROKEN, max_concurrency=8),
+    "long_in64_out10": vllm(STEADY[:400], max_concurrency=8),
+    "asked_in64_out16": vllm(STEADY, max_concurrency=8),
+    "cut": vllm(STEADY, max_concurrency=8) | {"output_lens": [0 if place % 100 == 7 else TOKENS for place in range(2000)]},
+    "summary": {key: value for key, value in vllm(STEADY, max_concurrency=8).items() if not isinstance(value, list)},
+    "contradicting": {
+        key: value * 3 if key == "request_throughput" else value
+        for key, value in vllm(STEADY, max_concurrency=8).items() if not isinstance(value, list)
+    },
+}
+REPORTS = {
+    "calm_schedule": guide(CALM, "c" * 8, 5.0),
+    "stalled_schedule": guide(STALLED, "d" * 8, 5.0),
+    "cut_off": guide(CALM, "e" * 8, 5.0, cut_off=30),
+}
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    tree = tmp_path_factory.mktemp("evidence")
+    for name, record in RUNS.items():
+        bench_serving.write(tree / f"vllm/{name}.json", record)
+    for name, report in REPORTS.items():
+        (tree / name).mkdir()
+        (tree / name / "benchmarks.json").write_text(json.dumps(report))
+    project = standard_project(tmp_path_factory.mktemp("project") / "p")
+    plan = plan_ingest(tree, load_ingestors(project).values(), project.store_root)
+    assert not plan.problems
+    ingest(plan, open_store(project), "evidence")
+    build(project)
+    return Warehouse(project)
+
+
+NAMES = {**{name: name for name in RUNS}, "calm_schedule": "c" * 8, "stalled_schedule": "d" * 8, "cut_off": "e" * 8}
+
+
+@pytest.fixture(scope="module")
+def figures(warehouse: Warehouse) -> dict[str, dict[str, Any]]:
+    found = warehouse.sql("from mart.serving_validity").to_pylist()
+    return {name: one_of(found, part) for name, part in NAMES.items()}
+
+
+def one_of(rows: list[dict[str, Any]], part: str) -> dict[str, Any]:
+    (row,) = [row for row in rows if re.search(rf"(^|[/_.-]){part}([/_.-]|$)", row["run_id"])]
+    return row
+
+
+@pytest.fixture(scope="module")
+def judged(warehouse: Warehouse) -> dict[str, PointValidity]:
+    found = {point.run_id: point for point in validity(warehouse.project).points}
+    return {name: found[one_of([{"run_id": run} for run in found], part)["run_id"]] for name, part in NAMES.items()}
+
+
+def findings(point: PointValidity) -> dict[str, str]:
+    """The rules with a figure that the run does not keep."""
+    return {each.rule.id: each.verdict for each in point.against}
+
+
+def latencies(of: list[Request]) -> np.ndarray:
+    return np.array([each.latency * 1e3 for each in sorted(of, key=lambda each: each.start)])
+
+
+def test_the_steady_window_leaves_out_the_warm_up(figures: dict[str, dict[str, Any]]) -> None:
+    row = figures["warming"]
+    assert row["is_steady"]
+    assert 110 <= 1000 - row["steady_request_count"] <= 135  # 120 requests were slow
+    sent = sorted(each.start - WARMING[0].start for each in WARMING)
+    assert row["steady_from_s"] == pytest.approx(sent[1000 - row["steady_request_count"]])
+    assert row["steady_to_s"] == pytest.approx(sent[-1])
+    inside = [each for each in WARMING if each.start - WARMING[0].start >= row["steady_from_s"] - 1e-9]
+    assert row["steady_e2e_p99_ms"] == pytest.approx(np.percentile(latencies(inside), 99))
+    assert row["steady_ttft_p99_ms"] == pytest.approx(np.percentile(latencies(inside) / 5, 99))
+    ended = [each.start - WARMING[0].start + each.latency for each in WARMING]
+    within = sum(row["steady_from_s"] <= end <= row["steady_to_s"] for end in ended) * TOKENS
+    assert row["steady_output_token_throughput_per_s"] == pytest.approx(within / (row["steady_to_s"] - row["steady_from_s"]))
+
+
+def test_a_run_whose_latencies_grow_all_the_time_is_not_steady(
+    figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]
+) -> None:
+    assert figures["growing"]["is_steady"] is False
+    assert figures["growing"]["steady_e2e_p99_ms"] is None
+    assert findings(judged["growing"])["steady"] == "provisional"
+    assert figures["steady"]["is_steady"] is True
+    assert "steady" not in findings(judged["steady"])
+
+
+def test_effective_requests_are_those_of_batch_means(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    def expected(values: np.ndarray) -> float:
+        size = int(np.sqrt(len(values)))
+        means = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
+        return min(len(values), len(values) * values.var(ddof=1) / (size * means.var(ddof=1)))
+
+    for name, of in (("growing", GROWING), ("steady", STEADY)):
+        row, values = figures[name], latencies(of)
+        used = values[-row["steady_request_count"] :] if row["is_steady"] else values
+        assert row["effective_request_count"] == pytest.approx(expected(used))
+    assert figures["growing"]["effective_request_count"] < 100  # one after another much alike
+    assert findings(judged["growing"])["effective-requests"] == "provisional"
+    assert "effective-requests" not in findings(judged["steady"])
+
+
+def test_littles_law_shows_a_client_that_waits_for_batches(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    record = RUNS["batched"]
+    expected = record["request_throughput"] * latencies(BATCHED).mean() / 1e3 / 16 - 1
+    assert figures["batched"]["littles_law_residual"] == pytest.approx(expected)
+    assert expected < -0.5 and findings(judged["batched"])["in-flight"] == "not representative"
+    assert judged["batched"].verdict == "invalid"
+    assert abs(figures["steady"]["littles_law_residual"]) < 0.01
+    assert not {"in-flight", "littles-law"} & findings(judged["steady"]).keys()
+
+
+def test_figures_that_contradict_each_other_break_littles_law(judged: dict[str, PointValidity]) -> None:
+    assert findings(judged["contradicting"])["littles-law"] == "not representative"
+    assert judged["contradicting"].verdict == "invalid"
+
+
+def test_coordinated_omission_is_measured_against_the_schedule(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    sent = np.array([each.start - 1000 for _, each in STALLED])
+    meant = np.array([moment for moment, _ in STALLED])
+    served = np.array([each.latency for _, each in STALLED])
+    omitted = np.percentile(served + sent - meant, 99) / np.percentile(served, 99) - 1
+    row = figures["stalled_schedule"]
+    assert omitted > 1  # the client hid more than half of the p99
+    assert row["coordinated_omission"] == pytest.approx(omitted, rel=1e-6)
+    assert row["send_lag_p99_ms"] == pytest.approx(np.percentile(sent - meant, 99) * 1e3, rel=1e-6)
+    assert findings(judged["stalled_schedule"])["coordinated-omission"] == "not representative"
+    assert judged["stalled_schedule"].verdict == "invalid"
+    assert figures["calm_schedule"]["coordinated_omission"] == pytest.approx(0, abs=1e-6)
+    assert "coordinated-omission" not in findings(judged["calm_schedule"])
+
+
+def test_a_client_that_cannot_keep_up_sends_too_slowly(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    starts = np.array([each.start for each in SLOW_CLIENT])
+    gaps = np.diff(starts)
+    least = gaps.mean() - 3 * gaps.std(ddof=1) / np.sqrt(len(gaps))
+    assert figures["slow_client"]["send_rate_shortfall"] == pytest.approx(1 - 1 / (5.0 * least))
+    assert findings(judged["slow_client"])["send-rate"] == "not representative"
+    assert figures["calm"]["send_rate_shortfall"] == 0.0
+    assert "send-rate" not in findings(judged["calm"])
+    assert figures["steady"]["send_rate_shortfall"] is None  # no rate was asked for
+    silent = {each.rule.id for each in judged["calm"].silent}
+    assert "coordinated-omission" in silent  # vLLM's record does not say when requests were meant to be sent
+
+
+def test_requests_that_the_end_cut_off_make_the_p99_unknown(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    assert figures["cut_off"]["unfinished_share"] == pytest.approx(30 / 1200)
+    assert findings(judged["cut_off"])["unfinished"] == "provisional"
+    assert figures["calm_schedule"]["unfinished_share"] == 0.0
+    assert "unfinished" not in findings(judged["calm_schedule"])
+
+
+def test_answers_have_the_length_that_was_asked_for(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    assert figures["short_in64_out16"]["output_length_error"] == pytest.approx(3 / 16 - 1)
+    assert findings(judged["short_in64_out16"])["output-length-short"] == "not representative"
+    assert figures["long_in64_out10"]["output_length_error"] == pytest.approx(16 / 10 - 1)
+    assert findings(judged["long_in64_out10"])["output-length-long"] == "not representative"
+    assert figures["asked_in64_out16"]["output_length_error"] == pytest.approx(0)
+    assert figures["steady"]["output_length_error"] is None
+    for name in ("asked_in64_out16", "steady"):
+        assert not {"output-length-short", "output-length-long"} & findings(judged[name]).keys()
+
+
+def test_an_answer_without_a_token_is_a_broken_stream(figures: dict[str, dict[str, Any]], judged: dict[str, PointValidity]) -> None:
+    assert figures["cut"]["cut_stream_share"] == pytest.approx(20 / 2000)
+    assert findings(judged["cut"])["cut-streams"] == "provisional"
+    assert figures["steady"]["cut_stream_share"] == 0.0
+    assert "cut-streams" not in findings(judged["steady"])
+
+
+def test_a_summary_proves_little(judged: dict[str, PointValidity]) -> None:
+    point = judged["summary"]
+    assert point.verdict == "not proven"
+    assert {each.rule.id for each in point.silent} >= {"steady", "unfinished", "cut-streams"}
+    assert findings(point) == {}
+
+
+def test_a_run_that_keeps_every_rule_is_valid(judged: dict[str, PointValidity]) -> None:
+    assert judged["asked_in64_out16"].verdict == "valid"
+    assert judged["steady"].verdict == "valid"
+
+
+def test_the_command_names_the_rule_and_its_figure(warehouse: Warehouse, wh_on: WhOn) -> None:
+    status, out, err = wh_on(warehouse.project, "validity")
+    assert status == 0
+    (line,) = [line for line in out.splitlines() if "dddddddd" in line]
+    assert line.startswith("invalid") and "coordinated-omission" in line and "asked: at most 0.05" in line
+    assert "not proven: no evidence for" in out and "by policy serving 1" in err
+    _, out, _ = wh_on(warehouse.project, "validity", "--json")
+    assert {point["verdict"] for point in json.loads(out)["points"]} == {"valid", "flagged", "invalid", "not proven"}
+    _, out, _ = wh_on(warehouse.project, "validity", "--where", "run_id=*steady*", "--rules")
+    assert "runs without a steady-state window" in out
+
+
+@pytest.mark.parametrize(("where", "policy", "code"), [
+    ("model=nobody*", "serving", "WH522"), ("modle=x", "serving", "WH522"), (None, "nobodys", "WH316"), (None, "exploratory", "WH522"),
+])
+def test_what_cannot_be_judged_is_an_error(warehouse: Warehouse, where: str | None, policy: str, code: str) -> None:
+    with pytest.raises(WarehouseError) as caught:
+        validity(warehouse.project, where, policy)
+    assert caught.value.code == code

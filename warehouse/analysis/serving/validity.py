@@ -1,0 +1,99 @@
+"""Validity of runs: what a policy says of each load point by itself, before anything is compared or published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from warehouse.analysis.serving.load_points import chosen, has_result, labels, load_points
+from warehouse.claims.gate.checks import OF_OBSERVATIONS, RELATIVE_TO_OTHERS
+from warehouse.claims.gate.evidence import RUN_ID, Evidence, Observation
+from warehouse.claims.gate.judgement import RuleVerdict, judge
+from warehouse.claims.gate.observed import observed_columns, plain
+from warehouse.claims.gate.policy import PROVISIONAL, PUBLISHABLE, Policy, load_policy
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.project import Project
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
+from warehouse.transform.finished.role_tables import RoleTable
+from warehouse.transform.project.claim import Claim, ClaimedNumber
+
+if TYPE_CHECKING:
+    import duckdb
+
+VALID, NOT_PROVEN, FLAGGED, INVALID = "valid", "not proven", "flagged", "invalid"
+_PERCENTILE = 0.99  # of which rules on numbers of requests are judged
+
+
+@dataclass(frozen=True)
+class PointValidity:
+    """One run at one load. `verdict`: `invalid` if a figure is within no bound of its rule, `flagged` if one is only provisional, `not
+    proven` if the evidence of a rule is missing, else `valid`. `rules` has what each rule found, the worst first."""
+
+    run_id: str
+    load_kind: str | None
+    load: float | None
+    model: str | None
+    labels: Mapping[str, Any]
+    verdict: str
+    rules: Sequence[RuleVerdict]
+
+    @property
+    def against(self) -> list[RuleVerdict]:
+        """The rules whose figure makes it invalid or flagged."""
+        return [each for each in self.rules if each.verdict != PUBLISHABLE and each.figure is not None]
+
+    @property
+    def silent(self) -> list[RuleVerdict]:
+        """The rules that would have to hold, and whose evidence is missing."""
+        return [each for each in self.rules if each.verdict != PUBLISHABLE and each.figure is None]
+
+
+@dataclass(frozen=True)
+class Validity:
+    """The load points of one build that have a result, judged by `policy`."""
+
+    build: str
+    policy: Policy
+    points: tuple[PointValidity, ...]
+
+
+def validity(project: Project, where: str | None = None, policy: str = "serving") -> Validity:
+    """Judge each run of a load curve by those rules of a policy that look at one run (checks `observed` and `requests`). `where` is
+    `name=value,name!=value` over columns of the load points. Raises WH521 (no table has load points), WH522 (no such column, no point is
+    meant, or the policy has no such rule), WH316, WH502, WH211, WH218."""
+    build = current_build(project)
+    table, rules = load_points(build), load_policy(project, policy)
+    rules = replace(rules, rules=tuple(rule for rule in rules.rules if rule.check in OF_OBSERVATIONS and _is_of_one_run(rule.settings, table)))
+    if not rules.rules:
+        hint = f"a rule has check = {' or '.join(OF_OBSERVATIONS)}, and a column of {table.name}"
+        raise WarehouseError("WH522", f"policy {policy} has no rule about one run", policy, hint)
+    with open_build(build.path) as con:
+        points = tuple(_point(row, rules) for row in _rows(con, table, where))
+    if not points:
+        raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
+    return Validity(build.digest, rules, points)
+
+
+def _is_of_one_run(settings: Mapping[str, Any], table: RoleTable) -> bool:
+    return settings.get("over") not in RELATIVE_TO_OTHERS and settings.get("column", "") in table.columns
+
+
+def _rows(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None) -> Iterator[dict[str, Any]]:
+    cursor = con.execute(
+        f"select * from {table.sql} as p where {chosen(table, where)} and {has_result()} order by curve_key, load, run_id"
+    )
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+
+
+def _point(row: Mapping[str, Any], policy: Policy) -> PointValidity:
+    columns = {name: plain(row.get(name)) for name in observed_columns(policy)}
+    claim = Claim(numbers={"run": ClaimedNumber("value", "", _PERCENTILE)})
+    observation = Observation(str(row[RUN_ID]), 0.0, True, columns)
+    judged = judge(Evidence("run", 0.0, claim, row, [observation], [], None, [], {}), policy)
+    point = PointValidity(observation.run_id, row["load_kind"], row["load"], row.get("model"), labels(row), VALID, judged.rules)
+    worst = {each.verdict for each in point.against}
+    verdict = INVALID if worst - {PROVISIONAL} else FLAGGED if worst else NOT_PROVEN if point.silent else VALID
+    return replace(point, verdict=verdict)

@@ -502,7 +502,10 @@ class TestOtherFormats:
         assert not drafts(INGESTOR, tmp_path / "tree")
 
     def test_a_list_of_inferencex_records(self, tmp_path: Path) -> None:
-        split = {"num_prefill_gpu": 4, "num_decode_gpu": 8, "is_multinode": True, "hw": "gb200-nv"}
+        split = {
+            "num_prefill_gpu": 4, "num_decode_gpu": 8, "is_multinode": True, "hw": "gb200-nv",
+            "input_tput_per_gpu": 300.0, "output_tput_per_gpu": 1200.0, "tput_per_gpu": (4 * 300 + 8 * 1200) / 12,
+        }
         sample.write(tmp_path / "tree/agg_all.json", [sample.inferencex_agg_record(), sample.inferencex_agg_record(**split)])
         one, other = landed(INGESTOR, tmp_path / "tree", tmp_path / "store")["bench_serving_run"]
         assert (one["system_name"], one["accelerator"], one["accelerator_count"]) == ("h200-nb_1", "h200", 8)

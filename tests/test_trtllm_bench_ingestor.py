@@ -47,7 +47,8 @@ def test_rows_are_what_the_report_states(tmp_path: Path) -> None:
         ({"world_info": {"world_size": 3}, "performance": {"output_throughput_per_gpu_tok_s": 146.66666666666666 / 3}}, "accelerator-count-disagrees"),
         ({"world_info": {"tp_size": 2.5}}, "not-a-size"),
         ({"performance": {"request_throughput_req_s": 26.7}}, "rate-disagrees"),
-        ({"performance": {"output_throughput_per_gpu_tok_s": 146.7}}, "rate-disagrees"),
+        ({"performance": {"output_throughput_per_gpu_tok_s": 146.7}}, "accelerator-count-disagrees"),  # that of one GPU, not of two
+        ({"performance": {"output_throughput_per_gpu_tok_s": 74.0}}, "aggregate-disagrees"),
         ({"performance": {"avg_request_latency_ms": 0.21}}, "rate-disagrees"),
         ({"streaming_metrics": {"ttft_percentiles": sample.percentiles([400.0, 410.0, 420.0, 430.0])}}, "latency-contradicted"),
         ({"streaming_metrics": {"tpot_percentiles": sample.percentiles(sample.TPOT) | {"p50": 250.0}}}, "percentiles-out-of-order"),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.deployments import CONFIGURATION_FIELDS
+from warehouse.landing.deployments import CONFIGURATION_FIELDS, ROLE_FIELDS
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
@@ -47,7 +47,9 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
         pa.field("accelerator_count", pa.int64()),
-        pa.field("decode_accelerator_count", pa.int64()),  # of a deployment that splits prefill and decode
+        *ROLE_FIELDS,
+        pa.field("implied_accelerator_count", pa.float64()),  # the system's throughput over that of one accelerator
+        pa.field("accelerator_count_ratio", pa.float64()),  # the deployment's number over the implied one; another number than 1: it is not known
         pa.field("framework", pa.string()),
         pa.field("framework_version", pa.string()),
         pa.field("image", pa.string()),
@@ -76,7 +78,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="bench_serving", version=16, tables=TABLES,
+    package=__name__, name="bench_serving", version=17, tables=TABLES,
     formats=(
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "vllm bench sweep serve, serve_sla, serve_workload: folders of run=N.json, and what failed (run=N.failure.json)",

@@ -46,11 +46,10 @@ def disagreements(
 
 
 def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int | None) -> Iterator[tuple[Entry, str, str]]:
-    """The same for the throughputs and the power per accelerator of InferenceX's records that state those of the system too: by
-    process_agentic_result.py and aggregate_power.py, each is the system's over all accelerators, of prefill and decode together."""
-    for key, of_system in (
-        ("tput_per_gpu", "total_tput_tps"), ("output_tput_per_gpu", "output_tput_tps"), ("avg_power_w", "avg_total_gpu_power_w"),
-    ):
+    """The same for the output and the power per accelerator of InferenceX's records that state those of the system too: by
+    process_agentic_result.py and aggregate_power.py, each is the system's over all accelerators, of prefill and decode together. Power may
+    have been read of other accelerators than those in use, so it does not count them; throughput does (implied_accelerators.py)."""
+    for key, of_system in (("output_tput_per_gpu", "output_tput_tps"), ("avg_power_w", "avg_total_gpu_power_w")):
         each, whole = stated.get(key), stated.get(of_system)
         if not accelerators or each is None or whole is None or each.number is None or whole.number is None:
             continue

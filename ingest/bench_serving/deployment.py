@@ -18,11 +18,13 @@ from warehouse.landing.deployments import (
     accelerator_stated,
     accelerators_in_use,
     configuration,
+    roles,
     size_in,
     sizes_stated,
     split_deployment,
     stated_text,
 )
+from warehouse.landing.implied_accelerators import implied_by_record
 from warehouse.landing.severity import WARNING
 
 from .names import Told, precision_in
@@ -52,6 +54,10 @@ def deployment_of(stated: Stated, console: Stated, told: Told, places: set[str])
     in_use = accelerators_in_use(stated, multiplied, told.accelerator_count, is_shared=is_shared)
     # A size that names state twice is not the servers' default.
     is_unknown = any(f"{name}_parallel" in told.contradictory and multiplied[name] is None for name in MULTIPLIED)
+    if has_doubts or (is_unknown and in_use.to_decode is None):
+        in_use = in_use._replace(accelerators=None, to_prefill=None, to_decode=None)
+    implied = implied_by_record(stated, in_use)
+    doubts += [implied.doubt] if implied.doubt else []
     accelerator, system, naming = _accelerator(stated, told)
     columns = {
         **sizes,
@@ -59,8 +65,10 @@ def deployment_of(stated: Stated, console: Stated, told: Told, places: set[str])
         **configuration(lambda key: stated[key].value if key in stated else None),
         "system_name": system,
         "accelerator": accelerator,
-        "accelerator_count": None if has_doubts or (is_unknown and in_use.to_decode is None) else in_use.accelerators,
-        "decode_accelerator_count": in_use.to_decode,
+        "accelerator_count": None if implied.is_contradicted else in_use.accelerators,
+        **roles(stated, None if implied.is_contradicted else in_use),
+        "implied_accelerator_count": implied.accelerators,
+        "accelerator_count_ratio": implied.ratio,
         "precision": first(
             places,
             record=_precision(stated, "precision", "server_info/quantization", "quantization"),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.deployments import CONFIGURATION_FIELDS
+from warehouse.landing.deployments import CONFIGURATION_FIELDS, ROLE_FIELDS
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
@@ -39,6 +39,9 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
         pa.field("accelerator_count", pa.int64()),
+        *ROLE_FIELDS,
+        pa.field("implied_accelerator_count", pa.float64()),  # the system's throughput over that of one accelerator
+        pa.field("accelerator_count_ratio", pa.float64()),  # the deployment's number over the implied one; another number than 1: it is not known
         pa.field("tensor_parallel", pa.int64()),
         pa.field("data_parallel", pa.int64()),
         pa.field("pipeline_parallel", pa.int64()),

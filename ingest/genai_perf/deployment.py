@@ -13,11 +13,13 @@ from warehouse.landing.deployments import (
     accelerator_stated,
     accelerators_in_use,
     configuration,
+    roles,
     size_in,
     sizes_stated,
     split_deployment,
     stated_text,
 )
+from warehouse.landing.implied_accelerators import KEYS, implied_by_record
 from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.json_text import json_number, json_text
 from warehouse.landing.readers.text import Entry, Report
@@ -37,7 +39,7 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
 
     stated = {
         key: Entry(offset, length, None, key, json_text(value), json_number(value))
-        for key, value in record.items() if not isinstance(value, (dict, list))
+        for key, value in (*record.items(), *((key, _within(record, key)) for key in KEYS)) if not isinstance(value, (dict, list))
     }
 
     def known(key: str) -> str | None:
@@ -49,13 +51,19 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
     sizes = sizes_stated(stated, "")
     entry, naming = accelerator_stated(stated)
     in_use = accelerators_in_use(stated, sizes.known)
-    for doubt in filter(None, (*sizes.doubts.values(), naming, *in_use.doubts)):
+    if sizes.are_in_doubt:
+        in_use = in_use._replace(accelerators=None, to_prefill=None, to_decode=None)
+    implied = implied_by_record(stated, in_use)
+    for doubt in filter(None, (*sizes.doubts.values(), naming, *in_use.doubts, implied.doubt)):
         report(doubt.code, doubt.message, offset, length, severity=doubt.severity)
     system = entry.value if entry else None
     return Row(offset, length, {
         "system_name": system,
         "accelerator": accelerator_of(system) if system else None,
-        "accelerator_count": None if sizes.are_in_doubt else in_use.accelerators,
+        "accelerator_count": None if implied.is_contradicted else in_use.accelerators,
+        **roles(stated, None if implied.is_contradicted else in_use),
+        "implied_accelerator_count": implied.accelerators,
+        "accelerator_count_ratio": implied.ratio,
         **{f"{name}_parallel": sizes.known[name] for name in SIZES},
         "split_deployment": split_deployment(size),
         **configuration(lambda key: stated[key].value if key in stated else None),
@@ -63,6 +71,14 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
         "image": known("image"),
         "precision": known("precision"),
     })
+
+
+def _within(record: dict[str, Any], path: str) -> Any:
+    """The value at a path, with / between its keys."""
+    found: Any = record
+    for key in path.split("/"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
 
 
 def _objects(data: bytes) -> Iterator[tuple[int, int, dict[str, Any]]]:

@@ -3,9 +3,10 @@
 CSV has a header line with these names, in any order; TOML has a `[[price]]` table a price, with the same keys:
 
     accelerator,unit,price_usd_per_hour,effective_date,source          (needed, but for one of accelerator and instance)
-    instance,accelerators,provider,region                              (may be left out)
+    instance,accelerators,provider,region,provisioned_power_w          (may be left out)
 
-`unit` is `accelerator_hour` or `instance_hour`; the latter needs `accelerators`, how many the instance has.
+`unit` is `accelerator_hour` or `instance_hour`; the latter needs `accelerators`, how many the instance has. `provisioned_power_w` is the
+power that is set aside for what the row prices, in watts: an accelerator with its share of the host and the cooling, or an instance.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("unit", pa.string()),  # accelerator_hour or instance_hour
         pa.field("accelerators", pa.int64()),  # of the instance
         pa.field("price_usd_per_hour", pa.float64()),
+        pa.field("provisioned_power_w", pa.float64()),  # of an accelerator, or of the instance, as `unit` says
         pa.field("effective_date", pa.date32()),
         pa.field("source", pa.string()),
         pa.field("line_number", pa.int64(), nullable=False),  # 1-based
@@ -41,8 +43,8 @@ class Prices:
     """The ingestor; see `warehouse.landing.contract.Ingestor`."""
 
     name = "prices"
-    version = 3
-    formats = ("Price lists, CSV or TOML: accelerator or instance, unit, price_usd_per_hour, effective_date, source",)
+    version = 4
+    formats = ("Price lists, CSV or TOML: accelerator or instance, unit, price_usd_per_hour, effective_date, source, provisioned_power_w",)
     tables = TABLES
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft]:

@@ -15,6 +15,7 @@ from warehouse.landing.readers.text import Data, Report, clean, decoded, landed_
 
 COLUMNS = (
     "accelerator", "instance", "provider", "region", "unit", "accelerators", "price_usd_per_hour", "effective_date", "source",
+    "provisioned_power_w",
 )
 _NEEDED = frozenset({"price_usd_per_hour", "unit", "effective_date"})
 _UNITS = frozenset({"accelerator_hour", "instance_hour"})
@@ -101,6 +102,10 @@ def typed(row: Row, report: Report) -> dict[str, Any]:
     values["price_usd_per_hour"] = price
     if price is None or price < 0:
         reject("price_usd_per_hour")
+    power = number_in(known["provisioned_power_w"] or "")
+    values["provisioned_power_w"] = power
+    if power is None or power <= 0:
+        reject("provisioned_power_w")
     count = number_in(known["accelerators"] or "")
     if count is not None and count.is_integer() and 0 < count < 1 << 31:
         values["accelerators"] = int(count)

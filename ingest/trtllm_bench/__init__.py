@@ -22,13 +22,15 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("tensor_parallel", pa.int64()),
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("expert_parallel", pa.int64()),
-        pa.field("accelerator_count", pa.int64()),  # the world size; NULL if the parallel sizes contradict it
+        pa.field("accelerator_count", pa.int64()),  # the world size; NULL if the parallel sizes or the throughput per GPU contradict it
+        pa.field("implied_accelerator_count", pa.float64()),  # the system's throughput over that of one GPU
+        pa.field("accelerator_count_ratio", pa.float64()),  # the world size over the implied number
         *WORKLOAD_FIELDS,
     ),
     "trtllm_bench_entry": landing_schema(*ENTRY_FIELDS),
 }
 
 INGESTOR = Family(
-    package=__name__, name="trtllm_bench", version=1, tables=TABLES,
+    package=__name__, name="trtllm_bench", version=2, tables=TABLES,
     formats=("TensorRT-LLM trtllm-bench --report_json, 0.20 to 1.2: throughput and latency, with and without --streaming",),
 )

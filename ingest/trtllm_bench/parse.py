@@ -14,6 +14,7 @@ import pyarrow as pa
 from warehouse.landing.consistency import check_agrees, check_statistics
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import size_doubt, size_in, stated_text
+from warehouse.landing.implied_accelerators import Implied, implied_by
 from warehouse.landing.readers.entries import Kind, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report, exact_number
@@ -84,7 +85,6 @@ def _check_rates(entries: Mapping[str, Entry], report: Report) -> None:
     """As `BenchmarkStatistics` computes them (`tensorrt_llm/bench/dataclasses/statistics.py`); the average latency stands twice."""
     requests, took = _number(entries, "request_info/num_requests"), _number(entries, "performance/total_latency_ms")
     lengths = [_number(entries, f"request_info/avg_{which}_length") for which in ("input", "output")]
-    output, world = entries.get("performance/system_output_throughput_tok_s"), _number(entries, _WORLD)
     expected: list[tuple[str, float, str]] = []
     if requests and took:
         expected.append(("request_throughput_req_s", requests / took * 1e3, "num_requests over total_latency_ms"))
@@ -94,8 +94,6 @@ def _check_rates(entries: Mapping[str, Entry], report: Report) -> None:
             if lengths[0] is not None:
                 of = "num_requests * (avg_input_length + avg_output_length) over total_latency_ms"
                 expected.append(("system_total_throughput_tok_s", requests * (lengths[0] + lengths[1]) / took * 1e3, of))
-    if output and output.number is not None and world:
-        expected.append(("output_throughput_per_gpu_tok_s", output.number / world, "system_output_throughput_tok_s over world_size"))
     average = _number(entries, "performance/request_latency_percentiles_ms/average")
     if average is not None:
         expected.append(("avg_request_latency_ms", average, "request_latency_percentiles_ms/average"))
@@ -104,7 +102,7 @@ def _check_rates(entries: Mapping[str, Entry], report: Report) -> None:
             check_agrees(entry, computed, of, report)
 
 
-def _sizes(entries: Mapping[str, Entry], report: Report) -> dict[str, int | None]:
+def _sizes(entries: Mapping[str, Entry], report: Report) -> dict[str, int | float | None]:
     """The columns of parallel sizes and of all accelerators: the product of sizes and, where there is one, of context parallelism."""
     columns: dict[str, int | None] = {}
     for column, key in (*_SIZES.items(), ("accelerator_count", "world_size")):
@@ -116,8 +114,15 @@ def _sizes(entries: Mapping[str, Entry], report: Report) -> dict[str, int | None
     if world and world % spread:
         message = f"world_size is {world}, but tp_size and pp_size multiply to {spread}: the number of accelerators is taken as unknown"
         report.at("accelerator-count-disagrees", message, entries[_WORLD], WARNING)
+        world = columns["accelerator_count"] = None
+    # `statistics.py` divides by the world size.
+    each, whole = (entries.get(f"performance/{key}") for key in ("output_throughput_per_gpu_tok_s", "system_output_throughput_tok_s"))
+    implied = implied_by(each, whole, world) if each and whole else Implied()
+    if implied.doubt:
+        report.at(implied.doubt.code, implied.doubt.message, implied.doubt.entry or entries[_WORLD], implied.doubt.severity)
+    if implied.is_contradicted:
         columns["accelerator_count"] = None
-    return columns
+    return {**columns, "implied_accelerator_count": implied.accelerators, "accelerator_count_ratio": implied.ratio}
 
 
 def _workload(entries: Mapping[str, Entry]) -> dict[str, Any]:

@@ -14,6 +14,10 @@ columns:
   pipeline_parallel_size: {type: bigint, description: "Pipeline-parallel size"}
   expert_parallel_size: {type: bigint, description: "Expert-parallel size"}
   data_parallel_size: {type: bigint, description: "Data-parallel size, as the server counts it"}
+  prefill_accelerator: {type: varchar, description: "Accelerator that prefills, as written, where prefill and decode have different ones"}
+  decode_accelerator: {type: varchar, description: "Accelerator that decodes, as written, where prefill and decode have different ones"}
+  prefill_accelerator_count: {type: bigint, description: "Accelerators that prefill, where prefill and decode are split; NULL: not split, or not known"}
+  decode_accelerator_count: {type: bigint, description: "Accelerators that decode, where prefill and decode are split; NULL: not split, or not known"}
   precision: {type: varchar, description: "Quantisation of the served weights, or else their data type, lower case, as stated"}
   is_prefix_caching_enabled: {type: boolean, description: "Whether the server was configured to cache prefixes, or reports that it does; NULL: not stated"}
   server_flags: {type: varchar, description: "The server's arguments as --name=value, without those that are off, and secrets; those of several servers are separated by ' ; '"}
@@ -77,6 +81,10 @@ select
     coalesce(
         data_parallel_size, case when len(data_parallel_sizes) = 1 then try_cast(data_parallel_sizes[1] as bigint) end
     ) as data_parallel_size,
+    prefill_accelerator,
+    decode_accelerator,
+    prefill_accelerator_count,
+    decode_accelerator_count,
     coalesce(
         lower(precision),
         case when len(quantizations) = 1 then nullif(quantizations[1], 'none') end,

@@ -49,19 +49,30 @@ columns:
   power_w: {type: double, unit: W, description: "Mean power of the system under test in the measured window"}
   energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}
   accelerator_power_w: {type: double, unit: W, description: "Mean power of all accelerators together in the measured window, at their boards; hosts and cooling are not in it"}
+  accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of all accelerators in the measured window / input tokens"}
   accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of all accelerators in the measured window / output tokens"}
+  accelerator_energy_per_total_token_j: {type: double, unit: J, description: "Energy of all accelerators in the measured window / input and output tokens"}
+  prefill_accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of the accelerators that prefill, where prefill and decode are split / input tokens"}
+  decode_accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators that decode, where prefill and decode are split / output tokens"}
+  implied_accelerator_count: {type: double, description: "Accelerators by the evidence's own figures: throughput of the system / throughput per accelerator; NULL: it does not state both"}
+  accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / implied_accelerator_count: 1 if they agree; if they do not, the run's number of accelerators is NULL"}
   cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request where the machine's price is known", feed: false}
-  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known", feed: false}
+  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known and tokens were counted", feed: false}
   cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known", feed: false}
 */
 select
     outcome.*,
     price.usd_per_hour / 3600 / nullif(outcome.request_throughput_per_s, 0) as cost_per_request_usd,
-    price.usd_per_hour / 3600 / nullif(outcome.output_token_throughput_per_s, 0) as cost_per_token_usd,
+    case
+        when not coalesce(outcome.is_token_throughput_inferred, false)
+            then price.usd_per_hour / 3600 / nullif(outcome.output_token_throughput_per_s, 0)
+    end as cost_per_token_usd,
     case
         when price.run_id is null then 'accelerator-not-stated'
+        when price.reason = 'accelerator-count-unknown' and outcome.accelerator_count_ratio is not null then 'accelerator-count-contradicted'
         when price.reason is not null then price.reason
         when coalesce(outcome.request_throughput_per_s, 0) = 0 and coalesce(outcome.output_token_throughput_per_s, 0) = 0 then 'no-throughput'
+        when outcome.is_token_throughput_inferred then 'tokens-not-counted'
         when coalesce(outcome.request_throughput_per_s, 0) = 0 then 'no-request-throughput'
         when coalesce(outcome.output_token_throughput_per_s, 0) = 0 then 'no-output-token-throughput'
     end as cost_reason

@@ -49,7 +49,9 @@ columns:
   e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
   accelerator_power_w: {type: double, unit: W, description: "Mean power of all accelerators together in the measured window, at their boards; hosts and cooling are not in it"}
   accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators per output token, at their boards"}
-  cost_per_output_token_usd: {type: double, unit: USD, description: "Cost per output token where the machine's price is known"}
+  cost_per_million_input_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million input tokens (serving_cost)"}
+  cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
+  cost_per_million_total_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million tokens of input and output"}
   is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
   is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated"}
   is_steady: {type: boolean, description: "Whether there is a steady-state window"}
@@ -171,7 +173,9 @@ select
     keyed.e2e_p99_ms,
     keyed.accelerator_power_w,
     keyed.accelerator_energy_per_output_token_j,
-    keyed.cost_per_token_usd as cost_per_output_token_usd,
+    cost.cost_per_million_input_tokens_usd,
+    cost.cost_per_million_output_tokens_usd,
+    cost.cost_per_million_total_tokens_usd,
     validity.is_open_loop,
     validity.is_closed_loop,
     validity.is_steady,
@@ -189,6 +193,12 @@ select
     validity.output_length_error,
     validity.cut_stream_share
 from keyed
+left join serving_cost as cost
+    on
+        cost.run_id = keyed.run_id
+        and cost.workload_point = keyed.workload_point
+        and cost.concurrency_point is not distinct from keyed.concurrency_point
+        and cost.request_rate_per_s is not distinct from keyed.request_rate_per_s
 inner join run_session
     on run_session.run_id = keyed.run_id
 left join run_replicate

@@ -8,7 +8,7 @@ description: >
 grain: [artifact_manifest_digest, stated_by]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  stated_by: {type: varchar, description: "The run, or the price list's line as path:line", tests: [not_null]}
+  stated_by: {type: varchar, description: "The run; the run and its role, prefill or decode; or the price list's line as path:line", tests: [not_null]}
   accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL where no rule knows it"}
   accelerator_family: {type: varchar, description: "Its model without form factor and memory: H100"}
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}

@@ -1,12 +1,12 @@
 /*
 description: >
-  One row per text that names accelerators, from the hardware of runs and from price lists. Its words are in one form:
+  One row per text that names accelerators, from the hardware of runs, the roles of split deployments and price lists. Its words are in one form:
   lower case, letters and digits, separated by single blanks, with a blank at both ends. Words that are written
   together are separated (h100sxm5, 8xH100, l40sx2, RTX4090).
 grain: [artifact_manifest_digest, stated_by]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  stated_by: {type: varchar, description: "The run, or the price list's line as path:line", tests: [not_null]}
+  stated_by: {type: varchar, description: "The run; the run and its role, prefill or decode, if each has another accelerator; or the price list's line as path:line", tests: [not_null]}
   stated_name: {type: varchar, description: "The text as written", tests: [not_null]}
   words: {type: varchar, description: "Its words", tests: [not_null]}
   form_factors: {type: "varchar[]", description: "The form factors that it states; an NVL card is a PCIe card, and NVL alone", tests: [not_null]}
@@ -22,6 +22,22 @@ with stated as (
         gpu_memory as stated_memory
     from feed.hardware_topology
     where gpu_model is not null
+    union all
+    select
+        artifact_manifest_digest,
+        run_id || ' prefill' as stated_by,
+        prefill_accelerator as stated_name,
+        null as stated_memory
+    from feed.serving_configuration
+    where prefill_accelerator is not null
+    union all
+    select
+        artifact_manifest_digest,
+        run_id || ' decode' as stated_by,
+        decode_accelerator as stated_name,
+        null as stated_memory
+    from feed.serving_configuration
+    where decode_accelerator is not null
     union all
     select
         artifact_manifest_digest,

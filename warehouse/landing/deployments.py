@@ -35,7 +35,7 @@ _COUNT_KEYS = ("num_gpus", "num_gpu", "n_gpus", "gpu_count", "num_accelerators",
 _SPLIT_NAMES = ("prefill_hw", "decode_hw")  # InferenceX, where they differ from each other
 _SPLIT_COUNTS = ("num_prefill_gpu", "num_decode_gpu")
 _SPLIT_KEY = re.compile(r"(?:prefill|decode)_(?:tp|pp|ep|num_workers)|num_(?:prefill|decode)_gpu")
-_COUNT_DOUBT = "accelerator-count-disagrees"
+COUNT_DOUBT = "accelerator-count-disagrees"
 _GENERIC = frozenset({"accelerator", "accelerators", "amd", "cuda", "gpu", "gpus", "intel", "nvidia", "rocm", "x"})
 _WORD = re.compile(r"[a-z]+|\d+")
 _UNKNOWN = ABSENT - {"nan"}
@@ -47,6 +47,13 @@ CONFIGURATION_FIELDS = (
     pa.field("disaggregation", pa.string()),
     pa.field("kv_offloading", pa.string()),
     pa.field("kv_offload_backend", pa.string()),
+)
+# Each role's accelerators, of a deployment that splits prefill and decode.
+ROLE_FIELDS = (
+    pa.field("prefill_accelerator", pa.string()),  # where it is another one than that of decode, as is decode_accelerator
+    pa.field("decode_accelerator", pa.string()),
+    pa.field("prefill_accelerator_count", pa.int64()),
+    pa.field("decode_accelerator_count", pa.int64()),
 )
 _CONFIGURATION_KEYS = {
     "dp_attention": ("dp_attention", "server_info/enable_dp_attention"), "spec_decoding": ("spec_decoding",),
@@ -79,9 +86,10 @@ class Sizes(NamedTuple):
 
 
 class InUse(NamedTuple):
-    """How many accelerators a run used, of which how many to decode in a split deployment, and what is wrong with what states them."""
+    """How many accelerators a run used, of which how many in each role of a split deployment, and what is wrong with what states them."""
 
     accelerators: int | None
+    to_prefill: int | None
     to_decode: int | None
     doubts: list[Doubt]
 
@@ -183,6 +191,17 @@ def accelerator_stated(stated: Stated) -> tuple[Entry | None, Doubt | None]:
     return first, None
 
 
+def roles(stated: Stated, in_use: InUse | None) -> dict[str, Any]:
+    """The columns of `ROLE_FIELDS`. `in_use` is None if the number of accelerators is not known."""
+    split = [stated[key] for key in _SPLIT_NAMES if stated_text(stated, key)]
+    are_different = len(split) == len(_SPLIT_NAMES) and not _is_same_accelerator(*split)
+    named = [accelerator_of((entry.value or "").strip()) for entry in split] if are_different else [None, None]
+    return {
+        "prefill_accelerator": named[0], "decode_accelerator": named[1],
+        "prefill_accelerator_count": in_use.to_prefill if in_use else None, "decode_accelerator_count": in_use.to_decode if in_use else None,
+    }
+
+
 def accelerators_in_use(stated: Stated, sizes: Mapping[str, int | None], named: int | None = None, *, is_shared: bool = False) -> InUse:
     """The accelerators that a record's run used: those of prefill and decode, else the product of the parallel sizes, where a size that is
     not stated is 1, the servers' default; else the number that is stated outright.
@@ -195,7 +214,7 @@ def accelerators_in_use(stated: Stated, sizes: Mapping[str, int | None], named: 
     doubts = [doubt] if doubt else []
     if count and named not in (None, count):
         message = f"the record states {count} accelerators, the path {named}: their number is taken as unknown"
-        doubts.append(Doubt(_COUNT_DOUBT, message, WARNING, None))
+        doubts.append(Doubt(COUNT_DOUBT, message, WARNING, None))
     outright = count or named
     # 0 where nothing is split.
     doubts += [
@@ -206,8 +225,13 @@ def accelerators_in_use(stated: Stated, sizes: Mapping[str, int | None], named: 
         used = sum(split) or outright
         if outright not in (None, used):
             message = f"{outright} accelerators are stated, but {split[0]} of prefill and {split[1]} of decode: their number is taken as unknown"
-            doubts.append(Doubt(_COUNT_DOUBT, message, WARNING, None))
-        return InUse(None if doubts else used, split[1], doubts)
+            doubts.append(Doubt(COUNT_DOUBT, message, WARNING, None))
+        if split[0] == split[1] and (stated_text(stated, "disagg") or "").casefold() == "false":
+            # Old versions wrote the accelerators of one worker, which does both, under both keys.
+            message = f"prefill and decode are not split, but {split[0]} accelerators are stated for each: their number is taken as unknown"
+            doubts.append(Doubt(COUNT_DOUBT, message, WARNING, None))
+        known = [None] * 3 if doubts else [used, *(size or None for size in split)]
+        return InUse(known[0], known[1], known[2], doubts)
     shares = is_shared or "true" in [(stated_text(stated, key) or "").casefold() for key in _CONFIGURATION_KEYS["dp_attention"]]
     names = [name for name in (*MULTIPLIED, _CONTEXT) if sizes.get(name) and not (name == "data" and shares)]
     product = prod(sizes[name] or 1 for name in names) if names else outright
@@ -216,9 +240,9 @@ def accelerators_in_use(stated: Stated, sizes: Mapping[str, int | None], named: 
         if count or not is_explained:  # a machine that a path names may have more than the run used
             spread = " and ".join(f"{name} {sizes[name]}" for name in names)
             message = f"{outright} accelerators are stated, but the parallel sizes ({spread}) multiply to {product}: their number is taken as unknown"
-            doubts.append(Doubt(_COUNT_DOUBT, message, NOTE if is_explained else WARNING, None))
+            doubts.append(Doubt(COUNT_DOUBT, message, NOTE if is_explained else WARNING, None))
         product = None
-    return InUse(product if product and product < _MOST_ACCELERATORS and not doubts else None, None, doubts)
+    return InUse(product if product and product < _MOST_ACCELERATORS and not doubts else None, None, None, doubts)
 
 
 def accelerators_stated(accelerator: str) -> int | None:
@@ -246,7 +270,7 @@ def _count_stated(stated: Stated) -> tuple[int | None, Doubt | None]:
             message = f"{entry.key} is {shown(entry.value)}: a number of accelerators is a positive whole number"
             return None, Doubt("not-a-size", message, ERROR, entry)
         if count != found[0][1]:
-            return None, _contradiction(_COUNT_DOUBT, (found[0][0], entry), "their number is taken as unknown")
+            return None, _contradiction(COUNT_DOUBT, (found[0][0], entry), "their number is taken as unknown")
     return (found[0][1] if found else None), None
 
 

@@ -58,6 +58,10 @@ select
     case when run.split_deployment is null then run.pipeline_parallel end as pipeline_parallel_size,
     case when run.split_deployment is null then run.expert_parallel end as expert_parallel_size,
     case when run.split_deployment is null then run.data_parallel end as data_parallel_size,
+    run.prefill_accelerator,
+    run.decode_accelerator,
+    run.prefill_accelerator_count,
+    run.decode_accelerator_count,
     run.precision,
     coalesce(
         flag.server_flags,

@@ -132,6 +132,14 @@ select
     max(value_number) filter (where source = 'result' and key = 'output_tput_per_gpu') as output_token_throughput_per_accelerator,
     max(value_number) filter (where source = 'result' and key = 'avg_total_gpu_power_w' and value_number > 0) as accelerator_power_w,
     max(value_number) filter (where source = 'result' and key = 'joules_per_output_token' and value_number > 0) as accelerator_energy_per_output_token_j,
+    max(value_number) filter (where source = 'result' and key = 'joules_per_input_token' and value_number > 0) as accelerator_energy_per_input_token_j,
+    max(value_number) filter (where source = 'result' and key = 'joules_per_total_token' and value_number > 0) as accelerator_energy_per_total_token_j,
+    max(value_number) filter (
+        where source = 'result' and key = 'prefill_joules_per_input_token' and value_number > 0
+    ) as prefill_accelerator_energy_per_input_token_j,
+    max(value_number) filter (
+        where source = 'result' and key = 'decode_joules_per_output_token' and value_number > 0
+    ) as decode_accelerator_energy_per_output_token_j,
     coalesce(max(value_number) filter (where source = 'result' and key = 'power_valid') = 1, false) as is_power_valid,
     max(value_number) filter (where source = 'result' and key = 'results/rtf/mean' and value_number > 0) as real_time_factor_mean,
     coalesce(

@@ -42,7 +42,11 @@ with metric as (
         case when completed_count > 0 or completed_count is null then real_time_factor_mean end as real_time_factor_mean,
         case when completed_count > 0 or completed_count is null then audio_throughput_s_per_s end as audio_throughput_s_per_s,
         case when is_power_valid then accelerator_power_w end as accelerator_power_w,
+        case when is_power_valid then accelerator_energy_per_input_token_j end as accelerator_energy_per_input_token_j,
         case when is_power_valid then accelerator_energy_per_output_token_j end as accelerator_energy_per_output_token_j,
+        case when is_power_valid then accelerator_energy_per_total_token_j end as accelerator_energy_per_total_token_j,
+        case when is_power_valid then prefill_accelerator_energy_per_input_token_j end as prefill_accelerator_energy_per_input_token_j,
+        case when is_power_valid then decode_accelerator_energy_per_output_token_j end as decode_accelerator_energy_per_output_token_j,
         output_token_throughput_per_accelerator,
         total_token_throughput_per_accelerator
     from bench_serving_metric
@@ -87,11 +91,17 @@ select
     metric.real_time_factor_mean,
     metric.audio_throughput_s_per_s,
     metric.accelerator_power_w,
+    metric.accelerator_energy_per_input_token_j,
     metric.accelerator_energy_per_output_token_j,
+    metric.accelerator_energy_per_total_token_j,
+    metric.prefill_accelerator_energy_per_input_token_j,
+    metric.decode_accelerator_energy_per_output_token_j,
+    run.implied_accelerator_count,
+    run.accelerator_count_ratio,
     metric.request_throughput_per_s,
     coalesce(
         metric.output_token_throughput_per_s,
-        metric.output_token_throughput_per_accelerator * coalesce(nullif(run.decode_accelerator_count, 0), run.accelerator_count)
+        metric.output_token_throughput_per_accelerator * coalesce(run.decode_accelerator_count, run.accelerator_count)
     ) as output_token_throughput_per_s,
     coalesce(
         metric.total_token_throughput_per_s,

@@ -120,7 +120,9 @@ select
             )
     end as request_throughput_per_s,
     case when point.has_outcome then stated.output_token_throughput_per_s end as output_token_throughput_per_s,
-    case when point.has_outcome then stated.total_token_throughput_per_s end as total_token_throughput_per_s
+    case when point.has_outcome then stated.total_token_throughput_per_s end as total_token_throughput_per_s,
+    deployment.implied_accelerator_count,
+    deployment.accelerator_count_ratio
 from point
 inner join genai_perf_run as run
     on

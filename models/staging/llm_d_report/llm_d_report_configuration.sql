@@ -14,6 +14,21 @@ with engine as (
         case when count(distinct expert_parallel) = 1 then min(expert_parallel) end as expert_parallel_size,
         case when count(distinct data_parallel) = 1 then min(data_parallel) end as data_parallel_size,
         case when count(distinct quantization) = 1 then min(quantization) end as precision,
+        bool_and(lower(role) in ('prefill', 'decode')) and count(*) = count(role) and count(distinct lower(role)) = 2 as is_split,
+        case
+            when count(distinct accelerator) filter (where lower(role) = 'prefill') = 1 then min(accelerator) filter (where lower(role) = 'prefill')
+        end as prefill_accelerator,
+        case
+            when count(distinct accelerator) filter (where lower(role) = 'decode') = 1 then min(accelerator) filter (where lower(role) = 'decode')
+        end as decode_accelerator,
+        case
+            when count(*) = count(accelerator_count * replicas)
+                then (sum(accelerator_count * replicas) filter (where lower(role) = 'prefill'))::bigint
+        end as prefill_accelerator_count,
+        case
+            when count(*) = count(accelerator_count * replicas)
+                then (sum(accelerator_count * replicas) filter (where lower(role) = 'decode'))::bigint
+        end as decode_accelerator_count,
         string_agg(distinct arguments, ' ; ' order by arguments) as server_flags
     from llm_d_report_engine
     group by
@@ -40,6 +55,10 @@ select
     engine.pipeline_parallel_size,
     engine.expert_parallel_size,
     engine.data_parallel_size,
+    case when engine.is_split and engine.prefill_accelerator <> engine.decode_accelerator then engine.prefill_accelerator end as prefill_accelerator,
+    case when engine.is_split and engine.prefill_accelerator <> engine.decode_accelerator then engine.decode_accelerator end as decode_accelerator,
+    case when engine.is_split then engine.prefill_accelerator_count end as prefill_accelerator_count,
+    case when engine.is_split then engine.decode_accelerator_count end as decode_accelerator_count,
     engine.precision,
     engine.server_flags,
     asked.input_length,

@@ -15,6 +15,7 @@ columns:
   provider: {type: varchar, description: "Who offers it"}
   region: {type: varchar, description: "Where"}
   usd_per_accelerator_hour: {type: double, unit: USD/h, description: "Price of one accelerator for an hour", tests: [not_null, {range: {min: 0}}]}
+  provisioned_w_per_accelerator: {type: double, unit: W, description: "Power that is provisioned for one accelerator, an equal part of the machine's; NULL: not stated", tests: [{range: {min: 0}}]}
   effective_date: {type: date, description: "First day on which the price applies", tests: [not_null]}
   source: {type: varchar, description: "Who states it"}
 */
@@ -33,6 +34,10 @@ select
         when 'instance_hour' then entry.price_usd_per_hour / entry.accelerators
         else entry.price_usd_per_hour
     end as usd_per_accelerator_hour,
+    case entry.unit
+        when 'instance_hour' then entry.provisioned_power_w / entry.accelerators
+        else entry.provisioned_power_w
+    end as provisioned_w_per_accelerator,
     entry.effective_date,
     entry.source
 from price_entry as entry

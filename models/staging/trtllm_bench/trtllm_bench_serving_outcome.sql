@@ -53,7 +53,9 @@ select
     latency.e2e_p99_ms,
     metric.request_throughput_per_s,
     metric.output_token_throughput_per_s,
-    metric.total_token_throughput_per_s
+    metric.total_token_throughput_per_s,
+    run.implied_accelerator_count,
+    run.accelerator_count_ratio
 from trtllm_bench_run as run
 left join latency
     on

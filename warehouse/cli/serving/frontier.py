@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PAGE = "docs/serving.md"
 EXAMPLES = (
     "wh frontier --where 'model=MiniMax*,input_length=1024'",
-    "wh frontier --x ttft_p99_ms --y cost_per_output_token_usd --scope model --json",
+    "wh frontier --x ttft_p99_ms --y cost_per_million_output_tokens_usd --scope model --json",
     "wh frontier --where 'model=MiniMax*' --at 40",
 )
 _X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"

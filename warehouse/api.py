@@ -161,9 +161,10 @@ class Warehouse:
 
         return frontiers(self.project, x, y, where, scope, at, interpolate)
 
-    def goodput(self, slo: str, where: str | None = None, target: float = 0.99) -> Goodput:
-        """The share of requests that meet all limits of `slo` (`ttft_ms<=500,itl_mean_ms<=50`), by curve and load. Raises WH521 (no table has
-        load points, or requests), WH522 (no such column or point), WH502, WH211, WH218."""
+    def goodput(self, slo: str, where: str | None = None, target: float | None = None) -> Goodput:
+        """The share of requests that meet all limits of `slo` (`ttft_ms<=500,itl_mean_ms<=50`, or the name of an SLO), by curve and load.
+        Without a target it is the SLO's own, else 0.99. Raises WH521 (no table has load points, or requests), WH522 (no such column, SLO or
+        point), WH502, WH211, WH218."""
         from warehouse.analysis.serving.goodput import goodput
 
         return goodput(self.project, slo, where, target)

@@ -17,6 +17,8 @@ _MARGIN = 24
 _STYLE = (
     "text{font:12px sans-serif;fill:#222}.point{fill:#456}.level{stroke:#b22;stroke-width:2}.change{stroke:#b22;stroke-dasharray:4 3}"
     ".band{fill:#dde6ee}.none{stroke:#888}.interval{stroke:#345;stroke-width:3}"
+    ".grid{stroke:#e4e4e4}.small{font-size:10px;fill:#555}.frontier{fill:none;stroke:#222;stroke-width:1.5}"
+    ".interpolated{fill:none;stroke:#b22;stroke-width:1.5;stroke-dasharray:5 4}"
 )
 
 
@@ -36,7 +38,7 @@ def sparkline(values: Sequence[float], place: int | None = None) -> str:
 def changes_svg(findings: Iterable[Finding]) -> str:
     """Each finding's series around its change: the runs, the levels before and after, and where it changed."""
     panels = [_finding_panel(each, number * _PANEL[1]) for number, each in enumerate(findings)]
-    return _document(_PANEL[0], max(1, len(panels)) * _PANEL[1], panels)
+    return svg_document(_PANEL[0], max(1, len(panels)) * _PANEL[1], panels)
 
 
 def comparison_svg(found: Comparison) -> str:
@@ -64,7 +66,15 @@ def comparison_svg(found: Comparison) -> str:
             f" ({ratio.low:.4f} to {ratio.high:.4f}), {escape(each.judged.verdict)}</title></circle>",
         ]
     parts.append(f'<text x="{left}" y="{total - 4}">head / base, from {low:.3f} to {high:.3f}</text>')
-    return _document(_PANEL[0], total, parts)
+    return svg_document(_PANEL[0], total, parts)
+
+
+def svg_document(width: int, height: int, parts: Iterable[str]) -> str:
+    """An SVG file of parts, with the styles of this project's drawings."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f"<style>{_STYLE}</style>{''.join(parts)}</svg>\n"
+    )
 
 
 def _finding_panel(found: Finding, top: int) -> str:
@@ -87,11 +97,4 @@ def _finding_panel(found: Finding, top: int) -> str:
         f'<line class="level" x1="{x(0):.1f}" x2="{change:.1f}" y1="{y(found.before):.1f}" y2="{y(found.before):.1f}"/>'
         f'<line class="level" x1="{change:.1f}" x2="{x(len(values) - 1):.1f}" y1="{y(found.after):.1f}" y2="{y(found.after):.1f}"/>'
         f'<line class="change" x1="{change:.1f}" x2="{change:.1f}" y1="{top + _MARGIN}" y2="{top + height - _MARGIN}"/>'
-    )
-
-
-def _document(width: int, height: int, parts: Iterable[str]) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-        f"<style>{_STYLE}</style>{''.join(parts)}</svg>\n"
     )

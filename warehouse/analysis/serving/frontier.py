@@ -104,6 +104,12 @@ def frontiers(
     return Frontiers(build.digest, *axes, tuple(found), dict(left_out))
 
 
+def best_at(found: Frontiers, frontier: Frontier, x: float, interpolate: bool = False) -> OnFrontier | NotSupported:
+    """What one of the frontiers found has at a value of x: by default the best y that was measured at it or a better one."""
+    points = [(point.x, point.y) for point in frontier.points]
+    return value_at(points, (found.x.better, found.y.better), x, interpolate)
+
+
 def _axis(table: RoleTable, asked: str) -> Axis:
     name, _, better = asked.partition(":")
     column_of(table, name)

@@ -6,23 +6,26 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
-from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project import Project
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.shares import share_interval
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable, role_table
-from warehouse.transform.project.model import REQUESTS
-from warehouse.transform.sql.duck import quote
+from warehouse.transform.project.model import REQUESTS, SLOS
+from warehouse.transform.sql.duck import quote, text_literal
 
 if TYPE_CHECKING:
     import duckdb
 
+_TARGET = 0.99  # of an SLO that is not named
 _LIMIT = re.compile(r"\s*(?P<name>\w+)\s*(?:<=|=)\s*(?P<value>\d+(?:\.\d+)?)\s*")
+_HINT = "write ttft_ms<=200,itl_mean_ms<=30, or the name of an SLO"
 _BETWEEN_TOKENS = ("tpot_", "itl_")
 _KEYS = ("run_id", "workload_point", "concurrency_point", "request_rate_per_s")  # what a request and a load point share
 
@@ -58,55 +61,88 @@ class CurveGoodput:
 
 @dataclass(frozen=True)
 class Goodput:
-    """What was found in one build. `limits` by column of the requests; `left_out` counts runs that are no points, by the reason."""
+    """What was found in one build. `slo` is as it was asked for, `limits` are by column of the requests; `left_out` counts runs that are no
+    points, by the reason."""
 
     build: str
+    slo: str
     limits: Mapping[str, float]
     target: float
     curves: tuple[CurveGoodput, ...]
     left_out: Mapping[str, int]
 
 
-def goodput(project: Project, slo: str, where: str | None = None, target: float = 0.99) -> Goodput:
-    """The share of requests that meet all limits of `slo`, `name<=value,name<=value` over columns of the requests, each request by itself: a
-    failed request meets none, and an unfinished one is not counted. `where` is `name=value,name!=value` over columns of the load points.
-    Raises WH521 (no table has load points, or requests), WH522 (no such column, a limit that cannot be read, or no point is meant), WH502,
-    WH211, WH218."""
+@dataclass(frozen=True)
+class _Slo:
+    """Limits by column of the requests, the share of requests that must meet them, and the models that they are for; None: all."""
+
+    limits: Mapping[str, float]
+    target: float = _TARGET
+    model_pattern: str | None = None
+
+
+def goodput(project: Project, slo: str, where: str | None = None, target: float | None = None) -> Goodput:
+    """The share of requests that meet all limits of `slo`, each request by itself: a failed request meets none, and an unfinished one is
+    not counted. `slo` is `name<=value,name<=value` over columns of the requests, or the name of a row of the table of SLOs, which has its
+    own target and models. `where` is `name=value,name!=value` over columns of the load points. Raises WH521 (no table has load points, or requests), WH522 (no
+    such column or SLO, a limit that cannot be read, or no point is meant), WH502, WH211, WH218."""
     build = current_build(project)
     points, requests = load_points(build), role_table(build.path, REQUESTS)
     if requests is None:
         hint = f"give a model of one row per request `role: {REQUESTS}` (docs/models.md)"
         raise WarehouseError("WH521", "no table has the requests of runs", build.path.name, hint)
-    limits = _limits(requests, slo)
     with open_build(build.path) as con:
-        rows = _rows(con, points, requests, limits, where)
+        meant = _Slo(_limits(requests, slo)) if re.search("[<=]", slo) else _named(con, role_table(build.path, SLOS), requests, slo)
+        rows = _rows(con, points, requests, meant, where)
     if not rows:
-        raise WarehouseError("WH522", "no point matches", printable(where or points.name), exit_code=ExitCode.NOT_FOUND)
+        place = where or (points.name if meant.model_pattern is None else slo)
+        raise WarehouseError("WH522", "no point matches", printable(place), exit_code=ExitCode.NOT_FOUND)
     left_out = Counter(reason for row in rows if (reason := uncounted(row)))
     curves: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:
         if not uncounted(row):
             curves.setdefault((row["curve_key"], row["load_kind"]), []).append(row)
-    return Goodput(build.digest, limits, target, tuple(_curve(*key, of_curve, target) for key, of_curve in curves.items()), dict(left_out))
+    target = meant.target if target is None else target
+    found = tuple(_curve(*key, of_curve, target) for key, of_curve in curves.items())
+    return Goodput(build.digest, slo, meant.limits, target, found, dict(left_out))
 
 
 def _limits(requests: RoleTable, slo: str) -> dict[str, float]:
     found = {}
     for part in slo.split(","):
         if not (match := _LIMIT.fullmatch(part)):
-            hint = "write ttft_ms<=200,itl_mean_ms<=30"
-            raise WarehouseError("WH522", f"cannot read the limit {printable(part)!r}", printable(slo), hint, ExitCode.USAGE)
+            raise WarehouseError("WH522", f"cannot read the limit {printable(part)!r}", printable(slo), _HINT, ExitCode.USAGE)
         found[column_of(requests, match["name"])] = float(match["value"])
     return found
 
 
+def _named(con: "duckdb.DuckDBPyConnection", slos: RoleTable | None, requests: RoleTable, name: str) -> _Slo:
+    """The SLO of a name. Its limits are in the columns that are named like those of the requests; NULL: no limit."""
+    rows = con.execute(f"select * from {slos.sql}") if slos else None
+    found = {row["slo"]: row for row in _dicts(rows)} if rows else {}
+    if name not in found:
+        hint = did_you_mean(name, found) or _HINT
+        raise WarehouseError("WH522", f"no SLO is named {printable(name)}", printable(name), hint, ExitCode.NOT_FOUND)
+    row = found[name]
+    limits = {column: float(value) for column, value in row.items() if column in requests.columns and value is not None}
+    if not limits:
+        raise WarehouseError("WH522", f"the SLO {printable(name)} has no limit", printable(name))
+    target = row.get("target")
+    return _Slo(limits, _TARGET if target is None else float(target), row.get("model_pattern"))
+
+
+def _dicts(cursor: "duckdb.DuckDBPyConnection") -> list[dict[str, Any]]:
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
 def _rows(
-    con: "duckdb.DuckDBPyConnection", points: RoleTable, requests: RoleTable, limits: Mapping[str, float], where: str | None
+    con: "duckdb.DuckDBPyConnection", points: RoleTable, requests: RoleTable, slo: _Slo, where: str | None
 ) -> list[dict[str, Any]]:
     """One row per load point: how many of its requests there are, met the limits, and leave it open."""
     keys = [key for key in _KEYS if key in points.columns & requests.columns]
     same = " and ".join(f"p.{quote(key)} is not distinct from r.{quote(key)}" for key in keys)
-    has_tokens = "output_token_count" in requests.columns
+    limits, has_tokens = slo.limits, "output_token_count" in requests.columns
     held = " and ".join(_held(name, value, has_tokens) for name, value in limits.items())
     has_status = "status" in requests.columns
     met = f"case when status = 'failed' then false else {held} end" if has_status else held
@@ -118,12 +154,13 @@ def _rows(
         f" struct_pack({missing}) as missing"
         " from judged group by all"
     )
-    cursor = con.execute(
+    wanted = chosen(points, where)
+    if slo.model_pattern is not None and "model" in points.columns:
+        wanted += f" and coalesce(regexp_full_match(p.model, {text_literal(slo.model_pattern)}, 'i'), false)"
+    return _dicts(con.execute(
         f"select p.*, r.total, r.met, r.open, r.missing from {points.sql} as p left join ({counted}) as r on {same}"
-        f" where {chosen(points, where)} order by p.curve_key, p.load, p.run_id"
-    )
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        f" where {wanted} order by p.curve_key, p.load, p.run_id"
+    ))
 
 
 def _held(name: str, limit: float, has_tokens: bool) -> str:
@@ -159,10 +196,9 @@ def _load(load: float | None, rows: Sequence[dict[str, Any]]) -> LoadGoodput:
     counts = [(sum(row["met"] for row in of_run), sum(row["total"] for row in of_run)) for of_run in by_run.values()]
     sessions = [of_run[0].get("session") for of_run in by_run.values()]
     interval = share_interval([good for good, _ in counts], [count for _, count in counts], sessions=sessions if None not in sessions else None)
-    rates = [_rate(row) for row in rows]
-    known = [rate for rate in rates if rate is not None]
-    rate = sum(known) / len(known) if len(known) == len(rates) else None
-    return LoadGoodput(load, run_ids, met, total, met / total, interval, rate, None)
+    rates = [[_rate(row) for row in of_run] for of_run in by_run.values()]
+    known = [mean(rate for rate in of_run if rate is not None) for of_run in rates if None not in of_run]
+    return LoadGoodput(load, run_ids, met, total, met / total, interval, mean(known) if len(known) == len(rates) else None, None)
 
 
 def _rate(row: Mapping[str, Any]) -> float | None:

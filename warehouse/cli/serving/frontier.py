@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warehouse.cli.change.shares import Plot
 from warehouse.cli.output import counted, notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
@@ -17,6 +20,7 @@ EXAMPLES = (
     "wh frontier --where 'model=MiniMax*,input_length=1024'",
     "wh frontier --x ttft_p99_ms --y cost_per_million_output_tokens_usd --scope model --json",
     "wh frontier --where 'model=MiniMax*' --at 40",
+    "wh frontier --where 'model=MiniMax*' --plot frontier.svg",
 )
 _X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"
 
@@ -30,6 +34,7 @@ def command(
     ] = None,
     at: Annotated[float | None, typer.Option(metavar="X", help="the best y that was measured at this x or a better one")] = None,
     interpolate: Annotated[bool, typer.Option("--interpolate", help="between measured points, for --at; the answer is labelled")] = False,
+    plot: Plot = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the frontiers as JSON")] = False,
 ) -> ExitCode:
     """The measured points that no other point beats on two axes, within each scope; the others stay listed. Nothing is extrapolated."""
@@ -40,36 +45,48 @@ def command(
 
     names = [name.strip() for name in scope.split(",") if name.strip()] if scope is not None else None
     found = frontiers(find_project(), x, y, where, names, at, interpolate)
+    if plot:
+        from warehouse.analysis.serving.drawing import frontiers_svg
+
+        Path(plot).write_text(frontiers_svg(found, interpolate), encoding="utf-8")
+        notice(f"drawn: {plot}")
     if as_json:
         print_json(asdict(found))
         return ExitCode.OK
     for frontier in found.frontiers:
         _print(frontier, found)
+    without = Counter(str(frontier.probability) for frontier in found.frontiers if frontier.probability)
+    for reason, count in without.items():
+        notice(f"probabilities of {counted(count, 'scope')}: {reason}")
     for reason, count in sorted(found.left_out.items()):
         notice(f"{counted(count, 'row')} left out: {printable(reason)}")
     return ExitCode.OK
 
 
 def _print(frontier: "Frontier", found: "Frontiers") -> None:
+    from warehouse.analysis.serving.text_plots import curve_letters, frontier_plot
+
     scope = ", ".join(f"{name} {printable(str(value))}" for name, value in frontier.scope.items() if value is not None)
     on = sum(point.is_on_frontier for point in frontier.points)
     say(f"{scope or 'all points'}: {on} of {counted(len(frontier.points), 'point')} on the frontier")
     axes = [f"{axis.column} ({axis.better})" for axis in (found.x, found.y)]
     headers = ["", *axes, "load", "runs", "probability", "configuration", "curve"]
-    say(table(headers, [_row(point) for point in frontier.points]))
+    letters = curve_letters(frontier)
+    say(table(headers, [_row(point, letters.get(point.curve_key, "")) for point in frontier.points]))
+    if plot := frontier_plot(frontier, found):
+        say(plot)
     if frontier.at is not None:
         say(_answer(frontier, found))
-    if frontier.probability:
-        notice(f"probabilities: {frontier.probability}")
     say("")
 
 
-def _row(point: "Point") -> list[Any]:
+def _row(point: "Point", letter: str) -> list[Any]:
     load = "" if point.load is None else f"{point.load_kind} {point.load:g}"
     probability = "" if point.probability is None else f"{point.probability:.2f}"
     labels = " ".join(printable(str(value)) for value in point.labels.values())
     return [
-        "*" if point.is_on_frontier else "", f"{point.x:.6g}", f"{point.y:.6g}", load, len(point.run_ids), probability, labels, point.curve_key[:8],
+        "*" if point.is_on_frontier else "", f"{point.x:.6g}", f"{point.y:.6g}", load, len(point.run_ids), probability, labels,
+        f"{letter} {point.curve_key[:8]}".strip(),
     ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warehouse.cli.change.shares import Plot
 from warehouse.cli.output import counted, notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
@@ -15,14 +17,20 @@ if TYPE_CHECKING:
 PAGE = "docs/serving.md"
 EXAMPLES = (
     "wh goodput 'ttft_ms<=500,itl_mean_ms<=50'",
+    "wh goodput 'ttft_ms<=500,itl_mean_ms<=50' --plot goodput.svg",
     "wh goodput 'ttft_ms<=500,e2e_ms<=10000' --where 'model=MiniMax*' --target 95% --json",
 )
 
 
 def command(
-    slo: Annotated[str, typer.Argument(metavar="SLO", help="limits that each request must meet together, e.g. 'ttft_ms<=500,itl_mean_ms<=50'")],
+    slo: Annotated[str, typer.Argument(
+        metavar="SLO", help="limits that each request must meet together, e.g. 'ttft_ms<=500,itl_mean_ms<=50', or the name of an SLO (serving_slo)"
+    )],
     where: Annotated[str | None, typer.Option(metavar="NAME=VALUE,...", help="only curves that match; * stands for any characters")] = None,
-    target: Annotated[str, typer.Option(metavar="SHARE", help="the share of requests that must meet it, e.g. 99% or 0.99")] = "99%",
+    target: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="the share of requests that must meet it, e.g. 95% or 0.95 (default: the SLO's own, else 99%)")
+    ] = None,
+    plot: Plot = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the curves as JSON")] = False,
 ) -> ExitCode:
     """Per curve and load: the share of requests that met all limits, with its 95 % interval over runs, and the largest load that meets the
@@ -33,7 +41,12 @@ def command(
     from warehouse.cli.change.shares import share
     from warehouse.project import find_project
 
-    found = goodput(find_project(), slo, where, share(target, "--target"))
+    found = goodput(find_project(), slo, where, share(target, "--target") if target is not None else None)
+    if plot:
+        from warehouse.analysis.serving.drawing import goodput_svg
+
+        Path(plot).write_text(goodput_svg(found), encoding="utf-8")
+        notice(f"drawn: {plot}")
     if as_json:
         print_json(asdict(found))
         return ExitCode.OK
@@ -49,9 +62,12 @@ def command(
 
 
 def _print(curve: "CurveGoodput", found: "Goodput") -> None:
+    from warehouse.analysis.serving.text_plots import share_plot
+
     named = [*(f"{name} {value}" for name, value in curve.scope.items()), " ".join(map(str, curve.labels.values()))]
     say(f"curve {curve.curve_key[:8]}: {printable(', '.join(filter(None, named)))}")
     say(table([curve.load_kind or "load", "share", "95 % interval", "goodput [1/s]", "requests", "runs", ""], [_row(each) for each in curve.loads]))
+    say(share_plot(curve, found.target))
     limits = " and ".join(f"{name} <= {value:g}" for name, value in found.limits.items())
     if curve.largest_load is None:
         say(f"no measured load has {found.target:.3g} of its requests within {limits}")

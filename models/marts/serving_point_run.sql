@@ -1,0 +1,90 @@
+/*
+description: >
+  One row per performance run, load curve and load, with what makes runs repeats of each other: the observations that serving_points and
+  serving_frontier are statistics of. A run that has a load more than once is one observation, the mean of these rows. Failed runs and
+  copies are in it as well.
+materialized: view
+grain: [run_id, curve_key, load_kind, load]
+columns:
+  run_id: {type: varchar, description: "The run"}
+  curve_key: {type: varchar, description: "Digest of all that the points of a curve share (serving_curve)"}
+  load_kind: {type: varchar, description: "concurrency or request_rate; NULL: the load is not stated"}
+  load: {type: double, description: "The load in the unit of its kind; NULL: not stated"}
+  status: {type: varchar, description: "How the run ended"}
+  copy_of: {type: varchar, description: "Another run that is the same measurement; NULL: none"}
+  model: {type: varchar, description: "The served model"}
+  framework: {type: varchar, description: "The serving software"}
+  framework_version: {type: varchar, description: "Its version"}
+  accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
+  accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
+  deployment_model: {type: varchar, description: "Parallelism and placement"}
+  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
+  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
+  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
+  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
+  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
+  output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators"}
+  total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
+  interactivity_p50_tokens_per_s: {type: double, unit: tokens/s, description: "Output tokens per second that one user sees after the first token, p50"}
+  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
+  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
+  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
+  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
+  e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
+  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
+  accelerator_power_w: {type: double, unit: W, description: "Power of all accelerators together, at their boards"}
+  accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators per output token, at their boards"}
+  cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
+  requests: {type: bigint, description: "Requests completed; of several rows, the fewest"}
+  error_rate: {type: double, description: "failed / (completed + failed); of several rows, the greatest"}
+  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
+  session: {type: varchar, description: "The session of the run (run_session)"}
+  configuration: {type: varchar, description: "Digest of the frozen workload document"}
+  software: {type: varchar, description: "The image's digest; NULL: not stated"}
+  outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution"}
+  grade: {type: varchar, description: "The grade that was declared; NULL: none"}
+*/
+select
+    curve.run_id,
+    curve.curve_key,
+    curve.load_kind,
+    curve.load,
+    curve.status,
+    curve.copy_of,
+    curve.model,
+    curve.framework,
+    curve.framework_version,
+    curve.accelerator,
+    curve.accelerator_count,
+    curve.deployment_model,
+    curve.precision,
+    curve.input_length,
+    curve.output_length,
+    avg(curve.request_throughput_per_s order by curve.request_throughput_per_s) as request_throughput_per_s,
+    avg(curve.output_token_throughput_per_s order by curve.output_token_throughput_per_s) as output_token_throughput_per_s,
+    avg(curve.output_token_throughput_per_accelerator_per_s order by curve.output_token_throughput_per_accelerator_per_s) as output_token_throughput_per_accelerator_per_s,
+    avg(curve.total_token_throughput_per_accelerator_per_s order by curve.total_token_throughput_per_accelerator_per_s) as total_token_throughput_per_accelerator_per_s,
+    avg(curve.interactivity_p50_tokens_per_s order by curve.interactivity_p50_tokens_per_s) as interactivity_p50_tokens_per_s,
+    avg(curve.ttft_p50_ms order by curve.ttft_p50_ms) as ttft_p50_ms,
+    avg(curve.ttft_p99_ms order by curve.ttft_p99_ms) as ttft_p99_ms,
+    avg(curve.tpot_p50_ms order by curve.tpot_p50_ms) as tpot_p50_ms,
+    avg(curve.tpot_p99_ms order by curve.tpot_p99_ms) as tpot_p99_ms,
+    avg(curve.e2e_p50_ms order by curve.e2e_p50_ms) as e2e_p50_ms,
+    avg(curve.e2e_p99_ms order by curve.e2e_p99_ms) as e2e_p99_ms,
+    avg(curve.accelerator_power_w order by curve.accelerator_power_w) as accelerator_power_w,
+    avg(curve.accelerator_energy_per_output_token_j order by curve.accelerator_energy_per_output_token_j) as accelerator_energy_per_output_token_j,
+    avg(curve.cost_per_million_output_tokens_usd order by curve.cost_per_million_output_tokens_usd) as cost_per_million_output_tokens_usd,
+    min(curve.completed_count) as requests,
+    max(curve.error_rate) as error_rate,
+    curve.started_at,
+    curve.session,
+    run.workload_spec_digest as configuration,
+    software_version_dim.image_digest as software,
+    run.outcome_digest,
+    run.benchmark_grade as grade
+from serving_curve as curve
+inner join benchmark_run_fact as run
+    on run.run_id = curve.run_id
+left join software_version_dim
+    on software_version_dim.software_version_key = run.software_version_key
+group by all

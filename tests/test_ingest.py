@@ -590,6 +590,17 @@ def test_an_ingestor_that_is_asked_for_must_be_there_and_claim_something(
 # -- what would be recognised -------------------------------------------------------------------------------------
 
 
+def test_no_number_of_runs_where_drafts_name_none(project: Project, evidence: Path, wh: Any) -> None:
+    sample.write(evidence / "one.note", b"one: 1\n")
+    text = NOTES.format(name="notes", on_bundles="pass", on_parse="pass")
+    (project.root / "ingest/notes.py").write_text(text.replace("runs=(path,)", "runs=()"))
+    planned = wh("ingest", "--dry-run", evidence)
+    assert planned.out.splitlines()[2].split() == ["notes", "1", "7", "B", "one.note"]
+    assert "1 bundle with 1 file would be recognised" in planned.err
+    done = wh("ingest", evidence)
+    assert done.out.splitlines()[2].split() == ["notes", "added", "1", "1", "7", "B"]
+
+
 def test_a_dry_run_tells_and_writes_nothing(contested: Path, project: Project, wh: Any) -> None:
     done = wh("ingest", "--dry-run", contested)
     assert done.exit_code == ExitCode.FAILED

@@ -1,4 +1,4 @@
-"""TensorRT-LLM's `trtllm-bench throughput` and `latency` with `--report_json`: one report, one run.
+"""TensorRT-LLM's `trtllm-bench throughput` and `latency` with `--report_json`: one report, one run; with `--request_json`, its requests.
 
 By NVIDIA/TensorRT-LLM `tensorrt_llm/bench/dataclasses/reporting.py` (`ReportUtility.get_statistics_dict`), 0.20 to 1.2: latencies are in
 milliseconds, also those of `ttft_percentiles` and `tpot_percentiles`, whose keys do not say so; rates are per second. A percentile is the
@@ -28,9 +28,22 @@ TABLES: Mapping[str, pa.Schema] = {
         *WORKLOAD_FIELDS,
     ),
     "trtllm_bench_entry": landing_schema(*ENTRY_FIELDS),
+    "trtllm_bench_request": landing_schema(  # nanoseconds of a clock that has no date
+        RUN_ID,
+        pa.field("request_index", pa.int64(), nullable=False),
+        pa.field("start_ns", pa.int64()),
+        pa.field("first_token_ns", pa.int64()),  # NULL: it did not stream
+        pa.field("end_ns", pa.int64()),  # NULL: it did not end
+        pa.field("input_tokens", pa.int64()),
+        pa.field("output_tokens", pa.int64()),
+        pa.field("error_tokens", pa.int64()),  # answers that were errors
+    ),
 }
 
 INGESTOR = Family(
     package=__name__, name="trtllm_bench", version=2, tables=TABLES,
-    formats=("TensorRT-LLM trtllm-bench --report_json, 0.20 to 1.2: throughput and latency, with and without --streaming",),
+    formats=(
+        "TensorRT-LLM trtllm-bench --report_json, 0.20 to 1.2: throughput and latency, with and without --streaming",
+        "TensorRT-LLM trtllm-bench --request_json, beside the report of the run",
+    ),
 )

@@ -1,6 +1,6 @@
 """Turns a report into landing rows, key by key, and checks its rates and statistics against each other.
 
-Only `Bundle.read` may raise here (tampered or missing bytes); everything else becomes an issue.
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report, exact_number
 from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import WARNING
+
+from .bundles import REPORT, REQUESTS, run_id
+from .requests import Detail, check, request_rows
 
 _DEPTH = 5
 _NUMBERS = re.compile(
@@ -42,8 +45,9 @@ _NAMES = {"minimum": "min", "average": "mean", "maximum": "max"}
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Add all rows of a bundle; yields batches that are full."""
-    raw_path = bundle.manifest.files[0].raw_path
-    run = f"trtllm-bench/{bundle.digest[:16]}"
+    files = {file.role: file for file in bundle.manifest.files}
+    raw_path = files[REPORT].raw_path
+    run = run_id(files[REPORT].sha256)
     report = Report(buffer, raw_path, run)
     data = document(bundle, raw_path, report)
     stated = (_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
@@ -59,6 +63,11 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         workload_point="/".join(f"{which}{length:.15g}" for which, length in lengths.items()) if is_known else "all",
         **_sizes(entries, report), **workload_columns(_workload(entries)),
     )
+    if REQUESTS in files:
+        detail, beside = Detail(), files[REQUESTS].raw_path
+        rows = request_rows(bundle.map(beside), Report(buffer, beside, run), detail)
+        yield from buffer.add_all("trtllm_bench_request", beside, rows, run_id=run)
+        check(entries, detail, report)
     yield from buffer.full()
 
 

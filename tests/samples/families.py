@@ -69,6 +69,6 @@ FAMILIES = {
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
     "prices": Family(prices.write_lists, endless=r".*"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
-    "trtllm_bench": Family(trtllm_bench.write_all),
+    "trtllm_bench": Family(trtllm_bench.write_all, counted=frozenset({"request_index"})),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+START = 812_345_678_901_234  # of time.perf_counter_ns
 TTFT, TPOT, LATENCY = [20.0, 30.0, 40.0, 50.0], [10.0, 15.0, 20.0, 25.0], [120.0, 180.0, 240.0, 300.0]
 
 
@@ -63,6 +64,28 @@ def write(folder: Path, name: str = "report.json", **how: Any) -> Path:
     return folder
 
 
+def requests(*, streaming: bool = True, **changes: Any) -> list[dict[str, Any]]:
+    """What `--request_json` writes of them: RequestRecord without its tokens, and the text. `changes` are of the last one."""
+    found = []
+    for index, (ttft, latency) in enumerate(zip(TTFT, LATENCY, strict=True)):
+        end, first = START + int(latency * 1e6), START + int(ttft * 1e6) if streaming else -1
+        generation = int((latency - ttft) * 1e6) if streaming else int(latency * 1e6)
+        found.append({
+            "id": index + 3, "num_input_tokens": 100, "error_tokens": 0, "start_timestamp": START, "first_token_timestamp": first,
+            "end_timestamp": end, "decode_iteration": 10, "num_total_output_tokens": 11, "num_generated_tokens": 10,
+            "generation_time": generation, "time_to_first_token": first - START if streaming else 0.0, "intertoken_latency": (end - first) / 10,
+            "end_to_end_latency": end - START, "total_token_throughput": 11 / (end - START), "generation_token_throughput": 10 / generation,
+            "output": 'He said: "start_timestamp": 7', "output_tokens": 11,
+        })
+    found[-1] |= changes
+    return found
+
+
+def write_requests(folder: Path, name: str = "requests.json", **how: Any) -> Path:
+    (folder / name).write_text(json.dumps(requests(**how), indent=4))
+    return folder
+
+
 def write_all(folder: Path) -> None:
-    write(folder / "streaming")
-    write(folder / "whole", streaming=False)
+    write_requests(write(folder / "streaming"))
+    write_requests(write(folder / "whole", streaming=False), streaming=False)

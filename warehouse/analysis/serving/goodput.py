@@ -84,8 +84,8 @@ class _Slo:
 def goodput(project: Project, slo: str, where: str | None = None, target: float | None = None) -> Goodput:
     """The share of requests that meet all limits of `slo`, each request by itself: a failed request meets none, and an unfinished one is
     not counted. `slo` is `name<=value,name<=value` over columns of the requests, or the name of a row of the table of SLOs, which has its
-    own target and models. `where` is `name=value,name!=value` over columns of the load points. Raises WH521 (no table has load points, or requests), WH522 (no
-    such column or SLO, a limit that cannot be read, or no point is meant), WH502, WH211, WH218."""
+    own target and models. `where` is `name=value,name!=value` over columns of the load points. Raises WH521 (no table has load points, or
+    requests), WH522 (no such column or SLO, a limit that cannot be read, or no point is meant), WH502, WH211, WH218."""
     build = current_build(project)
     points, requests = load_points(build), role_table(build.path, REQUESTS)
     if requests is None:

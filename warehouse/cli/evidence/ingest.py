@@ -118,7 +118,7 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
         return
     rows = [
         [
-            family, len(draft.runs), len(draft.files), size(sum(file.file.bytes for file in draft.files)),
+            family, len(draft.runs) or "", len(draft.files), size(sum(file.file.bytes for file in draft.files)),
             printable(draft.runs[0] if draft.runs else draft.files[0].raw_path),
         ]
         for family, draft in drafts
@@ -128,10 +128,11 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
     if leftovers:
         lost = [[printable(leftover.file.path), size(leftover.file.bytes), leftover.reason] for leftover in leftovers]
         say(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
-    runs = sum(len(draft.runs) for _, draft in drafts)
+    named = sum(len(draft.runs) for _, draft in drafts)
+    runs = f"{counted(named, 'run')} and " if named else ""
     files = sum(len({file.file.path for _, draft in plan.recognised for file in draft.files}) for plan in plans)
     notice(
-        f"{counted(len(drafts), 'bundle')} with {counted(runs, 'run')} and {counted(files, 'file')} would be recognised,"
+        f"{counted(len(drafts), 'bundle')} with {runs}{counted(files, 'file')} would be recognised,"
         f" {counted(len(leftovers), 'file')} not; nothing was written"
     )
 
@@ -209,12 +210,15 @@ def _print(reports: "list[IngestReport]", issues: "list[Issue]", sources: _Sourc
             ]
         )
         return
+    from warehouse.evidence.manifest import UNRECOGNISED
+
     counts = Counter((bundle.family, bundle.status) for bundle in bundles)
     rows = []
     for (family, status), count in sorted(counts.items()):
         some = [bundle for bundle in bundles if (bundle.family, bundle.status) == (family, status)]
         runs, files = sum(len(bundle.runs) for bundle in some), sum(bundle.files for bundle in some)
-        rows.append([family, status, count, runs, files, size(sum(bundle.bytes for bundle in some))])
+        known = runs or (0 if family == UNRECOGNISED else "")  # drafts may leave it to the build to find their runs
+        rows.append([family, status, count, known, files, size(sum(bundle.bytes for bundle in some))])
     say(table(["family", "status", "bundles", "runs", "files", "size"], rows))
     if bundles and all(bundle.status == "present" for bundle in bundles):
         notice("nothing new: the store has all of it")

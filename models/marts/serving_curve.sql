@@ -52,6 +52,7 @@ columns:
   cost_per_million_input_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million input tokens (serving_cost)"}
   cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
   cost_per_million_total_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million tokens of input and output"}
+  accelerator_count_error: {type: double, description: "By which share the stated accelerators differ from throughput / throughput per accelerator; NULL: not both are stated"}
   is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
   is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated"}
   is_steady: {type: boolean, description: "Whether there is a steady-state window"}
@@ -176,6 +177,7 @@ select
     cost.cost_per_million_input_tokens_usd,
     cost.cost_per_million_output_tokens_usd,
     cost.cost_per_million_total_tokens_usd,
+    abs(cost.accelerator_count_ratio - 1) as accelerator_count_error,
     validity.is_open_loop,
     validity.is_closed_loop,
     validity.is_steady,

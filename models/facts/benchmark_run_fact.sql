@@ -29,6 +29,8 @@ columns:
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   ended_at: {type: timestamptz, unit: UTC, description: "End of the run"}
   is_zone_assumed: {type: boolean, description: "Whether the times' zone was assumed, not stated"}
+  attempted_at: {type: timestamptz, unit: UTC, description: "Start of the CI job or workflow attempt that launched the run; NULL where the evidence does not state it with its zone"}
+  snapshot_at: {type: timestamptz, unit: UTC, description: "When the evidence was exported or collected; NULL where the evidence does not state it with its zone"}
   duration_s: {type: double, unit: s, description: "Wall time of the measured part"}
   exit_code: {type: bigint, description: "Exit code of the command, where one was recorded"}
   user_cpu_s: {type: double, unit: s, description: "CPU time in user mode"}
@@ -79,6 +81,8 @@ select
     run.started_at,
     run.ended_at,
     run.is_zone_assumed,
+    run.attempted_at,
+    run.snapshot_at,
     run.duration_s,
     run.exit_code,
     run.user_cpu_s,

@@ -8,7 +8,7 @@ claim:
   what: the two figures of a way of serving at one load that no other measured one of its scope beats, each the mean over independent runs
   population: performance runs of serving benchmarks that did not fail, admitted, without conflict, each measurement once
   unit_of_replication: the run, one execution of the load generator
-  policy: default
+  policy: serving
   observations: serving_point_run
   numbers:
     output_token_throughput_per_accelerator_per_s: {statistic: mean, of: observation.output_token_throughput_per_accelerator_per_s}

@@ -7,7 +7,7 @@ claim:
   what: the share of requests that met all limits of an SLO together, and how many did each second, over independent runs at one load
   population: all requests, failed ones too, of performance runs that did not fail, admitted, without conflict, each measurement once
   unit_of_replication: the run, one execution of the load generator
-  policy: default
+  policy: serving
   observations: serving_goodput_run
   numbers:
     # A share of unequal runs is a ratio of sums. These observations have it as their mean, and its variance as theirs (Cochran, Sampling
@@ -35,7 +35,7 @@ columns:
   input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
   output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
   run_count: {type: bigint, description: "Runs"}
-  total: {type: bigint, description: "Requests of all runs"}
+  total: {type: bigint, description: "Requests of all runs; NULL: a run has none"}
   met: {type: bigint, description: "Requests that met all limits"}
   share: {type: double, description: "met / total"}
   goodput_per_s: {type: double, unit: 1/s, description: "Requests that met the SLO per second, mean over runs"}
@@ -95,8 +95,8 @@ select
     input_length,
     output_length,
     run_count,
-    total,
-    met,
+    if(reason = 'requests-missing', null, total) as total,
+    if(reason = 'requests-missing', null, met) as met,
     case when reason is null then met / total end as share,
     case when reason is null and has_rates then goodput_per_s end as goodput_per_s,
     target,

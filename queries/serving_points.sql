@@ -7,7 +7,7 @@ claim:
   what: the mean of each figure of one way of serving at one load, over independent runs of the load generator
   population: performance runs of serving benchmarks that did not fail, admitted, without conflict, each measurement once
   unit_of_replication: the run, one execution of the load generator
-  policy: default
+  policy: serving
   observations: serving_point_run
   numbers:
     request_throughput_per_s: {statistic: mean, of: observation.request_throughput_per_s}

@@ -139,7 +139,7 @@ def test_the_command(project: Project, wh_on: WhOn) -> None:
     status, out, err = wh_on(project, "frontier", *axes, "--at", "60")
     assert status == 0 and "model m: 2 of 3 points on the frontier" in out
     assert "at user_tokens_per_s 60: gpu_tokens_per_s 10.2 (measured; step function of measured points)" in out
-    assert "1 row left out: failed" in err and "probabilities: not supported, needs 2 runs (has 1)" in err
+    assert "1 row left out: failed" in err and "probabilities of 1 scope: not supported, needs 2 runs (has 1)" in err
     _, out, _ = wh_on(project, "frontier", *axes, "--at", "60", "--interpolate")
     assert "interpolated, not measured" in out
     status, out, _ = wh_on(project, "frontier", *axes, "--json")

@@ -28,6 +28,17 @@ columns:
   goodput_per_s: {type: double, unit: 1/s, description: "Requests that met the SLO per second: the request throughput times met / completed"}
   requests: {type: bigint, description: "Requests; NULL where total is"}
   error_rate: {type: double, description: "failed / (completed + failed); of several rows, the greatest"}
+  is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
+  is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight"}
+  is_steady: {type: boolean, description: "Whether there is a steady-state window; of several rows, in all of them"}
+  littles_law_residual: {type: double, description: "Request throughput * mean latency / requests to be in flight, minus 1; of several rows, the one furthest from 0"}
+  coordinated_omission: {type: double, description: "By which share the p99 is higher counted from when requests were meant to be sent; of several rows, the greatest"}
+  send_rate_shortfall: {type: double, description: "By which share requests were sent too slowly; of several rows, the greatest"}
+  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; of several rows, the greatest"}
+  effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
+  output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
+  cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke; of several rows, the greatest"}
+  accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   session: {type: varchar, description: "The session of the run (run_session)"}
   configuration: {type: varchar, description: "Digest of the frozen workload document"}
@@ -37,7 +48,10 @@ columns:
 */
 with counted as (
     select
-        curve.*,
+        curve.run_id,
+        curve.curve_key,
+        curve.load_kind,
+        curve.load,
         serving_slo.slo,
         serving_slo.target,
         counts.total,
@@ -54,41 +68,75 @@ with counted as (
             and counts.concurrency_point is not distinct from curve.concurrency_point
             and counts.request_rate_per_s is not distinct from curve.request_rate_per_s
             and counts.slo = serving_slo.slo
+),
+
+summed as (
+    select
+        run_id,
+        curve_key,
+        load_kind,
+        load,
+        slo,
+        target,
+        if(count(total) = count(*), sum(total), null)::bigint as total,
+        if(count(total) = count(*), sum(met), null)::bigint as met,
+        if(count(total) = count(*), sum(open), null)::bigint as open,
+        if(count(goodput_per_s) = count(*), avg(goodput_per_s order by goodput_per_s), null) as goodput_per_s
+    from counted
+    group by
+        run_id,
+        curve_key,
+        load_kind,
+        load,
+        slo,
+        target
 )
 
 select
-    counted.run_id,
-    counted.slo,
-    counted.curve_key,
-    counted.load_kind,
-    counted.load,
-    counted.status,
-    counted.copy_of,
-    counted.model,
-    counted.framework,
-    counted.framework_version,
-    counted.accelerator,
-    counted.accelerator_count,
-    counted.deployment_model,
-    counted.precision,
-    counted.input_length,
-    counted.output_length,
-    counted.target,
-    if(count(counted.total) = count(*), sum(counted.total), null)::bigint as total,
-    if(count(counted.total) = count(*), sum(counted.met), null)::bigint as met,
-    if(count(counted.total) = count(*), sum(counted.open), null)::bigint as open,
-    if(count(counted.goodput_per_s) = count(*), avg(counted.goodput_per_s order by counted.goodput_per_s), null) as goodput_per_s,
-    if(count(counted.total) = count(*), sum(counted.total), null)::bigint as requests,
-    max(counted.error_rate) as error_rate,
-    counted.started_at,
-    counted.session,
-    run.workload_spec_digest as configuration,
-    software_version_dim.image_digest as software,
-    run.outcome_digest,
-    run.benchmark_grade as grade
-from counted
-inner join benchmark_run_fact as run
-    on run.run_id = counted.run_id
-left join software_version_dim
-    on software_version_dim.software_version_key = run.software_version_key
-group by all
+    point.run_id,
+    summed.slo,
+    point.curve_key,
+    point.load_kind,
+    point.load,
+    point.status,
+    point.copy_of,
+    point.model,
+    point.framework,
+    point.framework_version,
+    point.accelerator,
+    point.accelerator_count,
+    point.deployment_model,
+    point.precision,
+    point.input_length,
+    point.output_length,
+    summed.target,
+    summed.total,
+    summed.met,
+    summed.open,
+    summed.goodput_per_s,
+    summed.total as requests,
+    point.error_rate,
+    point.is_open_loop,
+    point.is_closed_loop,
+    point.is_steady,
+    point.littles_law_residual,
+    point.coordinated_omission,
+    point.send_rate_shortfall,
+    point.unfinished_share,
+    point.effective_request_count,
+    point.output_length_error,
+    point.cut_stream_share,
+    point.accelerator_count_error,
+    point.started_at,
+    point.session,
+    point.configuration,
+    point.software,
+    point.outcome_digest,
+    point.grade
+from summed
+inner join serving_point_run as point
+    on
+        point.run_id = summed.run_id
+        and point.curve_key = summed.curve_key
+        and point.load_kind is not distinct from summed.load_kind
+        and point.load is not distinct from summed.load

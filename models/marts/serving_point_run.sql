@@ -37,6 +37,17 @@ columns:
   cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
   requests: {type: bigint, description: "Requests completed; of several rows, the fewest"}
   error_rate: {type: double, description: "failed / (completed + failed); of several rows, the greatest"}
+  is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
+  is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight"}
+  is_steady: {type: boolean, description: "Whether there is a steady-state window; of several rows, in all of them"}
+  littles_law_residual: {type: double, description: "Request throughput * mean latency / requests to be in flight, minus 1; of several rows, the one furthest from 0"}
+  coordinated_omission: {type: double, description: "By which share the p99 is higher counted from when requests were meant to be sent; of several rows, the greatest"}
+  send_rate_shortfall: {type: double, description: "By which share requests were sent too slowly; of several rows, the greatest"}
+  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; of several rows, the greatest"}
+  effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
+  output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
+  cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke; of several rows, the greatest"}
+  accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   session: {type: varchar, description: "The session of the run (run_session)"}
   configuration: {type: varchar, description: "Digest of the frozen workload document"}
@@ -76,6 +87,21 @@ select
     avg(curve.cost_per_million_output_tokens_usd order by curve.cost_per_million_output_tokens_usd) as cost_per_million_output_tokens_usd,
     min(curve.completed_count) as requests,
     max(curve.error_rate) as error_rate,
+    bool_or(curve.is_open_loop) as is_open_loop,
+    bool_or(curve.is_closed_loop) as is_closed_loop,
+    bool_and(curve.is_steady) as is_steady,
+    if(
+        -min(curve.littles_law_residual) > max(curve.littles_law_residual), min(curve.littles_law_residual), max(curve.littles_law_residual)
+    ) as littles_law_residual,
+    max(curve.coordinated_omission) as coordinated_omission,
+    max(curve.send_rate_shortfall) as send_rate_shortfall,
+    max(curve.unfinished_share) as unfinished_share,
+    min(curve.effective_request_count) as effective_request_count,
+    if(
+        -min(curve.output_length_error) > max(curve.output_length_error), min(curve.output_length_error), max(curve.output_length_error)
+    ) as output_length_error,
+    max(curve.cut_stream_share) as cut_stream_share,
+    max(curve.accelerator_count_error) as accelerator_count_error,
     curve.started_at,
     curve.session,
     run.workload_spec_digest as configuration,

@@ -28,6 +28,9 @@ def example_project(root: Path) -> Project:
     for load in (4, 16):
         record = vllm_record(requests(40, load), model_id="MiniMaxAI/MiniMax-M2.5", max_concurrency=load, date=f"20260131-0200{load:02}")
         write(here / "serving" / f"h100_tp8_isl1024_osl128_conc{load}.json", record)
+    (here / "models" / "reference").mkdir(parents=True, exist_ok=True)
+    slo = "/*\nfeeds: serving_slo\n*/\nselect 'chat' as slo, 500.0::double as ttft_ms, 0.95::double as target, 'our terms' as source\n"
+    (here / "models" / "reference" / "our_slo.sql").write_text(slo)
     (here / "readings.csv").write_text("run_id,temperature_c,started_at\nr1,61.5,2026-01-31T02:00:00Z\nr2,,2026-01-31T03:00:00Z\nr3,64.25,\n")
     for line in (
         ["keygen", "nightly"], ["ingest", *(str(here / name) for name in ("results", "uploaded-again", "serving"))], ["build"], ["publish", "indicator_results", "--as", "provisional"],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PAGE = "docs/serving.md"
 EXAMPLES = (
     "wh goodput 'ttft_ms<=500,itl_mean_ms<=50'",
-    "wh goodput 'ttft_ms<=500,itl_mean_ms<=50' --plot goodput.svg",
+    "wh goodput chat --plot goodput.svg",
     "wh goodput 'ttft_ms<=500,e2e_ms<=10000' --where 'model=MiniMax*' --target 95% --json",
 )
 

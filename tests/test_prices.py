@@ -28,6 +28,14 @@ def test_csv(tmp_path: Path) -> None:
     assert not codes(rows)
 
 
+@pytest.mark.parametrize(("written", "power", "codes_found"), [("1275", 1275, {}), ("", None, {}), ("0", None, {"wrong-value": 1}), ("1 kW", None, {"wrong-value": 1})])
+def test_provisioned_power(tmp_path: Path, written: str, power: float | None, codes_found: dict) -> None:
+    header, row = "accelerator,unit,price_usd_per_hour,effective_date,provisioned_power_w", "H100,accelerator_hour,2,2026-01-01"
+    rows = rows_of(tmp_path, "prices.csv", f"{header}\n{row},{written}\n")
+    assert (rows["price_entry"][0]["provisioned_power_w"], rows["price_entry"][0]["price_usd_per_hour"]) == (power, 2)
+    assert codes(rows) == codes_found
+
+
 def test_toml(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "any.toml", TOML)
     one, other = rows["price_entry"]

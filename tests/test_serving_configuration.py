@@ -254,15 +254,25 @@ def test_p95_and_throughput_per_accelerator(rows: list[Row]) -> None:
     assert named(rows, "none")["output_token_throughput_per_accelerator_per_s"] is None  # how many is not stated
 
 
-def test_a_stated_throughput_per_accelerator_that_disagrees_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("each", "code", "message"),
+    [
+        (581.0, "aggregate-disagrees", "tput_per_gpu is 581.0, but total_tput_tps is 9300, of 16 accelerators: 0.043 % apart"),
+        (
+            1162.5, "accelerator-count-disagrees",
+            "tput_per_gpu is 1162.5, but total_tput_tps is 9300, of 16 accelerators: 50 % apart. 8 accelerators are implied: "
+            "their number is taken as unknown",
+        ),
+    ],
+)
+def test_a_stated_throughput_per_accelerator_that_disagrees_is_reported(tmp_path: Path, each: float, code: str, message: str) -> None:
     sample.write(tmp_path / "tree/right.json", sample.inferencex_agentic_record(nested=False))
-    sample.write(tmp_path / "tree/wrong.json", sample.inferencex_agentic_record(nested=False, tput_per_gpu=1162.5))
+    sample.write(tmp_path / "tree/wrong.json", sample.inferencex_agentic_record(nested=False, tput_per_gpu=each))
     warehouse = Warehouse(standard_project(tmp_path / "p"))
     ingest(plan_ingest(tmp_path / "tree", load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
     build(warehouse.project)
-    (issue,) = warehouse.sql("from ingest_issue where code = 'aggregate-disagrees'").to_pylist()
-    assert issue["raw_path"] == "wrong.json"
-    assert issue["message"] == "tput_per_gpu is stated as 1162.5, but total_tput_tps as 9300.0, of 16 accelerators: 50 % apart"
+    (issue,) = warehouse.sql("from ingest_issue where run_id is not null").to_pylist()
+    assert (issue["raw_path"], issue["code"], issue["message"]) == ("wrong.json", code, message)
 
 
 # --- real evidence, read by other means -----------------------------------------------------------------------------
@@ -331,6 +341,6 @@ def test_servers_with_different_accelerators_state_them_all(tmp_path: Path) -> N
     rows = built(tmp_path / "p", tmp_path / "tree")
     stated = {row["family"]: (row["accelerator"], row["accelerator_name"], row["cost_reason"]) for row in rows}
     assert stated == {
-        "llm_d_report": ("H100, L40S", None, "several-accelerators"),
+        "llm_d_report": ("H100, L40S", None, "no-price"),  # prefill and decode have a price each
         "inference_perf": ("nvidia-h100-80gb, nvidia.com/mig-1g.10gb", None, "no-price"),
     }

@@ -14,7 +14,7 @@ import pytest
 from conftest import unpacked_evidence
 from landed import ISSUE_TABLE, landed, load
 from samples import bench_serving as sample
-from samples import trtllm_bench
+from samples import genai_perf, llm_d_report, trtllm_bench
 from standard import standard_project
 
 from warehouse.analysis.serving.frontier import frontiers
@@ -222,6 +222,38 @@ def test_trtllm_bench_states_output_per_gpu(tmp_path: Path) -> None:
     (run,), (issue,) = rows["trtllm_bench_run"], rows[ISSUE_TABLE]
     assert (run["accelerator_count"], run["implied_accelerator_count"], run["accelerator_count_ratio"]) == (None, 1, 2)
     assert (issue["code"], issue["severity"]) == ("accelerator-count-disagrees", "warning")
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+@pytest.mark.parametrize(("of", "count"), [(2, 2), (1, None)])
+def test_a_record_that_restates_aiperf_is_checked_too(tmp_path: Path, is_nested: bool, of: int, count: int | None) -> None:
+    values = genai_perf.measured(57)
+    record = genai_perf.inferencex_of(values, nested=is_nested)  # of two accelerators
+    if is_nested:
+        record["request_metrics"]["throughput"] |= {"total": {"tokens_per_second": 900.0}, "per_gpu": {"total_tput_tps": 900.0 / of}}
+    else:
+        record |= {"total_tput_tps": 900.0, "tput_per_gpu": 900.0 / of}
+    sample.write(tmp_path / "tree/a/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
+    sample.write(tmp_path / "tree/b/x.json", record)
+    rows = landed(load("genai_perf"), tmp_path / "tree", tmp_path / "store")
+    (served,) = rows["genai_perf_deployment"]
+    assert (served["accelerator_count"], served["implied_accelerator_count"], served["accelerator_count_ratio"]) == (count, of, 2 / of)
+    issues = [issue["raw_path"] for issue in rows.get(ISSUE_TABLE, []) if issue["code"] == "accelerator-count-disagrees"]
+    assert issues == ([] if count else ["inferencex/1/x.json"])
+
+
+def test_roles_of_an_llm_d_report(tmp_path: Path) -> None:
+    report = llm_d_report.old()  # one accelerator of prefill, eight of decode
+    report["scenario"]["host"]["accelerator"][0]["model"] = "H200"
+    report["scenario"]["host"]["accelerator"][1]["model"] = "B200"
+    report["metrics"]["throughput"] |= {"output_tokens_per_sec": 200.0, "total_tokens_per_sec": 1000.0}
+    llm_d_report.write(tmp_path / "tree/llm-d", report, "yaml")
+    (tmp_path / "tree/prices.csv").write_text(PRICES)
+    (row,) = filled(tmp_path / "p", tmp_path / "tree").sql("from mart.serving_cost").to_pylist()
+    assert [row[f"{role}accelerator_count"] for role in ("", "prefill_", "decode_")] == [9, 1, 8]
+    assert row["cost_per_million_total_tokens_usd"] == pytest.approx((3.6 + 40) / 3600 / 1000 * 1e6)
+    assert row["prefill_cost_per_million_input_tokens_usd"] == pytest.approx(3.6 / 3600 / 800 * 1e6)
+    assert row["decode_cost_per_million_output_tokens_usd"] == pytest.approx(40 / 3600 / 200 * 1e6)
 
 
 def test_cost_is_an_axis(warehouse: Warehouse) -> None:

@@ -22,57 +22,7 @@ columns:
   provisioned_power_w: {type: double, unit: W, description: "Power that is provisioned for the role's accelerators; NULL: for the reason", tests: [{range: {min: 0}}]}
   provisioned_power_reason: {type: varchar, description: "Why there is no provisioned power; NULL: there is"}
 */
-with role as (
-    select
-        run_id,
-        artifact_manifest_digest,
-        'prefill' as role,
-        prefill_accelerator_count as accelerator_count,
-        prefill_accelerator_count + decode_accelerator_count as accelerators_in_all
-    from feed.serving_configuration
-    union all
-    select
-        run_id,
-        artifact_manifest_digest,
-        'decode' as role,
-        decode_accelerator_count as accelerator_count,
-        prefill_accelerator_count + decode_accelerator_count as accelerators_in_all
-    from feed.serving_configuration
-),
-
-machine as (
-    select
-        run.run_id,
-        run.artifact_manifest_digest,
-        coalesce(role.role, 'whole') as role,
-        cast(timezone('UTC', run.started_at) as date) as started_on,
-        hardware.gpu_model,
-        coalesce(role.accelerator_count, hardware.gpu_count) as accelerator_count,
-        if(of_role.stated_by is null, hardware.accelerator_family, of_role.accelerator_family) as accelerator_family,
-        if(of_role.stated_by is null, hardware.accelerator_reason, of_role.accelerator_reason) as accelerator_reason,
-        coalesce(of_role.accelerator_key, named.accelerator_key) as accelerator_key,
-        regexp_replace(lower(hardware.system_name), '[^a-z0-9]', '', 'g') as system_key
-    from feed.benchmark_run as run
-    inner join run_hardware as hardware
-        on
-            hardware.run_id = run.run_id
-            and hardware.artifact_manifest_digest = run.artifact_manifest_digest
-    left join role
-        on
-            role.run_id = run.run_id
-            and role.artifact_manifest_digest = run.artifact_manifest_digest
-            and role.accelerators_in_all = hardware.gpu_count
-    left join named_accelerator as named
-        on
-            named.artifact_manifest_digest = run.artifact_manifest_digest
-            and named.stated_by = run.run_id
-    left join named_accelerator as of_role
-        on
-            of_role.artifact_manifest_digest = run.artifact_manifest_digest
-            and of_role.stated_by = run.run_id || ' ' || role.role
-),
-
-candidate as (
+with candidate as (
     select
         machine.run_id,
         machine.artifact_manifest_digest,
@@ -85,7 +35,7 @@ candidate as (
         price.source,
         price.raw_path || ':' || price.line_number as price_row,
         price.artifact_manifest_digest as price_list
-    from machine
+    from run_machine as machine
     inner join price
         on
             (price.accelerator_key = machine.accelerator_key or (price.accelerator is null and price.instance_key = machine.system_key))
@@ -182,7 +132,7 @@ judged as (
             else 'no-price'
         end as no_row_reason,
         case when not found.is_one_price then 'prices-differ' end as price_reason
-    from machine
+    from run_machine as machine
     left join found
         on
             found.run_id = machine.run_id

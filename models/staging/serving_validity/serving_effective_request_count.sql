@@ -14,88 +14,50 @@ columns:
 */
 with counted as (
     select
-        request.run_id,
-        request.point,
-        request.ttft_ms,
-        request.e2e_ms,
-        request.position - min(request.position) over (partition by request.run_id, request.point) as position,
-        count(*) over (partition by request.run_id, request.point) as request_count
-    from serving_timed_request as request
+        timed.run_id,
+        timed.point,
+        if(steady.from_s is null, timed.requests, list_filter(timed.requests, lambda request : request.started_s >= steady.from_s)) as requests
+    from serving_timed_requests as timed
     left join serving_steady_window as steady
         on
-            steady.run_id = request.run_id
-            and steady.point = request.point
-    where
-        steady.from_s is null
-        or request.started_s >= steady.from_s
+            steady.run_id = timed.run_id
+            and steady.point = timed.point
 ),
 
 sized as (
     select
-        *,
-        floor(sqrt(request_count))::bigint as batch_size
+        run_id,
+        point,
+        len(requests) as request_count,
+        floor(sqrt(len(requests)))::bigint as batch_size,
+        list_transform(requests, lambda request : request.ttft_ms) as ttfts,
+        list_transform(requests, lambda request : request.e2e_ms) as latencies
     from counted
-    where request_count >= 100
+    where len(requests) >= 100
 ),
 
-batch as (
+batched as (
     select
-        run_id,
-        point,
-        batch_size,
-        avg(ttft_ms) as ttft_ms,
-        avg(e2e_ms) as e2e_ms
+        *,
+        list_transform(
+            range(request_count // batch_size), lambda batch : list_avg(ttfts[batch * batch_size + 1:(batch + 1) * batch_size])
+        ) as batch_ttfts,
+        list_transform(
+            range(request_count // batch_size), lambda batch : list_avg(latencies[batch * batch_size + 1:(batch + 1) * batch_size])
+        ) as batch_latencies
     from sized
-    where position < request_count // batch_size * batch_size
-    group by
-        run_id,
-        point,
-        batch_size,
-        position // batch_size
-),
-
-of_batches as (
-    select
-        run_id,
-        point,
-        batch_size,
-        var_samp(ttft_ms) as ttft,
-        var_samp(e2e_ms) as e2e
-    from batch
-    group by
-        run_id,
-        point,
-        batch_size
-),
-
-of_requests as (
-    select
-        run_id,
-        point,
-        request_count,
-        var_samp(ttft_ms) as ttft,
-        var_samp(e2e_ms) as e2e
-    from sized
-    group by
-        run_id,
-        point,
-        request_count
 ),
 
 compared as (
     select
-        of_requests.run_id,
-        of_requests.point,
-        of_requests.request_count,
+        run_id,
+        point,
+        request_count,
         least(
-            of_requests.ttft / nullif(of_batches.batch_size * of_batches.ttft, 0),
-            of_requests.e2e / nullif(of_batches.batch_size * of_batches.e2e, 0)
+            list_var_samp(ttfts) / nullif(batch_size * list_var_samp(batch_ttfts), 0),
+            list_var_samp(latencies) / nullif(batch_size * list_var_samp(batch_latencies), 0)
         ) as share
-    from of_requests
-    inner join of_batches
-        on
-            of_batches.run_id = of_requests.run_id
-            and of_batches.point = of_requests.point
+    from batched
 )
 
 select

@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run and load with at least 200 timed requests: its steady-state window by MSER-5 (White, Cobb and Spratt, A comparison of
-  five steady-state truncation heuristics for simulation, WSC 2000). Of the mean latencies of five requests each, as many are cut off at
-  the start as leave the smallest standard error of the mean of the others. If that is half or more, as few are cut off as leave others
+  five steady-state truncation heuristics for simulation, WSC 2000). Of the mean latencies of five requests each, or of more where there
+  are more than a thousand such batches, as many are cut off at the start as leave the smallest standard error of the mean of the others. If that is half or more, as few are cut off as leave others
   that vary by 5 % of their mean at most. There is no window if that is half or more too, or if the means of the two halves of what is
   left differ by more than 10 % and by more than three standard errors, as when a queue grows all the time. The window ends when the last
   request was sent.
@@ -21,136 +21,108 @@ columns:
   tpot_p99_ms: {type: double, unit: ms, description: "Time per output token of the requests sent in the window, p99"}
   e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency of the requests sent in the window, p99"}
 */
-with batch as (
+with batched as (
     select
         run_id,
         point,
-        position // 5 as batch,
-        request_count // 5 as batch_count,
-        avg(e2e_ms) as latency
-    from serving_timed_request
-    where
-        request_count >= 200
-        and position < request_count // 5 * 5
-    group by
+        requests,
+        greatest(5, len(requests) // 1000) as batch_size,
+        list_transform(
+            range(len(requests) // greatest(5, len(requests) // 1000)),
+            lambda batch : list_avg(
+                list_transform(
+                    requests[batch * greatest(5, len(requests) // 1000) + 1:(batch + 1) * greatest(5, len(requests) // 1000)],
+                    lambda request : request.e2e_ms
+                )
+            )
+        ) as latencies
+    from serving_timed_requests
+    where len(requests) >= 200
+),
+
+-- What is left if so many batches are cut off; of the last four, no standard error is taken.
+cut as (
+    select
         run_id,
         point,
-        position // 5,
-        request_count // 5
-),
-
-centred as (
-    select
-        *,
-        avg(latency) over (partition by run_id, point) as level,
-        latency - avg(latency) over (partition by run_id, point) as deviation
-    from batch
-),
-
-rest as (
-    select
-        *,
-        batch_count - batch as kept,
-        sum(deviation) over from_here as total,
-        sum(deviation * deviation) over from_here as squares
-    from centred
-    window from_here as (partition by run_id, point order by batch desc rows unbounded preceding)
-),
-
--- The last four batches are too few for a standard error.
-scored as (
-    select
-        *,
-        (squares - total * total / kept) / (kept * kept) as error_squared,
-        squares / kept - (total / kept) ** 2 <= (0.05 * (level + total / kept)) ** 2 as is_flat
-    from rest
-    where kept >= 5
-),
-
-compared as (
-    select
-        *,
-        min(error_squared) over (partition by run_id, point) as lowest
-    from scored
+        requests,
+        batch_size,
+        latencies,
+        list_transform(
+            range(len(latencies) - 4),
+            lambda kept : list_var_pop(latencies[kept + 1:]) / (len(latencies) - kept)
+        ) as errors_squared,
+        list_transform(
+            range(len(latencies) - 4),
+            lambda kept : list_stddev_pop(latencies[kept + 1:]) <= 0.05 * list_avg(latencies[kept + 1:])
+        ) as are_flat
+    from batched
 ),
 
 chosen as (
     select
         run_id,
         point,
-        batch_count,
-        min(batch) filter (where error_squared = lowest) as lowest_batch,
-        min(batch) filter (where is_flat) as flat_batch
-    from compared
-    group by
-        run_id,
-        point,
-        batch_count
+        requests,
+        batch_size,
+        latencies,
+        list_position(errors_squared, list_min(errors_squared)) - 1 as lowest_batch,
+        nullif(list_position(are_flat, true), 0) - 1 as flat_batch
+    from cut
 ),
 
 bounded as (
     select
         run_id,
         point,
-        batch_count,
-        if(lowest_batch * 2 < batch_count, lowest_batch, flat_batch) as first_batch
+        requests,
+        batch_size,
+        latencies,
+        if(lowest_batch * 2 < len(latencies), lowest_batch, flat_batch) as first_batch
     from chosen
 ),
 
-halves as (
+halved as (
     select
-        batch.run_id,
-        batch.point,
-        bounded.first_batch,
-        bounded.batch_count,
-        batch.batch * 2 < bounded.first_batch + bounded.batch_count as is_first_half,
-        avg(batch.latency) as latency,
-        var_samp(batch.latency) / count(*) as error_squared
-    from batch
-    inner join bounded
-        on
-            bounded.run_id = batch.run_id
-            and bounded.point = batch.point
-    where batch.batch >= coalesce(bounded.first_batch, 0)
-    group by
-        batch.run_id,
-        batch.point,
-        bounded.first_batch,
-        bounded.batch_count,
-        batch.batch * 2 < bounded.first_batch + bounded.batch_count
+        run_id,
+        point,
+        requests,
+        batch_size,
+        len(latencies) as batch_count,
+        first_batch,
+        latencies[first_batch + 1:(first_batch + len(latencies)) // 2] as early,
+        latencies[(first_batch + len(latencies)) // 2 + 1:] as late
+    from bounded
 ),
 
-truncated as (
+judged as (
     select
         run_id,
         point,
-        coalesce(first_batch * 2 < batch_count, false)
-        and (
-            max(latency) - min(latency) <= 0.1 * (max(latency) + min(latency)) / 2
-            or max(latency) - min(latency) <= 3 * sqrt(sum(error_squared))
+        requests,
+        coalesce(
+            first_batch * 2 < batch_count
+            and (
+                abs(list_avg(late) - list_avg(early)) <= 0.1 * (list_avg(late) + list_avg(early)) / 2
+                or abs(list_avg(late) - list_avg(early))
+                <= 3 * sqrt(list_var_samp(early) / len(early) + list_var_samp(late) / len(late))
+            ),
+            false
         ) as is_steady,
-        first_batch * 5 as first_position
-    from halves
-    group by
-        run_id,
-        point,
-        first_batch,
-        batch_count
+        first_batch * batch_size as cut_count
+    from halved
 ),
 
 framed as (
     select
-        request.*,
-        truncated.is_steady,
-        truncated.is_steady and request.position >= truncated.first_position as is_sent_in_window,
-        min(request.started_s) filter (where truncated.is_steady and request.position >= truncated.first_position)
-            over (partition by request.run_id, request.point) as from_s,
-        max(request.started_s) filter (where truncated.is_steady) over (partition by request.run_id, request.point) as to_s
-    from serving_timed_request as request
-    inner join truncated
-        on
-            truncated.run_id = request.run_id
-            and truncated.point = request.point
+        run_id,
+        point,
+        is_steady,
+        if(is_steady, requests[cut_count + 1].started_s, null) as from_s,
+        if(is_steady, requests[len(requests)].started_s, null) as to_s,
+        if(is_steady, requests[cut_count + 1:], null) as sent,
+        requests
+    from judged
 )
 
 select
@@ -159,15 +131,14 @@ select
     is_steady,
     from_s,
     to_s,
-    count(*) filter (where is_sent_in_window) as request_count,
-    sum(output_token_count) filter (where ended_s >= from_s and ended_s <= to_s) / nullif(to_s - from_s, 0) as output_token_throughput_per_s,
-    quantile_cont(ttft_ms, 0.99) filter (where is_sent_in_window) as ttft_p99_ms,
-    quantile_cont(tpot_ms, 0.99) filter (where is_sent_in_window) as tpot_p99_ms,
-    quantile_cont(e2e_ms, 0.99) filter (where is_sent_in_window) as e2e_p99_ms
+    len(sent) as request_count,
+    list_sum(
+        list_transform(
+            list_filter(requests, lambda request : request.ended_s >= from_s and request.ended_s <= to_s),
+            lambda request : request.output_token_count
+        )
+    ) / nullif(to_s - from_s, 0) as output_token_throughput_per_s,
+    list_aggregate(list_transform(sent, lambda request : request.ttft_ms), 'quantile_cont', 0.99) as ttft_p99_ms,
+    list_aggregate(list_transform(sent, lambda request : request.tpot_ms), 'quantile_cont', 0.99) as tpot_p99_ms,
+    list_aggregate(list_transform(sent, lambda request : request.e2e_ms), 'quantile_cont', 0.99) as e2e_p99_ms
 from framed
-group by
-    run_id,
-    point,
-    is_steady,
-    from_s,
-    to_s

@@ -229,6 +229,16 @@ def test_a_split_deployment(tmp_path: Path) -> None:
     assert run_of(found)["accelerator_count"] == 16 and not issues(found)
 
 
+@pytest.mark.parametrize(("disagg", "expected"), [(False, "2 x TP4 EP4"), (True, "prefill 2 x TP4 EP4"), (None, "prefill 2 x TP4 EP4")])
+def test_servers_on_several_nodes_that_are_not_split(tmp_path: Path, disagg: bool | None, expected: str) -> None:
+    """InferenceX names them prefill."""
+    whole = {"decode_num_workers": 0, "decode_tp": 0, "decode_ep": 0, "decode_pp": 0, "num_decode_gpu": 0, "tp": 4}
+    content = bench_serving.inferencex_agentic_record(nested=False, disagg=disagg, tput_per_gpu=1162.5, output_tput_per_gpu=37.5, **whole)
+    found = rows("bench_serving", tmp_path, lambda top: bench_serving.write(top / "r.json", content))
+    assert (run_of(found)["split_deployment"], run_of(found)["accelerator_count"]) == (expected, 8)
+    assert not issues(found)
+
+
 def test_the_accelerator_of_the_path_counts_and_a_size_of_the_record(tmp_path: Path) -> None:
     found = vllm(tmp_path, "h100_tp8/r.json", hw="b200", tp=4)
     run = run_of(found)

@@ -157,6 +157,28 @@ def test_what_was_taken_in_apart_is_flagged_where_the_rollup_shows_it(tmp_path: 
     assert not run["has_conflict"]
 
 
+def test_a_run_has_the_power_and_the_flags_that_its_record_states(tmp_path: Path) -> None:
+    power = {"power_valid": 1, "avg_power_w": 500.0, "avg_total_gpu_power_w": 1000.0, "joules_per_output_token": 0.4}
+    stated = {
+        21: power | {"spec_decoding": "mtp", "dp_attention": "true"}, 22: power | {"power_valid": 0}, 23: power | {"avg_total_gpu_power_w": -1.0},
+        24: {"avg_total_gpu_power_w": 1000.0},
+    }
+    for count, changes in stated.items():
+        values = genai_perf.measured(count, count)
+        write(tmp_path / f"t/{count}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
+        write(tmp_path / f"t/{count}/record.json", genai_perf.inferencex_of(values) | changes)
+    warehouse = Warehouse(standard_project(tmp_path / "p"))
+    add(warehouse, tmp_path / "t")
+    rows = warehouse.sql(
+        "select completed_count as n, accelerator_power_w as w, accelerator_energy_per_output_token_j as j, server_flags as flags"
+        " from serving_outcome_fact inner join serving_configuration_fact using (run_id) order by n"
+    ).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        (21, 1000.0, 0.4, "--dp-attention=true --kv-offloading=hicache --spec-decoding=mtp"), (22, None, None, "--kv-offloading=hicache"),
+        (23, None, 0.4, "--kv-offloading=hicache"), (24, None, None, "--kv-offloading=hicache"),
+    ]
+
+
 def test_a_list_that_has_grown_since_is_no_conflict(tmp_path: Path) -> None:
     warehouse = Warehouse(standard_project(tmp_path / "p"))
     one, two = records(2)

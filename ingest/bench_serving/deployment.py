@@ -61,7 +61,9 @@ def deployment_of(stated: Stated, console: Stated, told: Told, places: set[str])
     accelerator, system, naming = _accelerator(stated, told)
     columns = {
         **sizes,
-        "split_deployment": split_deployment(lambda key: size_in(stated[key].number) if key in stated else None),
+        "split_deployment": split_deployment(
+            lambda key: size_in(stated[key].number) if key in stated else None, stated_text(stated, "disagg")
+        ),
         **configuration(lambda key: stated[key].value if key in stated else None),
         "system_name": system,
         "accelerator": accelerator,

@@ -51,6 +51,9 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("framework", pa.string()),
         pa.field("image", pa.string()),
         pa.field("precision", pa.string()),
+        pa.field("is_power_valid", pa.bool_(), nullable=False),  # whether InferenceX found its own samples of power complete
+        pa.field("accelerator_power_w", pa.float64()),  # of the boards of all accelerators
+        pa.field("accelerator_energy_per_output_token_j", pa.float64()),
     ),
     "genai_perf_slice": landing_schema(  # AIPerf's time slices: windows of a run, as the client saw them
         RUN_ID,
@@ -104,7 +107,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="genai_perf", version=16, tables=TABLES,
+    package=__name__, name="genai_perf", version=17, tables=TABLES,
     formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

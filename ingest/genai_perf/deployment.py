@@ -28,12 +28,12 @@ from warehouse.landing.rows import Row
 from .inferencex import elements_of
 
 
-def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -> Row | None:
+def deployment_row(bundle: Bundle, raw_path: str, place: int, report: Report) -> Row | None:
     """The record with this number in a file."""
     data = document(bundle, raw_path, report)
-    found = next((item for index, item in enumerate(_objects(data)) if index == number), None)
+    found = next((item for index, item in enumerate(_objects(data)) if index == place), None)
     if found is None:
-        report("malformed-json", f"there is no record {number}", severity="error")
+        report("malformed-json", f"there is no record {place}", severity="error")
         return None
     offset, length, record = found
 
@@ -47,6 +47,9 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
 
     def size(key: str) -> int | None:
         return size_in(stated[key].number) if key in stated else None
+
+    def number(key: str) -> float | None:
+        return stated[key].number if key in stated else None
 
     sizes = sizes_stated(stated, "")
     entry, naming = accelerator_stated(stated)
@@ -65,11 +68,14 @@ def deployment_row(bundle: Bundle, raw_path: str, number: int, report: Report) -
         "implied_accelerator_count": implied.accelerators,
         "accelerator_count_ratio": implied.ratio,
         **{f"{name}_parallel": sizes.known[name] for name in SIZES},
-        "split_deployment": split_deployment(size),
+        "split_deployment": split_deployment(size, known("disagg")),
         **configuration(lambda key: stated[key].value if key in stated else None),
         "framework": (known("framework") or "").casefold() or None,
         "image": known("image"),
         "precision": known("precision"),
+        "is_power_valid": number("power_valid") == 1,
+        "accelerator_power_w": number("avg_total_gpu_power_w"),
+        "accelerator_energy_per_output_token_j": number("joules_per_output_token"),
     })
 
 

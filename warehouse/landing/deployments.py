@@ -101,9 +101,13 @@ def configuration(text: Callable[[str], str | None]) -> dict[str, Any]:
     }
 
 
-def split_deployment(size: Callable[[str], int | None]) -> str | None:
+def split_deployment(size: Callable[[str], int | None], disaggregation: str | None = None) -> str | None:
     """How prefill and decode are spread, of a deployment that splits them: `prefill 2 x TP4 EP4, decode 1 x TP8`. `size` gives the
-    numbers of InferenceX's record by key."""
+    numbers of InferenceX's record by key.
+
+    InferenceX writes every deployment of several nodes as if it were split. One that states it is not has all of its servers
+    under prefill, and is `2 x TP4 EP4`.
+    """
     parts = []
     for role in ("prefill", "decode"):
         sizes = [(short, size(f"{role}_{short.casefold()}")) for short in ("TP", "PP", "EP")]
@@ -113,6 +117,8 @@ def split_deployment(size: Callable[[str], int | None]) -> str | None:
         workers = size(f"{role}_num_workers")
         if spread and workers:
             parts.append(f"{role} {workers} x {spread}")
+    if len(parts) == 1 and (disaggregation or "").casefold() == "false":
+        return parts[0].partition(" ")[2]
     return ", ".join(parts) or None
 
 

@@ -1,7 +1,8 @@
 /*
 description: >
   One row per run: the lengths that its configuration asked for (genai-perf writes -1 for none). How the model was
-  served is stated only by a record of InferenceX that restates the run, not by genai-perf or AIPerf.
+  served is stated only by a record of InferenceX that restates the run, not by genai-perf or AIPerf. What that record
+  states besides sizes are flags, as of a record alone.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_configuration
 */
@@ -26,6 +27,13 @@ select
     served.prefill_accelerator_count,
     served.decode_accelerator_count,
     served.precision,
+    nullif(concat_ws(
+        ' ',
+        case when lower(served.disaggregation) not in ('', 'false', 'none') then '--disagg=' || lower(served.disaggregation) end,
+        case when lower(served.dp_attention) not in ('', 'false', 'none') then '--dp-attention=' || lower(served.dp_attention) end,
+        case when lower(served.kv_offloading) not in ('', 'false', 'none') then '--kv-offloading=' || served.kv_offloading end,
+        case when lower(served.spec_decoding) not in ('', 'false', 'none') then '--spec-decoding=' || served.spec_decoding end
+    ), '') as server_flags,
     asked.input_length,
     asked.output_length,
     case when served.run_id is null then 'configuration' else 'configuration, record' end as stated_in

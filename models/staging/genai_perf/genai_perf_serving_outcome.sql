@@ -3,7 +3,8 @@ description: >
   One row per run and point: the summary's statistics, or those of the requests if the summary has none. genai-perf
   and perf_analyzer do not count failed requests, so the count of failures and the error rate are NULL. AIPerf counts
   and lists errors, and leaves out metrics that no request has: if it counts failed requests, but states neither
-  completed ones nor a latency, no request was completed.
+  completed ones nor a latency, no request was completed. The power of the accelerators is that of the InferenceX
+  record that restates the run, if it states that it is valid.
 grain: [run_id, artifact_manifest_digest, workload_point, concurrency_point, request_rate_per_s]
 feeds: serving_outcome
 */
@@ -112,6 +113,11 @@ select
     case when point.has_outcome then coalesce(stated.e2e_p95_ms, request.e2e_p95_ms) end as e2e_p95_ms,
     case when point.has_outcome then coalesce(stated.e2e_p99_ms, request.e2e_p99_ms) end as e2e_p99_ms,
     case when point.has_outcome then stated.itl_std_ms end as jitter_ms,
+    case when point.has_outcome and deployment.is_power_valid and deployment.accelerator_power_w > 0 then deployment.accelerator_power_w end as accelerator_power_w,
+    case
+        when point.has_outcome and deployment.is_power_valid and deployment.accelerator_energy_per_output_token_j > 0
+            then deployment.accelerator_energy_per_output_token_j
+    end as accelerator_energy_per_output_token_j,
     case
         when point.has_outcome
             then coalesce(

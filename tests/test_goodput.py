@@ -102,6 +102,31 @@ def test_what_cannot_be_asked_is_refused(slo: str, where: str | None, code: str,
     assert caught.value.code == code and words in str(caught.value)
 
 
+SLOS = """/*
+role: slos
+*/
+select * from (values
+    ('both', 10.0::double, 5.0::double, null, 0.7::double), ('ours', 10.0, null, '(.*/)?M', null), ('theirs', 10.0, null, 'm1', 0.5),
+    ('nothing', null, null, null, 0.5)
+) as v (slo, ttft_ms, itl_mean_ms, model_pattern, target)
+"""
+
+
+def test_an_slo_by_its_name(tmp_path: Path, wh_on: WhOn) -> None:
+    project = made(tmp_path, {"point": POINTS, "asked": REQUESTS, "slo": SLOS})
+    both, ours = goodput(project, "both"), goodput(project, "ours")
+    assert (both.slo, both.limits, both.target) == ("both", {"ttft_ms": 10.0, "itl_mean_ms": 5.0}, 0.7)
+    assert both.curves == goodput(project, SLO, target=0.7).curves and only(both).largest_load == 2.0
+    assert (ours.limits, ours.target) == ({"ttft_ms": 10.0}, 0.99)  # its model is m in any case, and it has no target of its own
+    assert goodput(project, "both", target=0.8).target == 0.8
+    for name, code, words in (
+        ("bohts", 5, "no SLO is named bohts"), ("boht", 5, "did you mean both?"), ("theirs", 5, "WH522 theirs: no point matches"),
+        ("nothing", 1, "the SLO nothing has no limit"),
+    ):
+        status, _, err = wh_on(project, "goodput", name)
+        assert status == code and words in err
+
+
 @pytest.mark.parametrize("models", [{"point": POINTS}, {"asked": REQUESTS}])
 def test_a_project_without_one_of_the_tables(models: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(WarehouseError) as caught:

@@ -154,6 +154,19 @@ def test_a_number_is_traced_to_its_own_runs_and_replayed(query: str, column: str
     }
 
 
+@pytest.mark.parametrize(("model", "benchmark"), [
+    ("meta-llama/Llama-2-70b-chat-hf", "llama2-70b"), ("/models/Llama-2-70B-Chat-FP8", "llama2-70b"),
+    ("mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"), ("nvidia/Llama-3.1-405B-Instruct-FP4", "llama3_1-405b"),
+    ("meta-llama/Meta-Llama-3.1-8B-Instruct", "llama3_1-8b"), ("deepseek-ai/DeepSeek-R1", "deepseek-r1"), ("deepseek-ai/DeepSeek-R1-0528", "deepseek-r1"),
+    ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", None), ("meta-llama/Llama-2-7b-hf", None), ("meta-llama/Llama-3.1-80B", None),
+])
+def test_the_slos_of_mlperf_are_for_its_models(model: str, benchmark: str | None, project: Project) -> None:
+    found = rows(project, f"select slo from serving_slo where regexp_full_match('{model}', model_pattern, 'i') order by slo")
+    has_interactive = benchmark not in (None, "mixtral-8x7b")
+    expected = [f"mlperf-{benchmark}"] * (benchmark is not None) + [f"mlperf-{benchmark}-interactive"] * has_interactive
+    assert [row["slo"] for row in found] == expected
+
+
 # --- one meaning of "met", in two places -------------------------------------------------------------------------
 
 LIMITS: list[Mapping[str, float]] = [

@@ -18,6 +18,7 @@ from samples.values import take_in, value_files, values_project
 from standard import standard_project
 from stored import date_event
 
+from warehouse.analysis.serving.goodput import goodput
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verification import verify_all
@@ -346,6 +347,8 @@ def test_serving_and_training_detail_leaves_and_their_numbers_stay(tmp_path: Pat
         assert con.execute(f"(from {name} except all from whole.{name}) union all (from whole.{name} except all from {name})").fetchall() == []
     con.close()
     [old] = away(project, "main.request_fact")
+    [load] = [load for curve in goodput(project, "ttft_ms<=500").curves for load in curve.loads]
+    assert load.reason == f"the requests of {old} have left the database with age (keep_detail brings them back)"
     walked = Warehouse(project).rows(f"ttft[run_id={old}].ttft_p99_ms")
     assert walked and walked.tables[0].table == "main.serving_outcome_fact" and walked.tables[-1].is_landing
     assert not {table.table for table in walked.tables} & detail

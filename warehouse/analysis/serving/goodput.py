@@ -158,8 +158,9 @@ def _rows(
     if slo.model_pattern is not None and "model" in points.columns:
         wanted += f" and coalesce(regexp_full_match(p.model, {text_literal(slo.model_pattern)}, 'i'), false)"
     return _dicts(con.execute(
-        f"select p.*, r.total, r.met, r.open, r.missing from {points.sql} as p left join ({counted}) as r on {same}"
-        f" where {wanted} order by p.curve_key, p.load, p.run_id"
+        "select p.*, r.total, r.met, r.open, r.missing,"
+        f" p.run_id in (select run_id from catalog.away where name = {text_literal(requests.name)}) as has_left"
+        f" from {points.sql} as p left join ({counted}) as r on {same} where {wanted} order by p.curve_key, p.load, p.run_id"
     ))
 
 
@@ -185,8 +186,12 @@ def _curve(curve_key: str, load_kind: str | None, rows: Sequence[dict[str, Any]]
 
 def _load(load: float | None, rows: Sequence[dict[str, Any]]) -> LoadGoodput:
     run_ids = tuple(dict.fromkeys(row["run_id"] for row in rows))
-    if without := [row["run_id"] for row in rows if not row["total"]]:
-        return LoadGoodput(load, run_ids, 0, 0, None, None, None, f"the evidence of {without[0]} has no request that ended")
+    if without := [row for row in rows if not row["total"]]:
+        run = without[0]["run_id"]
+        reason = f"the evidence of {run} has no request that ended"
+        if without[0]["has_left"]:
+            reason = f"the requests of {run} have left the database with age (keep_detail brings them back)"
+        return LoadGoodput(load, run_ids, 0, 0, None, None, None, reason)
     total, met = sum(row["total"] for row in rows), sum(row["met"] for row in rows)
     if open_ones := [row for row in rows if row["open"]]:
         name, count = max(open_ones[0]["missing"].items(), key=lambda each: each[1])

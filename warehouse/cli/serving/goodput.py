@@ -50,12 +50,13 @@ def command(
     if as_json:
         print_json(asdict(found))
         return ExitCode.OK
-    summaries = [curve for curve in found.curves if not any(each.total for each in curve.loads)]
+    without = [curve for curve in found.curves if not any(each.total for each in curve.loads)]
     for curve in found.curves:
-        if curve not in summaries:
+        if curve not in without:
             _print(curve, found)
-    if summaries:
-        notice(f"not supported for {counted(len(summaries), 'curve')}: the evidence has a summary of each run, and no requests")
+    if without:
+        curves, first = counted(len(without), "curve"), printable(str(without[0].loads[0].reason))
+        notice(f"not supported for {curves}: no requests of their runs are in the database (the first: {first})")
     for reason, count in sorted(found.left_out.items()):
         notice(f"{counted(count, 'row')} left out: {printable(reason)}")
     return ExitCode.OK

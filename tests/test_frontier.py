@@ -13,7 +13,7 @@ from warehouse.analysis.serving.frontier import Frontier, Frontiers, frontiers
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.project_making import init_project
-from warehouse.statistics.frontier import OnFrontier
+from warehouse.statistics.frontier import OnFrontier, Outside
 from warehouse.statistics.interval import NotSupported
 from warehouse.transform.build.build import build
 
@@ -113,7 +113,14 @@ def test_a_value_of_x(project: Project) -> None:
     between = of_model(project, "m", at=60, interpolate=True).at
     assert isinstance(between, OnFrontier) and between.is_interpolated and 10.2 < between.y < 60.5
     for x in (45.25, 102.1):  # the first one is of a point that is beaten
-        assert isinstance(of_model(project, "m", at=x).at, NotSupported)
+        assert isinstance(of_model(project, "m", at=x).at, Outside)
+
+
+def test_the_best_measured_point_within_a_limit(project: Project) -> None:
+    """A cap is met by each point that is better, so that no range bounds it."""
+    assert [(point := of_model(project, "m", within=x).within) and (point.x, point.y) for x in (0, 60, 1000)] == [
+        max(((point.x, point.y) for point in of_model(project, "m").points), key=lambda each: each[1]), (102, 10.2), None
+    ]
 
 
 @pytest.mark.parametrize(("x", "asked", "code", "words"), [

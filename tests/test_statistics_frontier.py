@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from warehouse.statistics.frontier import OnFrontier, membership, non_dominated, value_at
+from warehouse.statistics.frontier import OnFrontier, Outside, membership, non_dominated, value_at
 from warehouse.statistics.interval import NotSupported
 
 
@@ -108,4 +108,4 @@ def test_an_interpolated_value_differs_and_says_so() -> None:
 @pytest.mark.parametrize(("x", "interpolate"), [(9.9, False), (9.9, True), (40.1, False), (40.1, True)])
 def test_nothing_is_said_outside_of_the_measured_range(x: float, interpolate: bool) -> None:
     found = value_at(CURVE, ("higher", "higher"), x, interpolate)
-    assert isinstance(found, NotSupported) and "10 to 40" in found.reason
+    assert found == Outside(x, 10, 40) and "10 to 40" in str(found)

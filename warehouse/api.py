@@ -153,13 +153,13 @@ class Warehouse:
 
     def frontiers(
         self, x: str, y: str, where: str | None = None, scope: Sequence[str] | None = None, at: float | None = None,
-        interpolate: bool = False,
+        interpolate: bool = False, within: float | None = None,
     ) -> Frontiers:
         """Of the points of load curves those that no other point beats on two axes, within each scope (default: model, lengths, precision).
         Raises WH521 (no table has load points), WH522 (no such column or point), WH502, WH211, WH218."""
         from warehouse.analysis.serving.frontier import frontiers
 
-        return frontiers(self.project, x, y, where, scope, at, interpolate)
+        return frontiers(self.project, x, y, where, scope, at, interpolate, within)
 
     def goodput(self, slo: str, where: str | None = None, target: float | None = None) -> Goodput:
         """The share of requests that meet all limits of `slo` (`ttft_ms<=500,itl_mean_ms<=50`, or the name of an SLO), by curve and load.

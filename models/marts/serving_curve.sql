@@ -69,6 +69,9 @@ columns:
   effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1"}
   cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke"}
+  must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache"}
+  prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache"}
+  is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same model, precision, software and hardware succeeded; NULL: none is known"}
 */
 with point as (
     select
@@ -129,6 +132,31 @@ keyed as (
     from point
     left join serving_configuration_fact as configuration
         on configuration.run_id = point.run_id
+)
+,
+
+accuracy as (
+    select
+        workload.model,
+        configuration.precision,
+        run.software_version_key,
+        run.hardware_topology_key,
+        count(*) as run_count
+    from benchmark_run_fact as run
+    left join workload_dim as workload
+        on workload.workload_spec_digest = run.workload_spec_digest
+    left join serving_configuration_fact as configuration
+        on configuration.run_id = run.run_id
+    where
+        run.mode = 'accuracy'
+        and run.status = 'succeeded'
+        and run.state = 'admitted'
+        and not run.has_conflict
+    group by
+        workload.model,
+        configuration.precision,
+        run.software_version_key,
+        run.hardware_topology_key
 )
 
 select
@@ -193,7 +221,10 @@ select
     validity.unfinished_share,
     validity.effective_request_count,
     validity.output_length_error,
-    validity.cut_stream_share
+    validity.cut_stream_share,
+    validity.must_miss_prefix_cache,
+    validity.prefix_cache_hit_rate,
+    if(accuracy.run_count > 0, true, null) as is_accuracy_shown
 from keyed
 left join serving_cost as cost
     on
@@ -215,3 +246,9 @@ left join serving_validity as validity
         and validity.workload_point = keyed.workload_point
         and validity.concurrency_point is not distinct from keyed.concurrency_point
         and validity.request_rate_per_s is not distinct from keyed.request_rate_per_s
+left join accuracy
+    on
+        accuracy.model = keyed.model
+        and accuracy.precision is not distinct from keyed.precision
+        and accuracy.software_version_key = keyed.software_version_key
+        and accuracy.hardware_topology_key = keyed.hardware_topology_key

@@ -38,6 +38,9 @@ columns:
   effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
   cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke; of several rows, the greatest"}
+  must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache; of several rows, in any"}
+  prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache; of several rows, the greatest"}
+  is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same stack succeeded; NULL: none is known"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   session: {type: varchar, description: "The session of the run (run_session)"}
@@ -126,6 +129,9 @@ select
     point.effective_request_count,
     point.output_length_error,
     point.cut_stream_share,
+    point.must_miss_prefix_cache,
+    point.prefix_cache_hit_rate,
+    point.is_accuracy_shown,
     point.accelerator_count_error,
     point.started_at,
     point.session,

@@ -47,6 +47,9 @@ columns:
   effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
   cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke; of several rows, the greatest"}
+  must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache; of several rows, in any"}
+  prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache; of several rows, the greatest"}
+  is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same stack succeeded; NULL: none is known"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   session: {type: varchar, description: "The session of the run (run_session)"}
@@ -101,6 +104,9 @@ select
         -min(curve.output_length_error) > max(curve.output_length_error), min(curve.output_length_error), max(curve.output_length_error)
     ) as output_length_error,
     max(curve.cut_stream_share) as cut_stream_share,
+    bool_or(curve.must_miss_prefix_cache) as must_miss_prefix_cache,
+    max(curve.prefix_cache_hit_rate) as prefix_cache_hit_rate,
+    bool_and(curve.is_accuracy_shown) as is_accuracy_shown,
     max(curve.accelerator_count_error) as accelerator_count_error,
     curve.started_at,
     curve.session,

@@ -27,6 +27,8 @@ columns:
   effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; NULL: no length was asked for"}
   cut_stream_share: {type: double, description: "Share of the requests that count as completed, and have no output token, or a first token and no end"}
+  must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache: they are drawn at random without a shared prefix, and the cache is not off; or it is off, and hits are stated", tests: [not_null]}
+  prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache (staging.serving_prefix_cache); NULL: not stated"}
 */
 with outcome as (
     select
@@ -35,6 +37,17 @@ with outcome as (
         coalesce(isfinite(request_rate_per_s), false) as is_open_loop,
         least(concurrency_point, completed_count + coalesce(failed_count, 0)) as asked_in_flight
     from serving_outcome_fact
+),
+
+-- Benchmarks name the length of a shared prefix in their own words.
+workload as (
+    select
+        run.run_id,
+        json_extract_string(workload.workload_document, '$.dataset') = 'random'
+        and coalesce(try_cast(json_extract_string(workload.workload_document, '$.random_prefix_len') as bigint), 0) = 0 as is_random
+    from benchmark_run_fact as run
+    inner join workload_dim as workload
+        on workload.workload_spec_digest = run.workload_spec_digest
 )
 
 select
@@ -63,10 +76,23 @@ select
     effective.effective_request_count,
     outcome.output_token_throughput_per_s / nullif(outcome.request_throughput_per_s, 0) / nullif(configuration.output_length, 0) - 1
         as output_length_error,
-    sending.cut_stream_share
+    sending.cut_stream_share,
+    coalesce(
+        if(
+            configuration.is_prefix_caching_enabled is false,
+            prefix_cache.prefix_cache_hit_rate is not null,
+            workload.is_random
+        ),
+        false
+    ) as must_miss_prefix_cache,
+    prefix_cache.prefix_cache_hit_rate
 from outcome
 left join serving_configuration_fact as configuration
     on configuration.run_id = outcome.run_id
+left join workload
+    on workload.run_id = outcome.run_id
+left join serving_prefix_cache as prefix_cache
+    on prefix_cache.run_id = outcome.run_id
 left join serving_steady_window as steady
     on
         steady.run_id = outcome.run_id

@@ -53,16 +53,28 @@ def membership(runs: Sequence[ArrayLike], better: Sequence[Better], draws: int =
     return [float(share) for share in np.mean([_non_dominated(each) for each in drawn], axis=0)]
 
 
-def value_at(points: ArrayLike, better: tuple[Better, Better], x: float, interpolate: bool = False) -> OnFrontier | NotSupported:
+@dataclass(frozen=True)
+class Outside:
+    """An x that is outside of what a frontier was measured at, `low` to `high`."""
+
+    x: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"not supported: {self.x:g} is outside of what the frontier was measured at, {self.low:g} to {self.high:g}"
+
+
+def value_at(points: ArrayLike, better: tuple[Better, Better], x: float, interpolate: bool = False) -> OnFrontier | Outside:
     """The y of a frontier at `x`. By default the best y that was measured at an x at least as good: a step function, as MLPerf Endpoints'
     official curve is. With `interpolate` a monotone cubic through the frontier's points (Fritsch and Carlson 1980, scipy's PCHIP).
-    Not supported outside of the measured range of x: there is no extrapolation."""
+    There is no extrapolation: outside of the measured range of x, an `Outside`. Takes at least one point."""
     array = np.asarray(points, dtype=np.float64)
     frontier = array[non_dominated(array, better)]
     frontier = np.unique(frontier[np.argsort(frontier[:, 0])], axis=0)
-    if not len(frontier) or not frontier[0, 0] <= x <= frontier[-1, 0]:
-        measured = f"{frontier[0, 0]:g} to {frontier[-1, 0]:g}" if len(frontier) else "nothing"
-        return NotSupported(f"{x:g} is outside of what the frontier was measured at: {measured}", "run", len(frontier), len(frontier) + 1)
+    low, high = float(frontier[0, 0]), float(frontier[-1, 0])
+    if not low <= x <= high:
+        return Outside(x, low, high)
     if interpolate and len(frontier) > 1:
         from scipy.interpolate import PchipInterpolator
 

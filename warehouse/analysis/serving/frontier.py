@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
-from warehouse.statistics.frontier import Better, OnFrontier, membership, non_dominated, value_at
+from warehouse.statistics.frontier import Better, OnFrontier, Outside, membership, non_dominated, value_at
 from warehouse.statistics.interval import NotSupported
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
@@ -54,33 +54,36 @@ class Point:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The points that compete within one scope, sorted by x. `probability` says why points have none; `at` answers what was asked of a value
-    of x."""
+    """The points that compete within one scope, sorted by x. `probability` says why points have none. `at` is the frontier's y at the x that
+    was asked for; `within` the point with the best y among those whose x is at least as good as a limit, None if there is none."""
 
     scope: Mapping[str, Any]
     points: tuple[Point, ...]
     probability: NotSupported | None
-    at: OnFrontier | NotSupported | None
+    at: OnFrontier | Outside | None
+    within: Point | None
 
 
 @dataclass(frozen=True)
 class Frontiers:
-    """What was found in one build. `left_out` counts rows that are no points, by the reason."""
+    """What was found in one build. `within` is the limit on x that was asked for; `left_out` counts rows that are no points, by the reason."""
 
     build: str
     x: Axis
     y: Axis
+    within: float | None
     frontiers: tuple[Frontier, ...]
     left_out: Mapping[str, int]
 
 
 def frontiers(
     project: Project, x: str, y: str, where: str | None = None, scope: Sequence[str] | None = None, at: float | None = None,
-    interpolate: bool = False,
+    interpolate: bool = False, within: float | None = None,
 ) -> Frontiers:
     """The frontiers of the load points of the current build on two axes, each a column, with `:higher` or `:lower` behind it where its name
     does not tell which is better. `where` is `name=value,name!=value`, with * in values. A point is the mean of its runs; a run that
-    has a load twice counts once. Raises WH521 (no table has load points), WH522 (no such column, or no point is meant), WH502 (`where`
+    has a load twice counts once. `at` and `interpolate`: the y at an x, not outside of the measured range; `within`: the best measured point
+    whose x is at least that good. Raises WH521 (no table has load points), WH522 (no such column, or no point is meant), WH502 (`where`
     cannot be read), WH211, WH218."""
     build = current_build(project)
     table = load_points(build)
@@ -98,13 +101,13 @@ def frontiers(
         else:
             scopes.setdefault(tuple(row[name] for name in names), []).append(row)
     found = [
-        _frontier(dict(zip(names, values, strict=True)), of_scope, axes, at, interpolate)
+        _frontier(dict(zip(names, values, strict=True)), of_scope, axes, at, interpolate, within)
         for values, of_scope in sorted(scopes.items(), key=lambda item: tuple(map(str, item[0])))
     ]
-    return Frontiers(build.digest, *axes, tuple(found), dict(left_out))
+    return Frontiers(build.digest, *axes, within, tuple(found), dict(left_out))
 
 
-def best_at(found: Frontiers, frontier: Frontier, x: float, interpolate: bool = False) -> OnFrontier | NotSupported:
+def best_at(found: Frontiers, frontier: Frontier, x: float, interpolate: bool = False) -> OnFrontier | Outside:
     """What one of the frontiers found has at a value of x: by default the best y that was measured at it or a better one."""
     points = [(point.x, point.y) for point in frontier.points]
     return value_at(points, (found.x.better, found.y.better), x, interpolate)
@@ -136,7 +139,8 @@ def _not_counted(row: Mapping[str, Any], axes: tuple[Axis, Axis]) -> str | None:
 
 
 def _frontier(
-    scope: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis], at: float | None, interpolate: bool
+    scope: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis], at: float | None, interpolate: bool,
+    within: float | None,
 ) -> Frontier:
     better = axes[0].better, axes[1].better
     points: dict[tuple[Any, ...], dict[str, list[Mapping[str, Any]]]] = {}  # by curve and load, by run
@@ -155,5 +159,12 @@ def _frontier(
     ]
     answer = value_at(means, better, at, interpolate) if at is not None else None
     ordered = tuple(sorted(found, key=lambda point: (point.x, point.y, point.curve_key)))
-    return Frontier(scope, ordered, sure if isinstance(sure, NotSupported) else None, answer)
+    best = None if within is None else _best_within(ordered, axes, within)
+    return Frontier(scope, ordered, sure if isinstance(sure, NotSupported) else None, answer, best)
+
+
+def _best_within(points: Sequence[Point], axes: tuple[Axis, Axis], limit: float) -> Point | None:
+    x, y = axes
+    met = [point for point in points if (point.x >= limit if x.better == "higher" else point.x <= limit)]
+    return max(met, key=lambda point: point.y if y.better == "higher" else -point.y, default=None)
 

@@ -14,12 +14,14 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point
+    from warehouse.statistics.frontier import OnFrontier, Outside
 
 PAGE = "docs/serving.md"
 EXAMPLES = (
     "wh frontier --where 'model=MiniMax*,input_length=1024'",
     "wh frontier --x ttft_p99_ms --y cost_per_million_output_tokens_usd --scope model --json",
     "wh frontier --where 'model=MiniMax*' --at 40",
+    "wh frontier --x ttft_p99_ms --y output_token_throughput_per_s --scope model --within 500",
     "wh frontier --where 'model=MiniMax*' --plot frontier.svg",
 )
 _X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"
@@ -32,8 +34,9 @@ def command(
     scope: Annotated[
         str | None, typer.Option(metavar="COLUMN,...", help="points compete where these are equal (default model, lengths, precision)")
     ] = None,
-    at: Annotated[float | None, typer.Option(metavar="X", help="the best y that was measured at this x or a better one")] = None,
+    at: Annotated[float | None, typer.Option(metavar="X", help="the frontier's y at this x, which lies in the measured range")] = None,
     interpolate: Annotated[bool, typer.Option("--interpolate", help="between measured points, for --at; the answer is labelled")] = False,
+    within: Annotated[float | None, typer.Option(metavar="X", help="the point with the best y whose x is at least as good as this")] = None,
     plot: Plot = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the frontiers as JSON")] = False,
 ) -> ExitCode:
@@ -44,7 +47,7 @@ def command(
     from warehouse.project import find_project
 
     names = [name.strip() for name in scope.split(",") if name.strip()] if scope is not None else None
-    found = frontiers(find_project(), x, y, where, names, at, interpolate)
+    found = frontiers(find_project(), x, y, where, names, at, interpolate, within)
     if plot:
         from warehouse.analysis.serving.drawing import frontiers_svg
 
@@ -76,7 +79,9 @@ def _print(frontier: "Frontier", found: "Frontiers") -> None:
     if plot := frontier_plot(frontier, found):
         say(plot)
     if frontier.at is not None:
-        say(_answer(frontier, found))
+        say(_at(frontier.at, found))
+    if found.within is not None:
+        say(_within(frontier.within, found))
     say("")
 
 
@@ -90,11 +95,18 @@ def _row(point: "Point", letter: str) -> list[Any]:
     ]
 
 
-def _answer(frontier: "Frontier", found: "Frontiers") -> str:
-    from warehouse.statistics.interval import NotSupported
+def _at(answer: "OnFrontier | Outside", found: "Frontiers") -> str:
+    from warehouse.statistics.frontier import Outside
 
-    answer = frontier.at
-    if answer is None or isinstance(answer, NotSupported):
-        return f"at: {answer}"
+    if isinstance(answer, Outside):
+        return f"at {found.x.column}: {answer}"
     label = "interpolated, not measured" if answer.is_interpolated else "measured"
     return f"at {found.x.column} {answer.x:g}: {found.y.column} {answer.y:.6g} ({label}; {answer.method})"
+
+
+def _within(point: "Point | None", found: "Frontiers") -> str:
+    limit = f"{found.x.column} {'>=' if found.x.better == 'higher' else '<='} {found.within:g}"
+    if point is None:
+        return f"no measured point has {limit}"
+    load = "load not stated" if point.load is None else f"{point.load_kind} {point.load:g}"
+    return f"best within {limit}: {found.y.column} {point.y:.6g} (measured at {found.x.column} {point.x:.6g}, {load}, curve {point.curve_key[:8]})"

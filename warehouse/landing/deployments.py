@@ -48,6 +48,20 @@ CONFIGURATION_FIELDS = (
     pa.field("kv_offloading", pa.string()),
     pa.field("kv_offload_backend", pa.string()),
 )
+DEPLOYMENT_FIELDS = (  # what a flat record of InferenceX states of it, as `deployment_columns` gives them
+    pa.field("system_name", pa.string()),
+    pa.field("accelerator", pa.string()),
+    pa.field("accelerator_count", pa.int64()),
+    pa.field("tensor_parallel", pa.int64()),
+    pa.field("data_parallel", pa.int64()),
+    pa.field("pipeline_parallel", pa.int64()),
+    pa.field("expert_parallel", pa.int64()),
+    pa.field("split_deployment", pa.string()),  # how prefill and decode are spread
+    *CONFIGURATION_FIELDS,
+    pa.field("framework", pa.string()),
+    pa.field("image", pa.string()),
+    pa.field("precision", pa.string()),
+)
 _CONFIGURATION_KEYS = {
     "dp_attention": ("dp_attention", "server_info/enable_dp_attention"), "spec_decoding": ("spec_decoding",),
     "disaggregation": ("disagg",), "kv_offloading": ("kv_offloading", "offloading"),
@@ -90,6 +104,31 @@ def configuration(text: Callable[[str], str | None]) -> dict[str, Any]:
     """The columns of `CONFIGURATION_FIELDS`, of a record whose texts `text` gives by key."""
     return {
         name: next((value for key in keys if (value := text(key))), None) for name, keys in _CONFIGURATION_KEYS.items()
+    }
+
+
+def deployment_columns(stated: Stated, tell: Callable[[Doubt], None]) -> dict[str, Any]:
+    """The columns of `DEPLOYMENT_FIELDS`, of a record whose keys are flat. What is in doubt is told, and unknown."""
+
+    def size(key: str) -> int | None:
+        return size_in(stated[key].number) if key in stated else None
+
+    sizes = sizes_stated(stated, "")
+    entry, naming = accelerator_stated(stated)
+    in_use = accelerators_in_use(stated, sizes.known)
+    for doubt in filter(None, (*sizes.doubts.values(), naming, *in_use.doubts)):
+        tell(doubt)
+    system = entry.value if entry else None
+    return {
+        "system_name": system,
+        "accelerator": accelerator_of(system) if system else None,
+        "accelerator_count": None if sizes.are_in_doubt else in_use.accelerators,
+        **{f"{name}_parallel": sizes.known[name] for name in SIZES},
+        "split_deployment": split_deployment(size, stated_text(stated, "disagg")),
+        **configuration(lambda key: stated[key].value if key in stated else None),
+        "framework": (stated_text(stated, "framework") or "").casefold() or None,
+        "image": stated_text(stated, "image"),
+        "precision": stated_text(stated, "precision"),
     }
 
 

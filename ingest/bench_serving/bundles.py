@@ -17,6 +17,7 @@ RESULT, CONSOLE, RESTATEMENT = "result", "console", "restatement"
 RECORDS = "records"  # of a bundle's identity: of a result file, by its path, the numbers of the records that are its runs
 _REPEAT = re.compile(r"run=\d{1,9}(?:\.failure)?\.json")
 _WARM_UPS = frozenset({"warmup.json", "warmup.failure.json"})  # `vllm bench sweep serve --warmup-num-prompts`: no measurement
+META = "meta_env.json"  # InferenceX's deployment beside results of lm-evaluation-harness: no measurement
 _SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
@@ -54,7 +55,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
 
 def _result_files(tree: Tree) -> Iterator[str]:
     for path in tree.files:
-        if path.endswith((".json", ".jsonl")) and looks_like_results(tree.head(path, HEAD_BYTES)):
+        if path.rpartition("/")[2] != META and path.endswith((".json", ".jsonl")) and looks_like_results(tree.head(path, HEAD_BYTES)):
             yield path
 
 

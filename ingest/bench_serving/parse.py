@@ -20,7 +20,7 @@ from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_fi
 from warehouse.landing.rows import RowBuffer
 
 from .agreement import disagreements, disagreements_per_accelerator
-from .bundles import CONSOLE, RECORDS, RESULT
+from .bundles import CONSOLE, META, RECORDS, RESULT
 from .console import console_entries
 from .formats import RATE_WORDS, format_of, is_unknown_metric, kind_of, states_number
 from .latencies import without_contradictions
@@ -56,7 +56,7 @@ _MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is
 def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
     """Add all rows of a bundle; yields batches that are full."""
     for file in bundle.manifest.files:
-        if file.role == RESULT:
+        if file.role == RESULT and file.raw_path.rpartition("/")[2] != META:  # an older version took it for a record
             yield from _result(bundle, buffer, file.raw_path, file.sha256)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from warehouse.landing.deployments import CONFIGURATION_FIELDS, ROLE_FIELDS
+from warehouse.landing.deployment_record import DEPLOYMENT_FIELDS
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
@@ -36,21 +36,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "genai_perf_entry": landing_schema(*ENTRY_FIELDS),
     "genai_perf_deployment": landing_schema(  # what a record of InferenceX states that restates the run
         RUN_ID,
-        pa.field("system_name", pa.string()),
-        pa.field("accelerator", pa.string()),
-        pa.field("accelerator_count", pa.int64()),
-        *ROLE_FIELDS,
-        pa.field("implied_accelerator_count", pa.float64()),  # the system's throughput over that of one accelerator
-        pa.field("accelerator_count_ratio", pa.float64()),  # the deployment's number over the implied one; another number than 1: it is not known
-        pa.field("tensor_parallel", pa.int64()),
-        pa.field("data_parallel", pa.int64()),
-        pa.field("pipeline_parallel", pa.int64()),
-        pa.field("expert_parallel", pa.int64()),
-        pa.field("split_deployment", pa.string()),  # how prefill and decode are spread
-        *CONFIGURATION_FIELDS,
-        pa.field("framework", pa.string()),
-        pa.field("image", pa.string()),
-        pa.field("precision", pa.string()),
+        *DEPLOYMENT_FIELDS,
         pa.field("is_power_valid", pa.bool_(), nullable=False),  # whether InferenceX found its own samples of power complete
         pa.field("accelerator_power_w", pa.float64()),  # of the boards of all accelerators
         pa.field("accelerator_energy_per_output_token_j", pa.float64()),

@@ -71,7 +71,7 @@ columns:
   cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke"}
   must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache"}
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache"}
-  is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same model, precision, software and hardware succeeded; NULL: none is known"}
+  is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same model, precision, serving software and accelerators succeeded; NULL: none is known"}
 */
 with point as (
     select
@@ -139,12 +139,18 @@ accuracy as (
     select
         workload.model,
         configuration.precision,
-        run.software_version_key,
-        run.hardware_topology_key,
+        software.framework,
+        software.framework_version,
+        coalesce(hardware.accelerator_name, hardware.gpu_model) as accelerator,
+        hardware.gpu_count as accelerator_count,
         count(*) as run_count
     from benchmark_run_fact as run
-    left join workload_dim as workload
+    inner join workload_dim as workload
         on workload.workload_spec_digest = run.workload_spec_digest
+    inner join software_version_dim as software
+        on software.software_version_key = run.software_version_key
+    inner join hardware_topology_dim as hardware
+        on hardware.hardware_topology_key = run.hardware_topology_key
     left join serving_configuration_fact as configuration
         on configuration.run_id = run.run_id
     where
@@ -152,11 +158,7 @@ accuracy as (
         and run.status = 'succeeded'
         and run.state = 'admitted'
         and not run.has_conflict
-    group by
-        workload.model,
-        configuration.precision,
-        run.software_version_key,
-        run.hardware_topology_key
+    group by all
 )
 
 select
@@ -250,5 +252,7 @@ left join accuracy
     on
         accuracy.model = keyed.model
         and accuracy.precision is not distinct from keyed.precision
-        and accuracy.software_version_key = keyed.software_version_key
-        and accuracy.hardware_topology_key = keyed.hardware_topology_key
+        and accuracy.framework = software.framework
+        and accuracy.framework_version = software.framework_version
+        and accuracy.accelerator = coalesce(hardware.accelerator_name, hardware.gpu_model)
+        and accuracy.accelerator_count = hardware.gpu_count

@@ -18,6 +18,7 @@ from samples import (
     inference_perf,
     llm_d_report,
     llmperf,
+    lm_eval,
     mlperf_inference,
     mlperf_training,
     prices,
@@ -61,6 +62,7 @@ FAMILIES = {
         inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
     ),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
+    "lm_eval": Family(lm_eval.write_all),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",

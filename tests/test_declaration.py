@@ -86,12 +86,12 @@ def test_a_declaration_goes_with_what_lies_in_its_folder(case: str, tmp_path: Pa
 # --- what runs take from them -------------------------------------------------------------------------------------
 
 STANDARD = (
-    "ingest/bench_serving", "ingest/prices", *(f"models/facts/{name}.sql" for name in ("benchmark_run_fact", "ingest_issue")),
+    "ingest/bench_serving", "ingest/prices", *(f"models/facts/{name}.sql" for name in ("benchmark_run_fact", "ingest_issue", "serving_configuration_fact")),
     *(f"models/dims/{name}.sql" for name in ("workload_dim", "software_version_dim", "hardware_topology_dim", "cluster_region_dim")),
     "models/reference/known_accelerator.sql", "models/reference/accelerator_rule.sql",
     *(f"models/staging/{name}_accelerator.sql" for name in ("stated", "named")),
     *(f"models/staging/run_{name}.sql" for name in ("bundle", "cluster", "declaration", "file", "hardware", "outcome", "software", "workload")),
-    *(f"models/staging/bench_serving/bench_serving_{name}.sql" for name in ("benchmark_run", "hardware", "metric", "software", "workload")),
+    *(f"models/staging/bench_serving/bench_serving_{name}.sql" for name in ("benchmark_run", "configuration", "hardware", "metric", "software", "workload")),
 )
 CLAIM = """/*
 grain: [run_id]

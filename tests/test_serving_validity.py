@@ -9,17 +9,19 @@ import heapq
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import WhOn
-from samples import bench_serving, guidellm
+from samples import bench_serving, guidellm, lm_eval
 from samples.bench_serving import Request
 from standard import standard_project
 
 from warehouse.analysis.serving.validity import PointValidity, validity
 from warehouse.api import Warehouse
+from warehouse.claims.publish.publish import judge_query, publish
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -121,7 +123,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "slow_client": vllm(SLOW_CLIENT, max_concurrency=None, request_rate=5.0),
     "short_in64_out16": vllm(BROKEN, max_concurrency=8),
     "long_in64_out10": vllm(STEADY[:400], max_concurrency=8),
-    "asked_in64_out16": vllm(STEADY, max_concurrency=8),
+    "asked_h100_tp2_fp8_in64_out16": vllm(STEADY, max_concurrency=8),
     "cut": vllm(STEADY, max_concurrency=8) | {"output_lens": [0 if place % 100 == 7 else TOKENS for place in range(2000)]},
     "summary": {key: value for key, value in vllm(STEADY, max_concurrency=8).items() if not isinstance(value, list)},
     "contradicting": {
@@ -144,6 +146,10 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     for name, report in REPORTS.items():
         (tree / name).mkdir()
         (tree / name / "benchmarks.json").write_text(json.dumps(report))
+    stack = "asked_h100_tp2_fp8_in64_out16"
+    (tree / f"vllm/{stack}.txt").write_text("INFO Initializing a V1 LLM engine (v0.11.0) with config: model='Qwen/Qwen3-8B', tensor_parallel_size=2\n")
+    lm_eval.write(tree / "accuracy/results_2026-05-01.json", lm_eval.results(model_name="Qwen/Qwen3-8B"))
+    lm_eval.write(tree / "accuracy/meta_env.json", lm_eval.meta_env(model="Qwen/Qwen3-8B", hw="h100", tp=2))
     project = standard_project(tmp_path_factory.mktemp("project") / "p")
     plan = plan_ingest(tree, load_ingestors(project).values(), project.store_root)
     assert not plan.problems
@@ -276,9 +282,9 @@ def test_answers_have_the_length_that_was_asked_for(figures: dict[str, dict[str,
     assert findings(judged["short_in64_out16"])["output-length-short"] == "not representative"
     assert figures["long_in64_out10"]["output_length_error"] == pytest.approx(16 / 10 - 1)
     assert findings(judged["long_in64_out10"])["output-length-long"] == "not representative"
-    assert figures["asked_in64_out16"]["output_length_error"] == pytest.approx(0)
+    assert figures["asked_h100_tp2_fp8_in64_out16"]["output_length_error"] == pytest.approx(0)
     assert figures["steady"]["output_length_error"] is None
-    for name in ("asked_in64_out16", "steady"):
+    for name in ("asked_h100_tp2_fp8_in64_out16", "steady"):
         assert not {"output-length-short", "output-length-long"} & findings(judged[name]).keys()
 
 
@@ -297,8 +303,36 @@ def test_a_summary_proves_little(judged: dict[str, PointValidity]) -> None:
 
 
 def test_a_run_that_keeps_every_rule_is_valid(judged: dict[str, PointValidity]) -> None:
-    assert judged["asked_in64_out16"].verdict == "valid"
-    assert judged["steady"].verdict == "valid"
+    assert judged["asked_h100_tp2_fp8_in64_out16"].verdict == "valid"
+
+
+def test_accuracy_counts_for_its_own_stack_alone(judged: dict[str, PointValidity]) -> None:
+    assert "accuracy" not in {each.rule.id for each in judged["asked_h100_tp2_fp8_in64_out16"].silent}
+    assert {each.rule.id for each in judged["steady"].silent} == {"accuracy"}
+    assert judged["steady"].verdict == "not proven"
+
+
+def test_the_p99_of_an_invalid_run_is_not_publishable(tmp_path: Path) -> None:
+    """Five calm runs at one rate, and at another rate four such runs and one whose client hid its queue."""
+    for number in range(5):
+        calm = at_rate(lognormal(600), list(RNG.exponential(1 / 5, 600)))
+        latencies_with_a_stall = [latency + (20.0 if place == 300 else 0.0) for place, latency in enumerate(lognormal(600, 0.15))]
+        other = at_rate(latencies_with_a_stall, list(RNG.exponential(1 / 4, 600)), limit=1 if number == 3 else None)
+        for rate, of in ((5.0, calm), (4.0, other)):
+            name = f"{number}{int(rate)}" * 4
+            (tmp_path / "tree" / name).mkdir(parents=True)
+            (tmp_path / "tree" / name / "benchmarks.json").write_text(json.dumps(guide(of, name, rate)))
+    project = standard_project(tmp_path / "p")
+    ingest(plan_ingest(tmp_path / "tree", load_ingestors(project).values(), project.store_root), open_store(project), "evidence")
+    build(project)
+    (judged,) = judge_query(project, "serving_points")
+    found = {each.grain["load"]: each.judgement for each in judged.numbers if each.column == "e2e_p99_ms"}
+    broken = {load: {rule.rule.id for rule in each.against if rule.verdict == "not representative"} for load, each in found.items()}
+    assert broken == {5.0: set(), 4.0: {"coordinated-omission"}}
+    assert found[4.0].verdict == "not representative"
+    with pytest.raises(WarehouseError) as caught:
+        publish(project, "serving_points")
+    assert caught.value.code == "WH315" and "counted from when requests were meant to be sent" in str(caught.value)
 
 
 def test_the_command_names_the_rule_and_its_figure(warehouse: Warehouse, wh_on: WhOn) -> None:

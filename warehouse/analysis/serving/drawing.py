@@ -14,9 +14,10 @@ from warehouse.statistics.frontier import OnFrontier
 from warehouse.statistics.interval import Interval
 
 _WIDTH, _LEFT, _RIGHT = 900, 80, 600  # the plot's own part is between left and right; the legend is right of it
-_TOP, _BOTTOM, _PANEL = 34, 330, 380
+_TOP, _BOTTOM, _PANEL = 48, 344, 394
 _LINE = 18  # height of a line of the legend
 _SAMPLES = 100  # of an interpolation
+_LETTERS = 125  # of a line across the drawing
 _GOODPUT = 220  # height of a panel of goodput
 Scale = Callable[[float], float]
 
@@ -48,14 +49,13 @@ def _frontier(frontier: Frontier, found: Frontiers, curves: Sequence[str], inter
     y, y_axis = _axis([point.y for point in points], _BOTTOM, _TOP)
     colours = {key: _colour(number) for number, key in enumerate(curves)}
     scope = ", ".join(f"{name} {value}" for name, value in frontier.scope.items() if value is not None) or "all points"
-    yield _text(_LEFT, 18, scope)
+    yield _text(8, 18, scope)
+    yield _text(8, _TOP - 10, f"up: {_named(found.y)}", kind="small")
     for at in x_axis:
         yield _line("grid", x(at), _TOP, x(at), _BOTTOM) + _text(x(at), _BOTTOM + 16, f"{at:g}", "middle")
     for at in y_axis:
         yield _line("grid", _LEFT, y(at), _RIGHT, y(at)) + _text(_LEFT - 6, y(at) + 4, f"{at:g}", "end")
-    yield _text((_LEFT + _RIGHT) / 2, _BOTTOM + 34, _named(found.x), "middle")
-    middle = (_TOP + _BOTTOM) / 2
-    yield f'<text text-anchor="middle" transform="translate(14 {middle}) rotate(-90)">{escape(_named(found.y))}</text>'
+    yield _text((_LEFT + _RIGHT) / 2, _BOTTOM + 32, _named(found.x), "middle", "small")
     yield f'<path class="frontier" d="{_steps(frontier, found, x, y)}"/>'
     if interpolate:
         yield f'<path class="interpolated" d="{_interpolated(frontier, found, x, y)}"/>'
@@ -110,10 +110,11 @@ def _legend(points: Sequence[Point], colours: dict[str, str], interpolate: bool)
 
 
 def _goodput(curve: CurveGoodput, target: float, limits: str) -> Iterable[str]:
-    top, bottom = _TOP, _GOODPUT - 50
+    top, bottom = 34, _GOODPUT - 50
     places = {each.load: _LEFT + (_RIGHT - _LEFT) * (number + 0.5) / len(curve.loads) for number, each in enumerate(curve.loads)}
-    named = [*(f"{name} {value}" for name, value in curve.scope.items()), " ".join(map(str, curve.labels.values())), curve.curve_key[:8]]
-    yield _text(_LEFT, 18, ", ".join(filter(None, named)))
+    named = [*(f"{name} {value}" for name, value in curve.scope.items()), " ".join(map(str, curve.labels.values()))]
+    name = f"{curve.curve_key[:8]}: {', '.join(filter(None, named))}"
+    yield _text(8, 18, name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…")
 
     def y(share: float) -> float:
         return bottom - share * (bottom - top)
@@ -124,7 +125,7 @@ def _goodput(curve: CurveGoodput, target: float, limits: str) -> Iterable[str]:
     for each in curve.loads:
         yield _load(each, places[each.load], y)
         yield _text(places[each.load], bottom + 16, "not stated" if each.load is None else f"{each.load:g}", "middle")
-    yield _text((_LEFT + _RIGHT) / 2, bottom + 34, f"{curve.load_kind or 'load'}, as measured; share of requests with {limits}", "middle")
+    yield _text((_LEFT + _RIGHT) / 2, bottom + 34, f"{curve.load_kind or 'load'}, as measured; share of requests with {limits}", "middle", "small")
 
 
 def _load(each: LoadGoodput, x: float, y: Scale) -> str:

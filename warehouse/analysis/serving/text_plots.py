@@ -21,20 +21,20 @@ def frontier_plot(frontier: Frontier, found: Frontiers) -> str:
     x, y = [point.x for point in frontier.points], [point.y for point in frontier.points]
     if min(x) == max(x) and min(y) == max(y):
         return ""
-    marks = curve_letters(frontier)
-    grid = [[" "] * _WIDTH for _ in range(_HEIGHT)]
+    marks, height = curve_letters(frontier), min(_HEIGHT, 6 + 2 * len(frontier.points))
+    grid = [[" "] * _WIDTH for _ in range(height)]
     for column in range(_WIDTH):
         best = best_at(found, frontier, min(x) + (max(x) - min(x)) * column / (_WIDTH - 1))
         if isinstance(best, OnFrontier):
-            grid[_place(best.y, y, _HEIGHT)][column] = _STEP
+            grid[_place(best.y, y, height)][column] = _STEP
     taken: set[tuple[int, int]] = set()
     for point in frontier.points:
-        row, column = cell = _place(point.y, y, _HEIGHT), _place(point.x, x, _WIDTH)
+        row, column = cell = _place(point.y, y, height), _place(point.x, x, _WIDTH)
         letter = marks.get(point.curve_key, "")
         mark = (letter.upper() or "*") if point.is_on_frontier else letter or "o"
         grid[row][column] = _SEVERAL if cell in taken else mark
         taken.add(cell)
-    ends = {0: f"{max(y):.4g}", _HEIGHT - 1: f"{min(y):.4g}"}
+    ends = {0: f"{max(y):.4g}", height - 1: f"{min(y):.4g}"}
     lines = [f"{ends.get(row, ''):>9} │{''.join(cells)}".rstrip() for row, cells in enumerate(reversed(grid))]
     left, right = f"{min(x):.4g}", f"{max(x):.4g}"
     return "\n".join([

@@ -19,6 +19,7 @@ from samples import (
     llm_d_report,
     llmperf,
     lm_eval,
+    mlperf_endpoints,
     mlperf_inference,
     mlperf_training,
     prices,
@@ -63,6 +64,7 @@ FAMILIES = {
     ),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "lm_eval": Family(lm_eval.write_all),
+    "mlperf_endpoints": Family(mlperf_endpoints.write_all),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
         endless=r".*/(?:mlperf_log_detail|spl)\.txt",

@@ -1,9 +1,10 @@
-"""The dates of a run that no standard format states: a project's own feeder fills them, and nothing stands in for them."""
+"""The dates of the attempt and of the export of a run: from a recording in CI and from own feeders, and nothing stands in for them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from samples import superbench
 from standard import standard_project
 
@@ -11,6 +12,7 @@ from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
+from warehouse.record.command import record
 from warehouse.transform.build.build import build
 
 _MOMENTS = "select distinct epoch(attempted_at) as attempted, epoch(snapshot_at) as snapshot from benchmark_run_fact where family = 'superbench'"
@@ -29,3 +31,18 @@ def test_an_own_feeder_fills_the_dates_of_the_attempt_and_of_the_export(tmp_path
     assert not build(project).damaged
     attempted, snapshot = 1_777_622_400.0, 1_777_766_400.0
     assert Warehouse(project).sql(_MOMENTS).to_pylist() == [{"attempted": attempted, "snapshot": snapshot}]
+
+
+@pytest.mark.parametrize(("stated", "attempted"), [("2026-05-01T10:00:00+02:00", 1_777_622_400.0), ("2026-05-01T10:00:00", None), (None, None)])
+def test_a_recording_in_a_job_of_gitlab_states_its_attempt(
+    stated: str | None, attempted: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its zone: a time without one is no moment."""
+    monkeypatch.delenv("CI_JOB_STARTED_AT", raising=False)
+    if stated:
+        monkeypatch.setenv("CI_JOB_STARTED_AT", stated)
+    record(["true"], tmp_path / "recording")
+    project = standard_project(tmp_path / "p")
+    ingest(plan_ingest(tmp_path / "recording", load_ingestors(project).values(), project.store_root), open_store(project), "evidence")
+    assert not build(project).damaged
+    assert Warehouse(project).sql("select epoch(attempted_at) as attempted from benchmark_run_fact").to_pylist() == [{"attempted": attempted}]

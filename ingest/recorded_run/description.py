@@ -6,14 +6,12 @@ import json
 import re
 from typing import Any
 
-import pyarrow as pa
-
 from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
 
 from .bundles import MACHINE, RECORDING, SOFTWARE
 from .files import clean, document_in, rejecter, shown, typed_columns
-from .tables import MACHINE_FIELDS, SOFTWARE_FIELDS
+from .tables import MACHINE_FIELDS, RECORDING_FIELDS, SOFTWARE_FIELDS
 
 _RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
 
@@ -32,7 +30,7 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         "repeats": recording.get("repeats"),
         "command": json.dumps(argv) if argv else None,
         "program": clean(argv[0].rpartition("/")[2]) if argv else None,
-        **typed_columns((("script_sha256", pa.string()),), recording, reject),
+        **typed_columns(RECORDING_FIELDS, recording, reject),
         **typed_columns(MACHINE_FIELDS, machine, rejecter(buffer, MACHINE)),
         **_numa_columns(machine.get("numa_nodes")),
         **_gpu_columns(machine.get("gpus")),

@@ -14,6 +14,7 @@ RUN_FIELDS = (
     ("voluntary_context_switches", pa.int64()), ("involuntary_context_switches", pa.int64()),
     ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
 )
+RECORDING_FIELDS = (("script_sha256", pa.string()), ("attempted_at", _TIME))
 MACHINE_FIELDS = (
     ("hostname", pa.string()), ("cpu_model", pa.string()), ("cpu_vendor", pa.string()),
     ("physical_cores", pa.int64()), ("logical_cores", pa.int64()), ("memory_bytes", pa.int64()),
@@ -34,7 +35,8 @@ TABLES = {
     "recorded_run": landing_schema(
         RUN_ID,
         *(pa.field(*column) for column in RUN_FIELDS),
-        *(pa.field(name, pa.string()) for name in ("command", "program", "script_sha256")),
+        *(pa.field(name, pa.string()) for name in ("command", "program")),
+        *(pa.field(*column) for column in RECORDING_FIELDS),
         *(pa.field(name, pa.string()) for name in ("indicator_name", "component")),
         pa.field("overall_score", pa.float64()),
         *(pa.field(name, pa.string()) for name in ("workload_document", "workload_spec_digest")),

@@ -114,6 +114,7 @@ def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sampl
         "script_sha256": script.sha256 if script else None,
         "sample_interval_s": sample_interval_s,
         "working_folder": os.getcwd(),  # information, never identity
+        "attempted_at": os.environ.get("CI_JOB_STARTED_AT"),  # GitLab's start of the job; other CI systems state none with its zone
     }
 
 

@@ -21,6 +21,7 @@ select
     run.started_at,
     run.ended_at,
     false as is_zone_assumed,
+    run.attempted_at,
     run.wall_s as duration_s,
     run.exit_code,
     run.user_cpu_s,

@@ -313,12 +313,12 @@ def test_an_answer_without_rows_says_so(project: Project, wh_on: WhOn) -> None:
 
 
 def test_serving_and_training_detail_leaves_and_their_numbers_stay(tmp_path: Path) -> None:
-    """Real formats, the standard models: steps of the old runs go, and requests where nothing counts them by SLO; whatever is computed from
+    """Real formats, the standard models: steps of the old runs go, and requests where no published figure reads them; whatever is computed from
     them stays."""
     project = standard_project(tmp_path / "project")
-    assert rows(project, "select needed_by from catalog.detail_table where name = 'main.request_fact'") == [(["mart.serving_slo_count"],)]
-    (no_counts,) = re.findall(r"```sql\n(/\*\ndescription: No counts.*?)```", (REPOSITORY / "docs" / "models.md").read_text(), re.DOTALL)
-    write_model(project, "models/marts/serving_slo_count.sql", no_counts)
+    assert rows(project, "select needed_by from catalog.detail_table where name = 'main.request_fact'") == [(["staging.serving_request"],)]
+    (no_requests,) = re.findall(r"```sql\n(/\*\ndescription: No requests for published.*?)```", (REPOSITORY / "docs" / "models.md").read_text(), re.DOTALL)
+    write_model(project, "models/staging/serving_request.sql", no_requests)
     record = bench_serving.vllm_record(bench_serving.requests(40))
     bench_serving.write(tmp_path / "old/pod_h100sxm/M/old_TP4.json", record)
     mlperf_training.write_set(tmp_path / "training", [mlperf_training.Run(step_times_s=(50.0, 60.0))])

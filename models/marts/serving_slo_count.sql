@@ -39,7 +39,7 @@ with judged as (
                     or coalesce(request.itl_mean_ms is null and request.output_token_count <= 1, false)
                 )
         end as is_met
-    from request_fact as request
+    from serving_request as request
     cross join serving_slo
     where request.status is distinct from 'unfinished'
 )

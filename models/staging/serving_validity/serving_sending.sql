@@ -29,7 +29,7 @@ with request as (
         started_s - lag(started_s) over (
             partition by run_id, workload_point, concurrency_point, request_rate_per_s order by started_s nulls last, request_index
         ) as gap_s
-    from request_fact
+    from serving_request
 ),
 
 summed as (

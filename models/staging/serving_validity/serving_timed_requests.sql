@@ -16,7 +16,7 @@ select
         struct_pack(started_s, ended_s := started_s + e2e_ms / 1000, ttft_ms, tpot_ms, e2e_ms, output_token_count)
         order by started_s, request_index
     ) as requests
-from request_fact
+from serving_request
 where
     status is distinct from 'failed'
     and status is distinct from 'unfinished'

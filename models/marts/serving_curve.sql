@@ -56,6 +56,10 @@ columns:
   is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
   is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated"}
   is_steady: {type: boolean, description: "Whether there is a steady-state window"}
+  is_load_stated: {type: boolean, description: "Whether the evidence states the load"}
+  window_effect: {type: double, description: "By which share figures of the whole run differ from those of its steady-state window, the greatest"}
+  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict"}
+  energy_error: {type: double, description: "By which share stated energy per output token * throughput differs from the stated power of the accelerators; NULL: not both are stated"}
   steady_request_count: {type: bigint, description: "Requests of the steady-state window"}
   steady_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second in the steady-state window"}
   steady_ttft_p99_ms: {type: double, unit: ms, description: "Time to first token in the steady-state window, p99"}
@@ -63,8 +67,8 @@ columns:
   steady_e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency in the steady-state window, p99"}
   littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1"}
   send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99"}
-  coordinated_omission: {type: double, description: "By which share the p99 of the end-to-end latency is higher if it is counted from when requests were meant to be sent"}
-  send_rate_shortfall: {type: double, description: "By which share requests were sent more slowly than asked for, beyond chance"}
+  coordinated_omission: {type: double, description: "By which share the p99 of TTFT or end-to-end latency is higher if it is counted from when requests were meant to be sent"}
+  send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1, beyond chance"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off"}
   effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1"}
@@ -211,6 +215,11 @@ select
     validity.is_open_loop,
     validity.is_closed_loop,
     validity.is_steady,
+    validity.is_load_stated,
+    validity.window_effect,
+    validity.contradiction_count,
+    abs(keyed.accelerator_energy_per_output_token_j * keyed.output_token_throughput_per_s / nullif(keyed.accelerator_power_w, 0) - 1)
+        as energy_error,
     validity.steady_request_count,
     validity.steady_output_token_throughput_per_s,
     validity.steady_ttft_p99_ms,
@@ -219,7 +228,7 @@ select
     validity.littles_law_residual,
     validity.send_lag_p99_ms,
     validity.coordinated_omission,
-    validity.send_rate_shortfall,
+    validity.send_rate_error,
     validity.unfinished_share,
     validity.effective_request_count,
     validity.output_length_error,

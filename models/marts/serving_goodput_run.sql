@@ -33,7 +33,11 @@ columns:
   is_steady: {type: boolean, description: "Whether there is a steady-state window; of several rows, in all of them"}
   littles_law_residual: {type: double, description: "Request throughput * mean latency / requests to be in flight, minus 1; of several rows, the one furthest from 0"}
   coordinated_omission: {type: double, description: "By which share the p99 is higher counted from when requests were meant to be sent; of several rows, the greatest"}
-  send_rate_shortfall: {type: double, description: "By which share requests were sent too slowly; of several rows, the greatest"}
+  send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1; of several rows, the one furthest from 0"}
+  is_load_stated: {type: boolean, description: "Whether the evidence states the load"}
+  window_effect: {type: double, description: "By which share figures of the whole run differ from those of its steady-state window; of several rows, the greatest"}
+  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict"}
+  energy_error: {type: double, description: "By which share stated energy contradicts stated power; of several rows, the greatest"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; of several rows, the greatest"}
   effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
@@ -124,7 +128,11 @@ select
     point.is_steady,
     point.littles_law_residual,
     point.coordinated_omission,
-    point.send_rate_shortfall,
+    point.send_rate_error,
+    point.is_load_stated,
+    point.window_effect,
+    point.contradiction_count,
+    point.energy_error,
     point.unfinished_share,
     point.effective_request_count,
     point.output_length_error,

@@ -42,7 +42,11 @@ columns:
   is_steady: {type: boolean, description: "Whether there is a steady-state window; of several rows, in all of them"}
   littles_law_residual: {type: double, description: "Request throughput * mean latency / requests to be in flight, minus 1; of several rows, the one furthest from 0"}
   coordinated_omission: {type: double, description: "By which share the p99 is higher counted from when requests were meant to be sent; of several rows, the greatest"}
-  send_rate_shortfall: {type: double, description: "By which share requests were sent too slowly; of several rows, the greatest"}
+  send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1; of several rows, the one furthest from 0"}
+  is_load_stated: {type: boolean, description: "Whether the evidence states the load"}
+  window_effect: {type: double, description: "By which share figures of the whole run differ from those of its steady-state window; of several rows, the greatest"}
+  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict"}
+  energy_error: {type: double, description: "By which share stated energy contradicts stated power; of several rows, the greatest"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; of several rows, the greatest"}
   effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
@@ -97,7 +101,11 @@ select
         -min(curve.littles_law_residual) > max(curve.littles_law_residual), min(curve.littles_law_residual), max(curve.littles_law_residual)
     ) as littles_law_residual,
     max(curve.coordinated_omission) as coordinated_omission,
-    max(curve.send_rate_shortfall) as send_rate_shortfall,
+    if(-min(curve.send_rate_error) > max(curve.send_rate_error), min(curve.send_rate_error), max(curve.send_rate_error)) as send_rate_error,
+    bool_and(curve.is_load_stated) as is_load_stated,
+    max(curve.window_effect) as window_effect,
+    max(curve.contradiction_count) as contradiction_count,
+    max(curve.energy_error) as energy_error,
     max(curve.unfinished_share) as unfinished_share,
     min(curve.effective_request_count) as effective_request_count,
     if(

@@ -11,6 +11,7 @@ columns:
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate, however many are in flight", tests: [not_null]}
   is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated", tests: [not_null]}
+  is_load_stated: {type: boolean, description: "Whether the evidence states the load: a rate, which may be unlimited, or a number of requests in flight", tests: [not_null]}
   is_steady: {type: boolean, description: "Whether there is a steady-state window with at least half of the requests (staging.serving_steady_window); NULL: fewer than 200 timed requests are known"}
   steady_from_s: {type: double, unit: s, description: "Start of the steady-state window, counted from the first request; NULL: none"}
   steady_to_s: {type: double, unit: s, description: "End of the steady-state window: the last request was sent"}
@@ -19,11 +20,13 @@ columns:
   steady_ttft_p99_ms: {type: double, unit: ms, description: "Time to first token of the requests sent in the window, p99"}
   steady_tpot_p99_ms: {type: double, unit: ms, description: "Time per output token of the requests sent in the window, p99"}
   steady_e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency of the requests sent in the window, p99"}
+  window_effect: {type: double, description: "By which share the p99 of TTFT or end-to-end latency, or the output throughput, of the whole run differs from that of its steady-state window, the greatest; NULL: no window"}
+  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict (ingest_issue: errors aggregate-disagrees)", tests: [not_null]}
   littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1. Below 0 the client kept fewer in flight; above 0 the figures contradict each other. NULL: open loop, or not stated"}
   send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99; NULL: intended times are not stated"}
-  coordinated_omission: {type: double, description: "By which share the p99 of the end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
-  send_rate_shortfall: {type: double, description: "By which share requests were sent more slowly than asked for, beyond chance; NULL: closed loop, or fewer than 50 send times"}
-  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; NULL: no requests are known"}
+  coordinated_omission: {type: double, description: "By which share the p99 of TTFT or end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
+  send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1, beyond chance; NULL: closed loop, or fewer than 50 send times"}
+  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off, or of those asked for that neither completed nor failed; NULL: neither is known"}
   effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; NULL: no length was asked for"}
   cut_stream_share: {type: double, description: "Share of the requests that count as completed, and have no output token, or a first token and no end"}
@@ -35,8 +38,23 @@ with outcome as (
         *,
         struct_pack(workload_point, concurrency_point, request_rate_per_s) as point,
         coalesce(isfinite(request_rate_per_s), false) as is_open_loop,
-        least(concurrency_point, completed_count + coalesce(failed_count, 0)) as asked_in_flight
+        if(concurrency_point > 0, least(concurrency_point, completed_count + coalesce(failed_count, 0)), null) as asked_in_flight
     from serving_outcome_fact
+),
+
+contradicted as (
+    select
+        run_bundle.run_id,
+        count(*) as issue_count
+    from ingest_issue as issue
+    inner join run_bundle
+        on
+            run_bundle.artifact_manifest_digest = issue.artifact_manifest_digest
+            and run_bundle.run_id = coalesce(issue.run_id, run_bundle.run_id)
+    where
+        issue.severity = 'error'
+        and issue.code = 'aggregate-disagrees'
+    group by run_bundle.run_id
 ),
 
 -- Benchmarks name the length of a shared prefix in their own words.
@@ -44,7 +62,8 @@ workload as (
     select
         run.run_id,
         json_extract_string(workload.workload_document, '$.dataset') = 'random'
-        and coalesce(try_cast(json_extract_string(workload.workload_document, '$.random_prefix_len') as bigint), 0) = 0 as is_random
+        and coalesce(try_cast(json_extract_string(workload.workload_document, '$.random_prefix_len') as bigint), 0) = 0 as is_random,
+        try_cast(json_extract_string(workload.workload_document, '$.num_prompts') as double) as asked_count
     from benchmark_run_fact as run
     inner join workload_dim as workload
         on workload.workload_spec_digest = run.workload_spec_digest
@@ -56,7 +75,8 @@ select
     outcome.concurrency_point,
     outcome.request_rate_per_s,
     outcome.is_open_loop,
-    outcome.concurrency_point is not null and not outcome.is_open_loop as is_closed_loop,
+    coalesce(outcome.concurrency_point > 0, false) and not outcome.is_open_loop as is_closed_loop,
+    coalesce(outcome.concurrency_point > 0, false) or coalesce(outcome.request_rate_per_s > 0, false) as is_load_stated,
     steady.is_steady,
     steady.from_s as steady_from_s,
     steady.to_s as steady_to_s,
@@ -65,14 +85,26 @@ select
     steady.ttft_p99_ms as steady_ttft_p99_ms,
     steady.tpot_p99_ms as steady_tpot_p99_ms,
     steady.e2e_p99_ms as steady_e2e_p99_ms,
+    greatest(
+        abs(outcome.ttft_p99_ms / nullif(steady.ttft_p99_ms, 0) - 1),
+        abs(outcome.e2e_p99_ms / nullif(steady.e2e_p99_ms, 0) - 1),
+        abs(outcome.output_token_throughput_per_s / nullif(steady.output_token_throughput_per_s, 0) - 1)
+    ) as window_effect,
+    coalesce(contradicted.issue_count, 0) as contradiction_count,
     case
         when not outcome.is_open_loop
             then outcome.request_throughput_per_s * outcome.e2e_mean_ms / 1000 / nullif(outcome.asked_in_flight, 0) - 1
     end as littles_law_residual,
     sending.send_lag_p99_ms,
     sending.coordinated_omission,
-    sending.send_rate_shortfall,
-    sending.unfinished_share,
+    sending.send_rate_error,
+    greatest(
+        sending.unfinished_share,
+        if(
+            workload.asked_count >= outcome.completed_count + outcome.failed_count,
+            1 - (outcome.completed_count + outcome.failed_count) / nullif(workload.asked_count, 0), null
+        )
+    ) as unfinished_share,
     effective.effective_request_count,
     outcome.output_token_throughput_per_s / nullif(outcome.request_throughput_per_s, 0) / nullif(configuration.output_length, 0) - 1
         as output_length_error,
@@ -87,6 +119,8 @@ select
     ) as must_miss_prefix_cache,
     prefix_cache.prefix_cache_hit_rate
 from outcome
+left join contradicted
+    on contradicted.run_id = outcome.run_id
 left join serving_configuration_fact as configuration
     on configuration.run_id = outcome.run_id
 left join workload

@@ -63,8 +63,8 @@ found as (
         run_id,
         artifact_manifest_digest,
         cached / prompt as prefix_cache_hit_rate,
-        cached::bigint as cached_token_count,
-        prompt::bigint as prompt_token_count,
+        try_cast(cached as bigint) as cached_token_count,
+        try_cast(prompt as bigint) as prompt_token_count,
         'counters' as source
     from counted
     where cached between 0 and prompt

@@ -69,11 +69,11 @@ select
     ) as server_flags,
     if(
         run.format = 'sglang' and run.random_range_ratio < 1,
-        round((greatest(floor(run.input_length * run.random_range_ratio), 1) + run.input_length) / 2)::bigint, run.input_length
+        try_cast(round((greatest(floor(run.input_length * run.random_range_ratio), 1) + run.input_length) / 2) as bigint), run.input_length
     ) as input_length,
     if(
         run.format = 'sglang' and run.random_range_ratio < 1,
-        round((greatest(floor(run.output_length * run.random_range_ratio), 1) + run.output_length) / 2)::bigint, run.output_length
+        try_cast(round((greatest(floor(run.output_length * run.random_range_ratio), 1) + run.output_length) / 2) as bigint), run.output_length
     ) as output_length,
     run.configuration_stated_in as stated_in
 from run

@@ -18,14 +18,14 @@ columns:
 select
     run_id,
     artifact_manifest_digest,
-    coalesce(
+    try_cast(coalesce(
         max(value_number) filter (where key = 'n_samples_succeeded'),
         case
             when max(value_number) filter (where key = 'n_samples_completed') >= max(value_number) filter (where key = 'n_samples_failed')
                 then max(value_number) filter (where key = 'n_samples_completed') - max(value_number) filter (where key = 'n_samples_failed')
         end
-    )::bigint as completed_count,
-    max(value_number) filter (where key = 'n_samples_failed')::bigint as failed_count,
+    ) as bigint) as completed_count,
+    try_cast(max(value_number) filter (where key = 'n_samples_failed') as bigint) as failed_count,
     max(value_number) filter (where key = 'duration_ns') / 1e9 as duration_s,
     max(value_number) filter (where key = 'qps') as request_throughput_per_s,
     max(value_number) filter (where key = 'tps') as output_token_throughput_per_s,

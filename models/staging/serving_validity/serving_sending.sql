@@ -10,8 +10,8 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points", tests: [not_null]}
   send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99; NULL: intended times are not stated"}
-  coordinated_omission: {type: double, description: "By which share the p99 of the end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
-  send_rate_shortfall: {type: double, description: "By which share requests were sent more slowly than asked for, beyond three standard errors of the mean gap; NULL: closed loop, or fewer than 50 send times"}
+  coordinated_omission: {type: double, description: "By which share the p99 of TTFT or of the end-to-end latency is higher if it is counted from when requests were meant to be sent, the greater one; NULL: intended times are not stated"}
+  send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1: below 0 too slow, above 0 too fast, and 0 within three standard errors of the mean gap; NULL: closed loop, or fewer than 50 send times"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off"}
   cut_stream_share: {type: double, description: "Share of the requests that count as completed, and have no output token, or a first token and no end"}
 */
@@ -38,12 +38,16 @@ summed as (
         point,
         asked_per_s,
         count(gap_s) as gap_count,
-        avg(gap_s) - 3 * stddev_samp(gap_s) / sqrt(count(gap_s)) as least_gap_s,
+        avg(gap_s) as gap_s,
+        -- Gaps vary by chance as much as their mean (Poisson), or twice that if they are bursty. A pause of the client varies more, and is none.
+        3 * least(stddev_samp(gap_s), 2 / asked_per_s) / sqrt(count(gap_s)) as error_s,
         count(*) as request_count,
         count(*) filter (where is_completed) as completed_count,
         count(*) filter (where is_unfinished) as unfinished_count,
         count(*) filter (where is_completed and (output_token_count = 0 or (e2e_ms is null and ttft_ms is not null))) as cut_count,
         quantile_cont(lag_ms, 0.99) as send_lag_p99_ms,
+        quantile_cont(ttft_ms + lag_ms, 0.99) filter (where is_completed) as ttft_p99_as_meant_ms,
+        quantile_cont(ttft_ms, 0.99) filter (where is_completed and lag_ms is not null) as ttft_p99_ms,
         quantile_cont(e2e_ms + lag_ms, 0.99) filter (where is_completed) as e2e_p99_as_meant_ms,
         quantile_cont(e2e_ms, 0.99) filter (where is_completed and lag_ms is not null) as e2e_p99_ms
     from request
@@ -57,8 +61,12 @@ select
     run_id,
     point,
     send_lag_p99_ms,
-    e2e_p99_as_meant_ms / nullif(e2e_p99_ms, 0) - 1 as coordinated_omission,
-    case when gap_count >= 49 and asked_per_s * least_gap_s > 0 then greatest(0, 1 - 1 / (asked_per_s * least_gap_s)) end as send_rate_shortfall,
+    greatest(e2e_p99_as_meant_ms / nullif(e2e_p99_ms, 0) - 1, ttft_p99_as_meant_ms / nullif(ttft_p99_ms, 0) - 1) as coordinated_omission,
+    case
+        when gap_count >= 49 and asked_per_s * (gap_s - error_s) > 1 then 1 / (asked_per_s * (gap_s - error_s)) - 1
+        when gap_count >= 49 and asked_per_s * (gap_s + error_s) < 1 then 1 / nullif(asked_per_s * (gap_s + error_s), 0) - 1
+        when gap_count >= 49 and asked_per_s is not null then 0
+    end as send_rate_error,
     unfinished_count / request_count as unfinished_share,
     cut_count / nullif(completed_count, 0) as cut_stream_share
 from summed

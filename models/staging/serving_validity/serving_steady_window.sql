@@ -102,6 +102,7 @@ judged as (
         requests,
         coalesce(
             first_batch * 2 < batch_count
+            and requests[first_batch * batch_size + 1].started_s < requests[len(requests)].started_s
             and (
                 abs(list_avg(late) - list_avg(early)) <= 0.1 * (list_avg(late) + list_avg(early)) / 2
                 or abs(list_avg(late) - list_avg(early))

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per run and load: its completed requests whose start and end are known, in the order in which they were sent. As a list, so
+  One row per run and load: its completed requests whose start and end are known and possible, in the order in which they were sent. As a list, so
   that a figure of their order depends on each of them once.
 materialized: view
 grain: [run_id, point]
@@ -20,8 +20,9 @@ from serving_request
 where
     status is distinct from 'failed'
     and status is distinct from 'unfinished'
-    and started_s is not null
-    and e2e_ms is not null
+    and abs(started_s) < 1e7 -- four months: more is no time of a request
+    and e2e_ms >= 0
+    and isfinite(e2e_ms)
 group by
     run_id,
     workload_point,

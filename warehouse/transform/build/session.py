@@ -238,6 +238,8 @@ class Session:
         """What changed of each leaf since a table was made; None where that cannot be told any more."""
         found: dict[str, Leaf] = {}
         for leaf in {path.leaf for path in plan.paths}:
+            if leaf not in before.inputs:  # a view stood there, which was no leaf
+                return None
             if self.contents[leaf] == before.inputs[leaf]:
                 continue
             if leaf not in self._checked.models:

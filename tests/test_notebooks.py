@@ -103,7 +103,7 @@ def test_a_lineage_shows_its_row_query_and_bytes(published: Warehouse) -> None:
     text = read(found).text
     assert f"3.75 {found.number_id}" in text and "key = a" in text and found.query_spec_digest in text and str(found.publication) in text
     (file,) = found.raw_files
-    assert f"r0.nv bytes [0, 5), [6, 12) sha256 {file.sha256}" in text
+    assert f"r0.nv bytes [0, 12) sha256 {file.sha256}" in text
     assert "unit not declared" in text and "n not supported: no run is stated for this cell" in text
 
 

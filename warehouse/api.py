@@ -23,6 +23,7 @@ from warehouse.claims.verify.impact import Impacts, impact
 from warehouse.claims.verify.verdict import Verdict
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.errors import WarehouseError
+from warehouse.notebook.shown import shown
 from warehouse.project import Project, find_project
 from warehouse.transform.finished.builds import current_build, find_build
 from warehouse.transform.finished.query import read_arrow, run_query
@@ -84,11 +85,11 @@ class Warehouse:
     def number(self, number: str) -> FoundCell:
         """The one cell that is meant: its row, exact value, and publication if it has one; untraced. Raises WH304 (none),
         WH305 (several), WH307 (it may be in a damaged publication)."""
-        return find_cell(self.project, parse_argument(number))
+        return shown(find_cell(self.project, parse_argument(number)))
 
     def lineage(self, number: str) -> Lineage:
         """The four steps of a number: row, query, runs, raw files. Raises WH304 to WH307."""
-        return lineage(self.project, number)
+        return shown(lineage(self.project, number))
 
     def rows(self, number: str) -> CellRows | None:
         """The rows that a number was computed from, table by table down to the landing rows; None when the current build
@@ -126,11 +127,11 @@ class Warehouse:
 
     def verify(self, number: str) -> Verdict:
         """The state of a number: its raw files hashed again, and replayed from them. Raises WH304 to WH306."""
-        return verify_number(self.project, number)
+        return shown(verify_number(self.project, number))
 
     def verify_all(self) -> Iterator[Verdict]:
         """The state of every published number, one after the other; a damaged publication has one verdict."""
-        return verify_all(self.project)
+        return map(shown, verify_all(self.project))
 
     def impact(self, subject: str) -> Impacts:
         """The published numbers that rest on a run, a bundle, a raw file or a model. Raises WH304 when none does."""
@@ -142,7 +143,7 @@ class Warehouse:
         WH211, WH218."""
         from warehouse.analysis.compare import compare
 
-        return compare(self.project, base, head, threshold, metric)
+        return shown(compare(self.project, base, head, threshold, metric))
 
     def changes(self, since: datetime | None = None, threshold: float = 0.02, now: datetime | None = None) -> Changes:
         """What changed over time: findings, outliers, and the state of every series. `now` is what staleness is counted to. Raises WH501, WH504,
@@ -159,7 +160,7 @@ class Warehouse:
         Raises WH521 (no table has load points), WH522 (no such column or point), WH502, WH211, WH218."""
         from warehouse.analysis.serving.frontier import frontiers
 
-        return frontiers(self.project, x, y, where, scope, at, interpolate, within)
+        return shown(frontiers(self.project, x, y, where, scope, at, interpolate, within))
 
     def goodput(self, slo: str, where: str | None = None, target: float | None = None) -> Goodput:
         """The share of requests that meet all limits of `slo` (`ttft_ms<=500,itl_mean_ms<=50`, or the name of an SLO), by curve and load.

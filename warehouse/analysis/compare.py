@@ -22,6 +22,7 @@ from warehouse.transform.finished.builds import current_build
 
 THRESHOLD = 0.02
 _Q = 0.05
+_ORDER = ("confirmed", "suspected", "inconclusive", "equivalent", "not supported")
 _OF_SERIES = ("workload", "parameters", "hardware", "testbed")  # the variables that a series holds equal
 
 
@@ -58,6 +59,29 @@ class MetricComparison:
     def is_exploratory(self) -> bool:
         return len(self.variables) > 1 or bool(self.mixed)
 
+    @property
+    def verdict(self) -> str:
+        """The verdict in words: which way it went, and what would settle it."""
+        judged = self.judged
+        needs = f", needs {judged.needs} {judged.level}s a side" if judged.needs else ""
+        exploratory = " (exploratory)" if self.is_exploratory else ""
+        return f"{judged.verdict}{f' {judged.outcome}' if judged.outcome else ''}{exploratory}{needs}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What limits the verdict, each in a line."""
+        judged = self.judged
+        notes = [f"paired: {counted(len(judged.design.pairs), 'pair')} of runs ran side by side"] if judged.is_paired else []
+        if judged.design.note:
+            notes.append(f"note: {judged.design.note}")
+        if len(self.variables) > 1:
+            notes.append(f"exploratory: more than one thing differs ({', '.join(self.variables)})")
+        if self.mixed:
+            notes.append(f"exploratory: a side mixes several of one variable ({', '.join(self.mixed)}), so its runs are not repeats")
+        if judged.verdict in ("suspected", "inconclusive"):
+            notes.append(f"{judged.verdict}: {judged.reason}")
+        return notes
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -77,6 +101,20 @@ class Comparison:
     def untested(self) -> int:
         """How many metrics have so few runs that they could not have shown any effect."""
         return sum(not each.judged.is_tested for each in self.metrics)
+
+    def ranked(self) -> list[MetricComparison]:
+        """The metrics with the strongest verdict first, and of these what got worse."""
+        return sorted(self.metrics, key=lambda each: (_ORDER.index(each.judged.verdict), each.judged.outcome != "worse", each.metric, each.point))
+
+    @property
+    def left_out(self) -> list[str]:
+        """Which measurements were not compared, each reason in a line."""
+        lines = [f"{counted(self.not_finite, 'measurement')} without a number left out"] if self.not_finite else []
+        for name, left in zip(("base", "head"), self.unmatched, strict=True):
+            if left:
+                why = "another workload, or a metric that the other side has not"
+                lines.append(f"{counted(left, 'measurement')} of {name} without a counterpart: {why}")
+        return lines
 
     def worst(self) -> str | None:
         """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which

@@ -113,6 +113,23 @@ def best_at(found: Frontiers, frontier: Frontier, x: float, interpolate: bool = 
     return value_at(points, (found.x.better, found.y.better), x, interpolate)
 
 
+def at_text(answer: OnFrontier | Outside, found: Frontiers) -> str:
+    """What a frontier has at the x that was asked for, in words."""
+    if isinstance(answer, Outside):
+        return f"at {found.x.column}: {answer}"
+    label = "interpolated, not measured" if answer.is_interpolated else "measured"
+    return f"at {found.x.column} {answer.x:g}: {found.y.column} {answer.y:.6g} ({label}; {answer.method})"
+
+
+def within_text(point: Point | None, found: Frontiers) -> str:
+    """The best point within the limit on x that was asked for, in words."""
+    limit = f"{found.x.column} {'>=' if found.x.better == 'higher' else '<='} {found.within:g}"
+    if point is None:
+        return f"no measured point has {limit}"
+    load = "load not stated" if point.load is None else f"{point.load_kind} {point.load:g}"
+    return f"best within {limit}: {found.y.column} {point.y:.6g} (measured at {found.x.column} {point.x:.6g}, {load}, curve {point.curve_key[:8]})"
+
+
 def _axis(table: RoleTable, asked: str) -> Axis:
     name, _, better = asked.partition(":")
     column_of(table, name)

@@ -22,7 +22,6 @@ EXAMPLES = (
     "wh compare 'cluster=node-1,run_id!=*/run-02' '*/run-02' --metric elapsed_ms --threshold 2% --json",
 )
 _DIFFERENCES = 20  # listed where --verbose is not given
-_ORDER = ("confirmed", "suspected", "inconclusive", "equivalent", "not supported")
 
 
 def command(
@@ -65,21 +64,18 @@ def _print(found: "Comparison") -> None:
         sessions = len({each.session for each in side.measurements})
         say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
     if found.metrics:
-        ordered = sorted(found.metrics, key=lambda each: (_ORDER.index(each.judged.verdict), each.judged.outcome != "worse", each.metric, each.point))
+        ordered = found.ranked()
         headers = ["metric", "point", "base", "head", "ratio", "95 % interval", "verdict", "runs", "sessions", "finds", "A/A"]
         say("")
         say(table(headers, [_row(each) for each in ordered]))
         say("")
-        for line in dict.fromkeys(line for each in ordered for line in _notes(each)):
+        for line in dict.fromkeys(line for each in ordered for line in each.notes):
             say(line)
     else:
         notice("the sides have no metric in common")
     _print_differences(found)
-    if found.not_finite:
-        notice(f"{counted(found.not_finite, 'measurement')} without a number left out")
-    for name, left in zip(("base", "head"), found.unmatched, strict=True):
-        if left:
-            notice(f"{counted(left, 'measurement')} of {name} without a counterpart: another workload, or a metric that the other side has not")
+    for line in found.left_out:
+        notice(line)
 
 
 def _uncounted(side: "Side") -> str:
@@ -96,17 +92,10 @@ def _row(found: "MetricComparison") -> list[Any]:
     unit = f" [{found.unit}]" if found.unit else ""
     return [
         f"{found.metric}{unit}", found.point, *(f"{median(each.value for each in side):.6g}" for side in (found.base, found.head)),
-        f"{ratio.estimate:.3f}" if ratio else "", interval, _verdict(found), f"{len(found.base)} v {len(found.head)}",
+        f"{ratio.estimate:.3f}" if ratio else "", interval, found.verdict, f"{len(found.base)} v {len(found.head)}",
         f"{judged.design.base_sessions} v {judged.design.head_sessions}",
         f"{judged.least_detectable - 1:.1%}" if judged.least_detectable else "", _noise(found.noise),
     ]
-
-
-def _verdict(found: "MetricComparison") -> str:
-    judged = found.judged
-    needs = f", needs {judged.needs} {judged.level}s a side" if judged.needs else ""
-    exploratory = " (exploratory)" if found.is_exploratory else ""
-    return f"{judged.verdict}{f' {judged.outcome}' if judged.outcome else ''}{exploratory}{needs}"
 
 
 def _noise(noise: "Noise | None") -> str:
@@ -114,20 +103,6 @@ def _noise(noise: "Noise | None") -> str:
         return ""
     parts = [f"runs {noise.run:.1%}" if noise.run is not None else "", f"sessions {noise.session:.1%}" if noise.session is not None else ""]
     return ", ".join(filter(None, parts))
-
-
-def _notes(found: "MetricComparison") -> list[str]:
-    judged = found.judged
-    notes = [f"paired: {counted(len(judged.design.pairs), 'pair')} of runs ran side by side"] if judged.is_paired else []
-    if judged.design.note:
-        notes.append(f"note: {judged.design.note}")
-    if len(found.variables) > 1:
-        notes.append(f"exploratory: more than one thing differs ({', '.join(found.variables)})")
-    if found.mixed:
-        notes.append(f"exploratory: a side mixes several of one variable ({', '.join(found.mixed)}), so its runs are not repeats")
-    if judged.verdict in ("suspected", "inconclusive"):
-        notes.append(f"{judged.verdict}: {judged.reason}")
-    return notes
 
 
 def _print_differences(found: "Comparison") -> None:

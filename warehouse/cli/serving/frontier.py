@@ -14,7 +14,6 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point
-    from warehouse.statistics.frontier import OnFrontier, Outside
 
 PAGE = "docs/serving.md"
 EXAMPLES = (
@@ -67,6 +66,7 @@ def command(
 
 
 def _print(frontier: "Frontier", found: "Frontiers") -> None:
+    from warehouse.analysis.serving.frontier import at_text, within_text
     from warehouse.analysis.serving.text_plots import curve_letters, frontier_plot
 
     scope = ", ".join(f"{name} {printable(str(value))}" for name, value in frontier.scope.items() if value is not None)
@@ -79,9 +79,9 @@ def _print(frontier: "Frontier", found: "Frontiers") -> None:
     if plot := frontier_plot(frontier, found):
         say(plot)
     if frontier.at is not None:
-        say(_at(frontier.at, found))
+        say(at_text(frontier.at, found))
     if found.within is not None:
-        say(_within(frontier.within, found))
+        say(within_text(frontier.within, found))
     say("")
 
 
@@ -93,20 +93,3 @@ def _row(point: "Point", letter: str) -> list[Any]:
         "*" if point.is_on_frontier else "", f"{point.x:.6g}", f"{point.y:.6g}", load, len(point.run_ids), probability, labels,
         f"{letter} {point.curve_key[:8]}".strip(),
     ]
-
-
-def _at(answer: "OnFrontier | Outside", found: "Frontiers") -> str:
-    from warehouse.statistics.frontier import Outside
-
-    if isinstance(answer, Outside):
-        return f"at {found.x.column}: {answer}"
-    label = "interpolated, not measured" if answer.is_interpolated else "measured"
-    return f"at {found.x.column} {answer.x:g}: {found.y.column} {answer.y:.6g} ({label}; {answer.method})"
-
-
-def _within(point: "Point | None", found: "Frontiers") -> str:
-    limit = f"{found.x.column} {'>=' if found.x.better == 'higher' else '<='} {found.within:g}"
-    if point is None:
-        return f"no measured point has {limit}"
-    load = "load not stated" if point.load is None else f"{point.load_kind} {point.load:g}"
-    return f"best within {limit}: {found.y.column} {point.y:.6g} (measured at {found.x.column} {point.x:.6g}, {load}, curve {point.curve_key[:8]})"

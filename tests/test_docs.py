@@ -35,7 +35,7 @@ README, MODELS, INGESTORS = (DOCUMENTS[name] for name in ("README.md", "docs/mod
 
 # The documents whose commands run here, in this order. Those of docs/lineage.md and docs/site.md are examples of the help, which
 # tests/test_cli.py runs; those of docs/serving.md and docs/mlperf-training.md are about results that a user has.
-RUN_HERE = ("decisions", "declarations", "fabric-checks", "ingestors", "signing", "store")
+RUN_HERE = ("contracts", "decisions", "declarations", "fabric-checks", "ingestors", "signing", "store")
 # What needs a bucket, another store or a bundle that disagrees with another one; and what tests/test_signing.py does, more slowly.
 NOT_HERE = re.compile(r"s3://|/mnt/|4a32b0c2ac7e|--all$|indicator_results|number\.whp")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.numbers.cell_rows import CellRows, cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
@@ -176,6 +176,20 @@ class Warehouse:
         from warehouse.analysis.serving.validity import validity
 
         return validity(self.project, where, policy)
+
+    def contracts(self) -> dict[str, Any]:
+        """The contract document: tables, identifiers, metrics, rules, policies and ingestors, and what of it is missing here; the same as
+        `wh contracts --json`. Raises WH2xx (the project does not check), WH121, WH316, WH218."""
+        from warehouse.analysis.contracts.document import contracts_document
+
+        return contracts_document(self.project)
+
+    def render_benchmark_run(self, **fields: Any) -> str:
+        """A BenchmarkRun in YAML that passes `wh validate`; `contracts()["generator"]` has the fields. Raises WH131 with everything that is
+        wrong with them."""
+        from warehouse.landing.declaration.generator import render_benchmark_run
+
+        return render_benchmark_run(self.project, fields).text
 
     def diff(self, a: str, b: str) -> NumberDiff:
         """What differs between two numbers. Raises WH304 to WH307."""

@@ -79,6 +79,7 @@ CODES: dict[str, str] = {
     "WH128": "two stores have different bytes under one key",
     "WH129": "the store can only be read",
     "WH130": "an event was inserted into the ledger with an earlier time",
+    "WH131": "fields of a BenchmarkRun that cannot be rendered: unknown, missing or not allowed",
     # models
     "WH201": "a model's header is not valid",
     "WH202": "a model's SQL could not be parsed",

@@ -13,30 +13,36 @@ _SECTIONS = (
     "intent", "layers", "workload", "comparison", "metrics", "trials", "bottleneckAnalysis", "distributed",
     "observability", "provenance", "executionPolicy", "sinks", "automation",
 )
-_LAYERS = ("micro", "component", "end_to_end")
-_VARIABLES = (
+LAYERS = ("micro", "component", "end_to_end")
+VARIABLES = (
     "hardware_generation", "runtime_version", "scheduler_path", "control_plane_path", "driver_stack", "network_topology",
     "storage_stack",
 )
-_FIXED = ("model", "sequenceLengthMix", "precision", "batchingPolicy", "concurrencyModel")
-_TRAINING_METRICS = ("time_to_train_hours", "mfu_pct", "scaling_efficiency_pct", "training_reliability_pct")
-_INFERENCE_METRICS = ("ttft_ms", "tokens_per_second", "p99_latency_ms", "jitter_ms")
-_COSTS = ("cost_per_token_usd", "cost_per_request_usd")
-_BOTTLENECKS = ("compute_bound", "comm_bound", "input_bound", "control_plane_bound")
-_OVERHEADS = ("compute", "communication", "storage", "orchestration")
-_NODE_CHECKS = ("rdma_pathing", "gpu_nic_affinity", "pcie_link_health", "nvlink_health", "thermal_throttling")
-_JOIN_KEYS = ("run_id", "benchmark_case_id", "scheduler_run_id", "job_uid", "pod_uid", "node_name", "gpu_uuid")
-_EXPORTERS = (
+FIXED = ("model", "sequenceLengthMix", "precision", "batchingPolicy", "concurrencyModel")
+TRAINING_METRICS = ("time_to_train_hours", "mfu_pct", "scaling_efficiency_pct", "training_reliability_pct")
+INFERENCE_METRICS = ("ttft_ms", "tokens_per_second", "p99_latency_ms", "jitter_ms")
+COSTS = ("cost_per_token_usd", "cost_per_request_usd")
+BOTTLENECKS = ("compute_bound", "comm_bound", "input_bound", "control_plane_bound")
+OVERHEADS = ("compute", "communication", "storage", "orchestration")
+NODE_CHECKS = ("rdma_pathing", "gpu_nic_affinity", "pcie_link_health", "nvlink_health", "thermal_throttling")
+JOIN_KEYS = ("run_id", "benchmark_case_id", "scheduler_run_id", "job_uid", "pod_uid", "node_name", "gpu_uuid")
+EXPORTERS = (
     "dcgm-exporter", "nvlink-exporter", "node-pci-exporter", "ping-exporter", "node-problem-detector", "hpc-verification",
 )
-_PLAYBOOKS = ("tail_latency_regression", "low_gpu_utilization", "distributed_straggler", "scheduler_backpressure")
-_CAPTURED = (
+PLAYBOOKS = ("tail_latency_regression", "low_gpu_utilization", "distributed_straggler", "scheduler_backpressure")
+CAPTURED = (
     "pinnedWorkloadSpec", "imageDigest", "driverCudaNcclRuntimeVersions", "hardwareTopology", "immutableRawArtifacts",
     "auditTrail",
 )
-_ISOLATION = ("dedicatedNodes", "stableBackgroundLoad", "fixedTopology", "topologyExclusiveScheduling")
-_ARTIFACTS = ("logs", "traces", "profiler_reports", "manifests")
-_DIMENSIONS = ("software_version_dim", "hardware_topology_dim", "cluster_region_dim", "workload_dim", "artifact_lineage_dim")
+ISOLATION = ("dedicatedNodes", "stableBackgroundLoad", "fixedTopology", "topologyExclusiveScheduling")
+ARTIFACTS = ("logs", "traces", "profiler_reports", "manifests")
+WORKLOAD_TYPES = ("training", "inference", "mixed")
+COLLECTIVES = ("latency", "bandwidth")
+REMEDIATIONS = ("cordon_problematic_node", "isolate_bad_node")
+TRAINING_KEYS, INFERENCE_KEYS = ("rank_id",), ("request_id", "trace_id")  # join keys of one type of workload
+FACTS = ("benchmark_run_fact", "telemetry_slice_fact")
+TRAINING_FACTS, INFERENCE_FACTS = ("training_outcome_fact",), ("serving_outcome_fact",)
+DIMENSIONS = ("software_version_dim", "hardware_topology_dim", "cluster_region_dim", "workload_dim", "artifact_lineage_dim")
 
 
 def check(document: Part) -> None:
@@ -53,7 +59,7 @@ def check(document: Part) -> None:
             spec[key].broken(f"not a field of a {BENCHMARK_RUN}'s spec")
     intent = spec["intent"].mapping()
     grade = intent["benchmarkClass"].choice((PUBLICATION, REALISM)) or PUBLICATION
-    workload_type = intent["workloadType"].choice(("training", "inference", "mixed")) or "mixed"
+    workload_type = intent["workloadType"].choice(WORKLOAD_TYPES) or "mixed"
     scheduler_path = intent["schedulerPath"].text() or ""
     intent["cadence"].text()
     trains, infers = workload_type != "inference", workload_type != "training"
@@ -76,7 +82,7 @@ def check(document: Part) -> None:
 def _layers(layers: Part) -> None:
     names, enabled = [], 0
     for layer in layers.items():
-        name = layer.mapping()["name"].choice(_LAYERS)
+        name = layer.mapping()["name"].choice(LAYERS)
         is_enabled = layer["enabled"].boolean()
         suites = layer["suites"].items()
         if is_enabled and not suites:
@@ -87,7 +93,7 @@ def _layers(layers: Part) -> None:
         enabled += is_enabled is True
     if not enabled:
         layers.broken("at least one layer must be enabled")
-    missing = [name for name in _LAYERS if name not in names]
+    missing = [name for name in LAYERS if name not in names]
     if missing:
         layers.broken(f"all layers must be modelled; missing {', '.join(missing)}")
 
@@ -108,10 +114,10 @@ def _workload(workload: Part) -> None:
 
 
 def _comparison(comparison: Part) -> None:
-    comparison["variableUnderTest"].choice(_VARIABLES)
+    comparison["variableUnderTest"].choice(VARIABLES)
     controls = comparison["controls"].mapping()
     fixed = controls["fixed"].mapping()
-    missing = [key for key in _FIXED if not isinstance(fixed.value, dict) or key not in fixed.value]
+    missing = [key for key in FIXED if not isinstance(fixed.value, dict) or key not in fixed.value]
     if missing:
         fixed.broken(f"missing fixed workload controls {', '.join(missing)}")
     controls["compareOneVariableAtATime"].true()
@@ -121,15 +127,15 @@ def _metrics(metrics: Part, *, trains: bool, infers: bool) -> None:
     training, inference = metrics["training"].mapping(), metrics["inference"].mapping()
     if trains:
         training["enabled"].true(" for training or mixed workloads")
-        training["primary"].includes(_TRAINING_METRICS, "training metrics")
+        training["primary"].includes(TRAINING_METRICS, "training metrics")
     else:
         training["primary"].items()
     if infers:
         inference["enabled"].true(" for inference or mixed workloads")
-        inference["primary"].includes(_INFERENCE_METRICS, "inference metrics")
+        inference["primary"].includes(INFERENCE_METRICS, "inference metrics")
         stated = inference["primary"].value
-        if not isinstance(stated, list) or not any(cost in stated for cost in _COSTS):
-            inference["primary"].broken(f"must include {' or '.join(_COSTS)}")
+        if not isinstance(stated, list) or not any(cost in stated for cost in COSTS):
+            inference["primary"].broken(f"must include {' or '.join(COSTS)}")
     else:
         inference["primary"].items()
 
@@ -148,25 +154,25 @@ def _trials(trials: Part) -> None:
 
 
 def _bottlenecks(analysis: Part) -> None:
-    analysis["taxonomy"].includes(_BOTTLENECKS, "bottleneck classes")
-    analysis["decomposeOverheads"].includes(_OVERHEADS, "overheads")
+    analysis["taxonomy"].includes(BOTTLENECKS, "bottleneck classes")
+    analysis["decomposeOverheads"].includes(OVERHEADS, "overheads")
     instrumentation = analysis["instrumentation"].mapping()
-    for bottleneck in _BOTTLENECKS:
+    for bottleneck in BOTTLENECKS:
         if not instrumentation[bottleneck].items():
             instrumentation[bottleneck].broken("must declare at least one probe")
 
 
 def _distributed(distributed: Part) -> None:
     distributed["requireRankLevelVisibility"].true()
-    distributed["collectives"].includes(("latency", "bandwidth"), "statistics of collectives")
+    distributed["collectives"].includes(COLLECTIVES, "statistics of collectives")
     diagnosis = distributed["nodeDiagnosis"].mapping()
-    diagnosis["validate"].includes(_NODE_CHECKS, "node checks")
-    diagnosis["remediation"].includes(("cordon_problematic_node", "isolate_bad_node"), "remediations")
+    diagnosis["validate"].includes(NODE_CHECKS, "node checks")
+    diagnosis["remediation"].includes(REMEDIATIONS, "remediations")
 
 
 def _observability(observability: Part, scheduler_path: str, *, trains: bool, infers: bool) -> None:
     correlation = observability["correlation"].mapping()
-    keys = (*_JOIN_KEYS, *(("rank_id",) if trains else ()), *(("request_id", "trace_id") if infers else ()))
+    keys = (*JOIN_KEYS, *(TRAINING_KEYS if trains else ()), *(INFERENCE_KEYS if infers else ()))
     correlation["stableJoinKeys"].includes(keys, "stable join keys")
     lineage = correlation["publishedNumberLineage"].mapping()
     for key in ("rawArtifactManifestDigest", "warehouseRowLineage", "querySpecCaptured"):
@@ -174,15 +180,19 @@ def _observability(observability: Part, scheduler_path: str, *, trains: bool, in
     sources = observability["telemetrySources"].mapping()
     if not sources["service"].items():
         sources["service"].broken("must declare at least one signal")
-    sources["infrastructure"].includes(_EXPORTERS, "exporters")
-    named = tuple(name for name in ("kueue", "slinky") if name in scheduler_path)
-    sources["scheduler"].includes(("kubernetes_events", *named), "sources")
-    observability["scenarioPlaybooks"].includes(_PLAYBOOKS, "playbooks")
+    sources["infrastructure"].includes(EXPORTERS, "exporters")
+    sources["scheduler"].includes(scheduler_sources(scheduler_path), "sources")
+    observability["scenarioPlaybooks"].includes(PLAYBOOKS, "playbooks")
+
+
+def scheduler_sources(scheduler_path: str) -> tuple[str, ...]:
+    """Where the timing of a scheduler path must come from."""
+    return ("kubernetes_events", *(name for name in ("kueue", "slinky") if name in scheduler_path))
 
 
 def _provenance(provenance: Part, grade: str) -> None:
     capture = provenance["capture"].mapping()
-    for key in _CAPTURED:
+    for key in CAPTURED:
         capture[key].true()
     signing = provenance["signing"].mapping()
     if grade == PUBLICATION:
@@ -194,7 +204,7 @@ def _provenance(provenance: Part, grade: str) -> None:
 def _execution_policy(policy: Part, grade: str) -> None:
     publication, realism = policy["publicationGrade"].mapping(), policy["realismGrade"].mapping()
     if grade == PUBLICATION:
-        for key in _ISOLATION:
+        for key in ISOLATION:
             publication[key].true(costs_grade=True)
     else:
         for key in ("multiTenantScenarios", "captureClusterContext"):
@@ -205,7 +215,7 @@ def _sinks(sinks: Part, *, trains: bool, infers: bool) -> None:
     raw = sinks["rawArtifacts"].mapping()
     for key in ("store", "pathTemplate", "retentionClass"):
         raw[key].text()
-    raw["artifacts"].includes(_ARTIFACTS, "raw artifacts")
+    raw["artifacts"].includes(ARTIFACTS, "raw artifacts")
     hot = sinks["hotMetrics"].mapping()
     hot["store"].text()
     hot["retentionDays"].integer(1)
@@ -215,9 +225,9 @@ def _sinks(sinks: Part, *, trains: bool, infers: bool) -> None:
     warehouse = sinks["curatedWarehouse"].mapping()
     warehouse["store"].text()
     layout = warehouse["layout"].mapping()
-    outcomes = (*(("serving_outcome_fact",) if infers else ()), *(("training_outcome_fact",) if trains else ()))
-    layout["facts"].includes(("benchmark_run_fact", "telemetry_slice_fact", *outcomes), "facts")
-    layout["dimensions"].includes(_DIMENSIONS, "dimensions")
+    outcomes = (*(INFERENCE_FACTS if infers else ()), *(TRAINING_FACTS if trains else ()))
+    layout["facts"].includes((*FACTS, *outcomes), "facts")
+    layout["dimensions"].includes(DIMENSIONS, "dimensions")
     retention = warehouse["retention"].mapping()
     hot_days, warm_days, cold_days = (retention[key].integer(1) for key in ("hotDays", "warmDays", "coldDays"))
     if hot_days and warm_days and cold_days and not hot_days <= warm_days <= cold_days:

@@ -1,0 +1,1 @@
+"""What a warehouse promises, as one document that every surface returns."""

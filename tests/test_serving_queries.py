@@ -199,7 +199,7 @@ def test_a_named_slo_means_what_the_same_limits_mean(tmp_path: Path) -> None:
     slos = [{"slo": f"s{number}", "target": 0.5, **limits} for number, limits in enumerate(LIMITS)]
     points = [{"run_id": f"r{number}", "workload_point": "p", "curve_key": f"r{number}", "load_kind": "concurrency", "load": 1.0, "status": "succeeded"} for number in range(200)]
     models = {
-        "request_fact": table("role: requests", {**keys, "status": "varchar", "output_token_count": "bigint", **dict.fromkeys(times, "double")}, of),
+        "serving_request": table("role: requests", {**keys, "status": "varchar", "output_token_count": "bigint", **dict.fromkeys(times, "double")}, of),
         "serving_slo": table("role: slos", {"slo": "varchar", **dict.fromkeys(times, "double"), "target": "double"}, slos),
         "point": table("role: load_points", {**keys, "curve_key": "varchar", "load_kind": "varchar", "load": "double", "status": "varchar"}, points),
         "serving_slo_count": (REPOSITORY / "models" / "marts" / "serving_slo_count.sql").read_text(),

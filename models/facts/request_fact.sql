@@ -1,7 +1,7 @@
 /*
 description: >
   One row per request of a run, at one workload point and load: what the client saw of it. A time that was not
-  measured is NULL. A failed request is a row with that status, and so is an unfinished one. The requests of one run
+  measured, or is below 0, is NULL. A failed request is a row with that status, and so is an unfinished one. The requests of one run
   are not replicates; the unit of replication is the run.
 materialized: incremental
 key: [run_id]
@@ -30,7 +30,13 @@ columns:
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens / end-to-end latency, computed"}
   stated_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second as the evidence states it"}
 */
-select request.*
+select
+    request.* replace (
+        if(request.ttft_ms >= 0, request.ttft_ms, null) as ttft_ms,
+        if(request.tpot_ms >= 0, request.tpot_ms, null) as tpot_ms,
+        if(request.itl_mean_ms >= 0, request.itl_mean_ms, null) as itl_mean_ms,
+        if(request.e2e_ms >= 0, request.e2e_ms, null) as e2e_ms
+    )
 from feed.request as request
 inner join run_bundle
     on

@@ -10,6 +10,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
+from warehouse.analysis.serving.validity import VERDICTS, point_validity, rules_of_one_run
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
 from warehouse.statistics.frontier import Better, OnFrontier, Outside, membership, non_dominated, value_at
@@ -26,6 +27,7 @@ _ENDINGS: tuple[tuple[str, Better], ...] = (
     ("_per_s", "higher"), ("_tokens_per_s", "higher"), ("_rate", "lower"), ("_ms", "lower"), ("_s", "lower"), ("_usd", "lower"), ("_mj", "lower"),
     ("_j", "lower"), ("_w", "lower"),
 )
+_VALIDITY = " validity"  # of a row; no column has this name
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Axis:
 @dataclass(frozen=True)
 class Point:
     """One load of one curve: the means over its runs on the two axes, `labels` that say which configuration it is. `probability`: of being
-    on the frontier if all points were measured again; None where that is not supported."""
+    on the frontier if all points were measured again; None where that is not supported. `validity`: the worst verdict on one of its runs
+    (`validity.VERDICTS`); None where the table has no column that a rule judges."""
 
     curve_key: str
     load_kind: str | None
@@ -50,6 +53,7 @@ class Point:
     labels: Mapping[str, Any]
     is_on_frontier: bool
     probability: float | None
+    validity: str | None
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,14 @@ def frontiers(
         rows = _rows(con, table, where)
     if not rows:
         raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
+    rules = rules_of_one_run(project, table)
     left_out: Counter[str] = Counter()
     scopes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         if reason := _not_counted(row, axes):
             left_out[reason] += 1
         else:
+            row[_VALIDITY] = point_validity(row, rules).verdict if rules.rules else None
             scopes.setdefault(tuple(row[name] for name in names), []).append(row)
     found = [
         _frontier(dict(zip(names, values, strict=True)), of_scope, axes, at, interpolate, within)
@@ -171,13 +177,18 @@ def _frontier(
     sure = membership(of_runs, better)
     probabilities = [None] * len(means) if isinstance(sure, NotSupported) else sure
     found = [
-        Point(curve, kind, load, x, y, tuple(runs), labels(next(iter(runs.values()))[0]), bool(is_on), probability)
+        Point(curve, kind, load, x, y, tuple(runs), labels(next(iter(runs.values()))[0]), bool(is_on), probability, _worst(runs))
         for ((curve, kind, load), runs), (x, y), is_on, probability in zip(points.items(), means, on, probabilities, strict=True)
     ]
     answer = value_at(means, better, at, interpolate) if at is not None else None
     ordered = tuple(sorted(found, key=lambda point: (point.x, point.y, point.curve_key)))
     best = None if within is None else _best_within(ordered, axes, within)
     return Frontier(scope, ordered, sure if isinstance(sure, NotSupported) else None, answer, best)
+
+
+def _worst(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
+    verdicts = [row[_VALIDITY] for rows in runs.values() for row in rows]
+    return None if None in verdicts else max(verdicts, key=VERDICTS.index)
 
 
 def _best_within(points: Sequence[Point], axes: tuple[Axis, Axis], limit: float) -> Point | None:

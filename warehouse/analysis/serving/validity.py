@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import duckdb
 
 VALID, NOT_PROVEN, FLAGGED, INVALID = "valid", "not proven", "flagged", "invalid"
+VERDICTS = (VALID, NOT_PROVEN, FLAGGED, INVALID)  # the best first
+POLICY = "serving"
 _PERCENTILE = 0.99  # of which rules on numbers of requests are judged
 
 
@@ -59,21 +61,27 @@ class Validity:
     points: tuple[PointValidity, ...]
 
 
-def validity(project: Project, where: str | None = None, policy: str = "serving") -> Validity:
+def validity(project: Project, where: str | None = None, policy: str = POLICY) -> Validity:
     """Judge each run of a load curve by those rules of a policy that look at one run (checks `observed` and `requests`). `where` is
     `name=value,name!=value` over columns of the load points. Raises WH521 (no table has load points), WH522 (no such column, no point is
     meant, or the policy has no such rule), WH316, WH502, WH211, WH218."""
     build = current_build(project)
-    table, rules = load_points(build), load_policy(project, policy)
-    rules = replace(rules, rules=tuple(rule for rule in rules.rules if rule.check in OF_OBSERVATIONS and _is_of_one_run(rule.settings, table)))
+    table = load_points(build)
+    rules = rules_of_one_run(project, table, policy)
     if not rules.rules:
         hint = f"a rule has check = {' or '.join(OF_OBSERVATIONS)}, and a column of {table.name}"
         raise WarehouseError("WH522", f"policy {policy} has no rule about one run", policy, hint)
     with open_build(build.path) as con:
-        points = tuple(_point(row, rules) for row in _rows(con, table, where))
+        points = tuple(point_validity(row, rules) for row in _rows(con, table, where))
     if not points:
         raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
-    return Validity(build.digest, rules, points)
+    return Validity(build.digest, rules, tuple(sorted(points, key=lambda point: -VERDICTS.index(point.verdict))))
+
+
+def rules_of_one_run(project: Project, table: RoleTable, policy: str = POLICY) -> Policy:
+    """A policy with only those of its rules that look at one run, in columns that a table of load points has. Raises WH316."""
+    found = load_policy(project, policy)
+    return replace(found, rules=tuple(rule for rule in found.rules if rule.check in OF_OBSERVATIONS and _is_of_one_run(rule.settings, table)))
 
 
 def _is_of_one_run(settings: Mapping[str, Any], table: RoleTable) -> bool:
@@ -88,7 +96,8 @@ def _rows(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None)
     return (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
 
 
-def _point(row: Mapping[str, Any], policy: Policy) -> PointValidity:
+def point_validity(row: Mapping[str, Any], policy: Policy) -> PointValidity:
+    """The validity of one row of a table of load points, by the rules of `rules_of_one_run`."""
     columns = {name: plain(row.get(name)) for name in observed_columns(policy)}
     claim = Claim(numbers={"run": ClaimedNumber("value", "", _PERCENTILE)})
     observation = Observation(str(row[RUN_ID]), 0.0, True, columns)

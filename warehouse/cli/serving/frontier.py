@@ -57,6 +57,9 @@ def command(
         return ExitCode.OK
     for frontier in found.frontiers:
         _print(frontier, found)
+    starred = [point for frontier in found.frontiers for point in frontier.points if point.is_on_frontier]
+    if invalid := sum(point.validity == "invalid" for point in starred):
+        notice(f"{counted(invalid, 'point')} on the frontier of invalid runs; wh validity names the rules that they break")
     without = Counter(str(frontier.probability) for frontier in found.frontiers if frontier.probability)
     for reason, count in without.items():
         notice(f"probabilities of {counted(count, 'scope')}: {reason}")
@@ -73,7 +76,7 @@ def _print(frontier: "Frontier", found: "Frontiers") -> None:
     on = sum(point.is_on_frontier for point in frontier.points)
     say(f"{scope or 'all points'}: {on} of {counted(len(frontier.points), 'point')} on the frontier")
     axes = [f"{axis.column} ({axis.better})" for axis in (found.x, found.y)]
-    headers = ["", *axes, "load", "runs", "probability", "configuration", "curve"]
+    headers = ["", *axes, "load", "runs", "probability", "validity", "configuration", "curve"]
     letters = curve_letters(frontier)
     say(table(headers, [_row(point, letters.get(point.curve_key, "")) for point in frontier.points]))
     if plot := frontier_plot(frontier, found):
@@ -90,6 +93,6 @@ def _row(point: "Point", letter: str) -> list[Any]:
     probability = "" if point.probability is None else f"{point.probability:.2f}"
     labels = " ".join(printable(str(value)) for value in point.labels.values())
     return [
-        "*" if point.is_on_frontier else "", f"{point.x:.6g}", f"{point.y:.6g}", load, len(point.run_ids), probability, labels,
+        "*" if point.is_on_frontier else "", f"{point.x:.6g}", f"{point.y:.6g}", load, len(point.run_ids), probability, point.validity or "", labels,
         f"{letter} {point.curve_key[:8]}".strip(),
     ]

@@ -70,7 +70,9 @@ def _print(curve: "CurveGoodput", found: "Goodput") -> None:
     say(table([curve.load_kind or "load", "share", "95 % interval", "goodput [1/s]", "requests", "runs", ""], [_row(each) for each in curve.loads]))
     say(share_plot(curve, found.target))
     limits = " and ".join(f"{name} <= {value:g}" for name, value in found.limits.items())
-    if curve.largest_load is None:
+    if all(each.share is None for each in curve.loads):
+        say(f"not known of any load whether {found.target:.3g} of its requests are within {limits}")
+    elif curve.largest_load is None:
         say(f"no measured load has {found.target:.3g} of its requests within {limits}")
     else:
         sure = "no load's interval does" if curve.largest_sure_load is None else f"the interval does up to {curve.largest_sure_load:g}"

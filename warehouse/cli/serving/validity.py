@@ -54,10 +54,16 @@ def command(
 
 
 def _row(point: "PointValidity") -> list[Any]:
-    because = [f"{each.rule.id} {each.figure:.3g} (asked: {each.rule.publishable})" for each in point.against]
+    because = [_finding(each) for each in point.against]
     if point.silent:
         because.append(f"no evidence for {_names(point.silent)}")
     return [point.verdict, _load(point), "; ".join(because), printable(point.run_id)]
+
+
+def _finding(each: "RuleVerdict") -> str:
+    if each.rule.settings.get("over") == "false":  # a yes or no, not a figure
+        return f"{each.rule.id}: no"
+    return f"{each.rule.id} {each.figure:.4g} (asked: {each.rule.publishable})"
 
 
 def _names(rules: "Sequence[RuleVerdict]") -> str:

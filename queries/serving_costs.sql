@@ -2,7 +2,7 @@
 description: >
   Cost and energy of served models: one row per run, workload point and load, with the price that was used and its row in the price list.
   Each energy has a boundary: the accelerators by their own counters, the whole system by a power meter, or the power that a price list
-  says is provisioned, which nobody measured.
+  states as provisioned, which is not measured.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 claim:
   what: what a million tokens cost, and the energy of a token, in one run, at one workload point and load

@@ -144,7 +144,6 @@ def test_the_timer_starts_the_service_that_runs_the_script() -> None:
     units = {}
     for kind in ("service", "timer"):
         units[kind] = configparser.ConfigParser(strict=False, interpolation=None)
-        units[kind].optionxform = str  # type: ignore[assignment, method-assign]
         units[kind].read(DEPLOY / f"wh-nightly.{kind}")
     service = units["service"]["Service"]
     assert service["Type"] == "oneshot" and service["User"] != "root" and "/wh-nightly " in service["ExecStart"]

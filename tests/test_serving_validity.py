@@ -145,6 +145,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "cut": vllm(STEADY, max_concurrency=8) | {"output_lens": [0 if place % 100 == 7 else TOKENS for place in range(2000)]},
     "pausing": vllm(PAUSING, max_concurrency=None, request_rate=5.0),
     "flood": vllm(FLOOD, max_concurrency=None, request_rate=5.0),
+    "refused": vllm([*STEADY[:1900], *([bench_serving.FAILED] * 100)], max_concurrency=8),
     "lying": vllm(STEADY, max_concurrency=8) | {"p99_ttft_ms": 1.0},
     "loadless": vllm(STEADY, max_concurrency=None, request_rate="abc"),
     "vanished": vllm(STEADY, max_concurrency=8) | {"num_prompts": 4000},
@@ -155,6 +156,24 @@ RUNS: dict[str, dict[str, Any]] = {
         key: value * 3 if key == "request_throughput" else value
         for key, value in vllm(STEADY, max_concurrency=8).items() if not isinstance(value, list)
     },
+}
+EIGHT = {"is_multinode": False, "disagg": False, "hw": "b200-dgxc_1", "tp": 8, "ep": 1, "num_prefill_gpu": None, "num_decode_gpu": None, "output_tput_per_gpu": None}
+CACHE = {"prefix_cache_queries": 1000, "cached_tokens_by_source": {}}
+
+
+def agentic(**changes: Any) -> dict[str, Any]:
+    """InferenceX's record of eight accelerators, which serve 9,300 tokens each second together."""
+    record = bench_serving.inferencex_agentic_record(False, **(EIGHT | {"tput_per_gpu": 9300.0 / 8} | changes))
+    return {key: value for key, value in record.items() if value is not None and not key.startswith(("prefill_", "decode_"))}
+
+
+RECORDS = {
+    "eight_of_eight": agentic(),
+    "eight_of_four": agentic(tput_per_gpu=9300.0 / 4),
+    "cold": agentic(enable_prefix_caching="false", server_metrics={"cache": {"overall_cache_hit_rate": 0.0} | CACHE}),
+    "warm": agentic(enable_prefix_caching="false", server_metrics={"cache": {"overall_cache_hit_rate": 0.5} | CACHE}),
+    "joules": bench_serving.inferencex_split_record(),
+    "millijoules": bench_serving.inferencex_split_record(joules_per_output_token=2500.0),
 }
 REPORTS = {
     "calm_schedule": guide(CALM, "c" * 8, 5.0),
@@ -168,6 +187,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     tree = tmp_path_factory.mktemp("evidence")
     for name, record in RUNS.items():
         bench_serving.write(tree / f"vllm/{name}.json", record)
+    for name, record in RECORDS.items():
+        bench_serving.write(tree / f"ix/{name}.json", record)
     for name, report in REPORTS.items():
         (tree / name).mkdir()
         (tree / name / "benchmarks.json").write_text(json.dumps(report))
@@ -183,7 +204,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     return Warehouse(project)
 
 
-NAMES = {**{name: name for name in RUNS}, "calm_schedule": "c" * 8, "stalled_schedule": "d" * 8, "cut_off": "e" * 8}
+NAMES = {**{name: name for name in (*RUNS, *RECORDS)}, "calm_schedule": "c" * 8, "stalled_schedule": "d" * 8, "cut_off": "e" * 8}
 
 
 @pytest.fixture(scope="module")
@@ -358,6 +379,22 @@ def test_an_answer_without_a_token_is_a_broken_stream(figures: dict[str, dict[st
     assert findings(judged["cut"])["cut-streams"] == "provisional"
     assert figures["steady"]["cut_stream_share"] == 0.0
     assert "cut-streams" not in findings(judged["steady"])
+
+
+@pytest.mark.parametrize(("rule", "kept_by", "broken_by", "column", "figure"), [
+    ("errors", "steady", "refused", "error_rate", 0.05),
+    ("accelerator-count", "eight_of_eight", "eight_of_four", "accelerator_count_error", 1.0),
+    ("prefix-cache", "cold", "warm", "prefix_cache_hit_rate", 0.5),
+    ("energy", "joules", "millijoules", "energy_error", 999.0),
+])
+def test_a_rule_on_what_the_evidence_states(
+    rule: str, kept_by: str, broken_by: str, column: str, figure: float, warehouse: Warehouse, judged: dict[str, PointValidity]
+) -> None:
+    rows = warehouse.sql("from mart.serving_curve").to_pylist()
+    assert one_of(rows, kept_by)[column] == pytest.approx(0, abs=1e-9)
+    assert one_of(rows, broken_by)[column] == pytest.approx(figure)
+    assert rule in {each.rule.id for each in judged[kept_by].rules} and rule not in findings(judged[kept_by])
+    assert rule in findings(judged[broken_by])
 
 
 def test_a_summary_proves_little(judged: dict[str, PointValidity]) -> None:

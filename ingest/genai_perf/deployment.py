@@ -23,7 +23,7 @@ def deployment_row(bundle: Bundle, raw_path: str, place: int, report: Report) ->
     data = document(bundle, raw_path, report)
     found = next((item for index, item in enumerate(_objects(data)) if index == place), None)
     if found is None:
-        report("malformed-json", f"there is no record {place}", severity="error")
+        report("malformed-json", f"the file has no record {place}", severity="error")
         return None
     offset, length, record = found
 

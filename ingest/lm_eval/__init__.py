@@ -2,7 +2,7 @@
 
 By `lm_eval/loggers/evaluation_tracker.py` (`EvaluationTracker.save_results_aggregated`), 0.4: `results` has, by task, the metrics as
 `metric,filter` and their standard errors as `metric_stderr,filter`; `n-shot`, `versions`, `n-samples` and `config` say how they were measured.
-`date` is the start in seconds of the Unix epoch. The groups of `groups` stand in `results` too. Answers (`samples_*.jsonl`) are not read.
+`date` is the start in seconds of the Unix epoch. `results` contains the groups of `groups` as well. Answers (`samples_*.jsonl`) are not read.
 InferenceX (`benchmarks/benchmark_lib.sh`) writes `meta_env.json` beside the results of a server, and one result a concurrency, `..._conc64.json`.
 """
 

@@ -83,7 +83,7 @@ def _meaning(key: str) -> tuple[str, str, bool]:
 
 
 def _number(element: Element, report: Report, *, is_number: bool) -> float | None:
-    """The number of a metric or setting; one that must be a number and is none is told, unless it is null or N/A."""
+    """Returns the number of a metric or setting. A value that is not a number is reported, unless it is null or N/A."""
     number, value = json_number(element.value), element.value
     if is_lost_number(value):
         report.at("non-finite-number", str(element.key)[:120], element, "error")

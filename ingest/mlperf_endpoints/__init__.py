@@ -21,7 +21,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("load_pattern", pa.string()),  # max_throughput, poisson, concurrency, agentic_inference
         pa.field("concurrency", pa.int64()),
         pa.field("request_rate_per_s", pa.float64()),
-        pa.field("audit_phase", pa.string()),  # NULL: it is no phase of an audit
+        pa.field("audit_phase", pa.string()),  # NULL: the run is not part of an audit
         *WORKLOAD_FIELDS,
     ),
     "mlperf_endpoints_entry": landing_schema(*ENTRY_FIELDS),

@@ -28,7 +28,7 @@ TABLES: Mapping[str, pa.Schema] = {
         *WORKLOAD_FIELDS,
     ),
     "trtllm_bench_entry": landing_schema(*ENTRY_FIELDS),
-    "trtllm_bench_request": landing_schema(  # nanoseconds of a clock that has no date
+    "trtllm_bench_request": landing_schema(  # times are nanoseconds from an arbitrary origin
         RUN_ID,
         pa.field("request_index", pa.int64(), nullable=False),
         pa.field("start_ns", pa.int64()),

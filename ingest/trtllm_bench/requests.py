@@ -1,5 +1,5 @@
-"""The requests of a run (`--request_json`): an array of objects, with the nanoseconds of a clock that has no date. -1 stands for a moment
-that did not come: without --streaming there is no first token."""
+"""The requests of a run (`--request_json`): an array of objects. Times are nanoseconds from an arbitrary origin. A time of -1 was not
+measured: without --streaming there is no first token."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ description: >
   Cost and energy of served models: one row per performance run, workload point and load, MLPerf's too. A cost is the price of the whole
   run over all its tokens of one kind: those of input, output and all tokens are three ways to count, and do not add up. Energy stands
   in columns of its own for each boundary: the accelerators, by their own counters; the whole system, by a power meter; and the
-  power that a price list says is provisioned, which nobody measured. What is not known is NULL, with its reason. If the stated
+  power that a price list states as provisioned, which is not measured. What is not known is NULL, with its reason. If the stated
   throughput per accelerator contradicts the number of accelerators, that number is NULL, and so is all that depends on it.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:

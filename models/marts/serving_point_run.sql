@@ -1,7 +1,7 @@
 /*
 description: >
   One row per performance run, load curve and load, with what makes runs repeats of each other: the observations that serving_points and
-  serving_frontier are statistics of. A run that has a load more than once is one observation, the mean of these rows. Failed runs and
+  serving_frontier are statistics of. A run with several rows at one load is one observation: their mean. Failed runs and
   copies are in it as well.
 materialized: view
 grain: [run_id, curve_key, load_kind, load]

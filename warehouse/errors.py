@@ -138,6 +138,11 @@ CODES: dict[str, str] = {
     # serving
     "WH521": "no table has the load points, or the requests, that are asked about",
     "WH522": "no point is meant, or it has no such axis",
+    # surfaces
+    "WH601": "a request cannot be read",
+    "WH602": "a token is needed, or is not valid",
+    "WH603": "a request comes from a place that is not allowed",
+    "WH604": "there are too many requests",
 }
 
 

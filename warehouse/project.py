@@ -60,6 +60,7 @@ class Project:
     retention: Retention = Retention()
     redact: tuple[str, ...] = ()  # regular expressions of secrets in recorded commands
     sql_limits: SqlLimits = SqlLimits()
+    pinned_build: str | None = None  # the digest of the build that is read as the current one; None: what the pointer names
 
     @property
     def store_lock_days(self) -> int:

@@ -61,6 +61,13 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "validity": "show which runs of served models can be trusted, and which rules the others break",
         },
     ),
+    "surfaces": (
+        "Show it to others",
+        {
+            "serve": "serve pages and an API in which every number leads to its evidence",
+            "token": "list, make and end the tokens that wh serve accepts",
+        },
+    ),
     "decisions": (
         "Decide about runs",
         {

@@ -25,7 +25,7 @@ LISTED = 5  # run ids, files, models
 MOST_ROWS = 50  # of a table
 MOST_SCOPES = 6  # of frontiers
 # Each state word's kind: a colour of the site, and a sign for those who do not see it.
-_SIGNS = {"good": "✓", "warn": "!", "bad": "✕", "plain": "○"}
+SIGNS = {"good": "✓", "warn": "!", "bad": "✕", "plain": "○"}
 _KINDS = {
     **dict.fromkeys(("verified", "publishable", "equivalent", "better", "on the frontier"), "good"),
     **dict.fromkeys(("provisional", "unstable", "suspected", "stale", "retracted", "not representative", "higher", "lower"), "warn"),
@@ -38,6 +38,11 @@ _KINDS = {
 def fragment(value: Any) -> str:
     """One of the values of `_TEMPLATES` as HTML. Raises KeyError for any other."""
     return _environment().get_template(_TEMPLATES[type(value).__name__]).render(found=value)
+
+
+def kind_of(*words: str) -> str:
+    """The kind of the first of the words that has one: `good`, `warn`, `bad`, else `plain`."""
+    return next((_KINDS[word] for word in words if word in _KINDS), "plain")
 
 
 def has_fragment(kind: type) -> bool:
@@ -55,7 +60,7 @@ def _environment() -> "jinja2.Environment":
         undefined=jinja2.StrictUndefined, finalize=_visible,
     )
     environment.globals.update(
-        token=_tokens(), kind_of=lambda *words: next((_KINDS[word] for word in words if word in _KINDS), "plain"), signs=_SIGNS,
+        token=_tokens(), kind_of=kind_of, signs=SIGNS,
         listed=LISTED, most_rows=MOST_ROWS, most_scopes=MOST_SCOPES, plot=_plot, is_interval=lambda each: hasattr(each, "low"), **_wordings(),
     )
     environment.filters.update(value=shown_value, counted=counted, median=median, figure=lambda number: f"{number:.6g}")

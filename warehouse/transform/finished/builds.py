@@ -118,6 +118,8 @@ def find_current(project: Project) -> Build | None:
 
 
 def _pointed_at(project: Project) -> Build | None:
+    if project.pinned_build:
+        return _read_record(build_path(project, project.pinned_build))
     try:
         return _read_record(project.builds / os.readlink(project.builds / POINTER))
     except OSError:

@@ -1,0 +1,1 @@
+"""Commands that show the warehouse to others."""

@@ -1,0 +1,15 @@
+"""The one table of views: pages, the API and MCP tools are made from it."""
+
+from __future__ import annotations
+
+from warehouse.surfaces.view import View
+from warehouse.surfaces.views import publications
+
+VIEWS: tuple[View, ...] = (
+    *publications.VIEWS,
+)
+
+
+def view_named(name: str) -> View:
+    """Raises KeyError for a name that no view has."""
+    return {view.name: view for view in VIEWS}[name]

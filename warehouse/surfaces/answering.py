@@ -1,0 +1,133 @@
+"""Answers of views: which build one is of, what it depends on, and a bounded memory of those that were given.
+
+An answer depends on the view, its parameters, the build, the ledger and the day, from which age is counted; all of that is in its key. So an answer
+that is kept is the answer that would be computed again, and its key serves as the ETag.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from warehouse.digest import domain_digest
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.location import open_store
+from warehouse.project import Project
+from warehouse.surfaces.parts import Page
+from warehouse.surfaces.view import BUILD, View, Visit, utc_now
+from warehouse.transform.finished.builds import Build, check_current, current_build, find_build, find_current
+from warehouse.transform.finished.query import json_value
+from warehouse.version import __version__
+
+_LEDGER_SECONDS = 1.0  # for so long the ledger's last state serves: listing it takes a request to the store
+_MOST_ANSWERS = 500
+_COSTLY_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A page with the view and build that it is of. `is_pinned`: the visitor asked for that build; `newer` is the current build if that is
+    another."""
+
+    view: View
+    page: Page
+    build: Build | None
+    built_at: datetime | None
+    is_pinned: bool
+    newer: Build | None
+    key: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A view that is asked with its values, and the key of its answer."""
+
+    view: View
+    visit: Visit
+    is_pinned: bool
+    newer: Build | None
+    key: str
+
+
+@dataclass
+class Answers:
+    """Answers the views of one project, from many threads. The last answers are kept; one is computed once, whoever asks meanwhile waits."""
+
+    project: Project
+    _kept: OrderedDict[str, Page] = field(default_factory=OrderedDict)
+    _at_work: dict[str, threading.Lock] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
+    _ledger: tuple[float, str] = (float("-inf"), "")
+
+    def question(self, view: View, given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> Question:
+        """What is asked. Raises WH601 for its parameters, WH211 (nothing built), WH214 (no such build), WH218."""
+        pinned = next((text for name, text in given if name == BUILD and text), None)
+        rest = [pair for place, pair in enumerate(given) if pair[0] != BUILD or pair in given[:place]]  # a repeated one is refused
+        values = view.read(rest, path)
+        current = find_current(self.project)
+        build = current
+        if pinned is not None:
+            build = find_build(self.project, pinned)
+        elif view.needs_build and build is None:
+            build = current_build(self.project)
+        elif build is None:
+            check_current(self.project)
+        project = replace(self.project, pinned_build=build.digest) if build else self.project
+        now = utc_now()
+        key = domain_digest("wh/answer/1", [
+            __version__, view.name, json_value(values), build.digest if build else None, pinned is not None,
+            current.digest if current else None, self.ledger_state(), now.date().isoformat(),
+        ])
+        newer = current if pinned is not None and build and current and current.digest != build.digest else None
+        return Question(view, Visit(project, build, values, now), pinned is not None, newer, key)
+
+    def answer(self, asked: Question) -> Answer:
+        """Raises what the view raises."""
+        page = self._page(asked)
+        build = asked.visit.build
+        built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0) if build and build.path.exists() else None
+        return Answer(asked.view, page, build, built_at, asked.is_pinned, asked.newer, asked.key, asked.visit.values)
+
+    def ledger_state(self) -> str:
+        """A digest of the names of the ledger's events, which have the digests of their content."""
+        at, state = self._ledger
+        if time.monotonic() - at > _LEDGER_SECONDS:
+            state = domain_digest("wh/ledger-state/1", list(Ledger(open_store(self.project).objects).keys()))
+            self._ledger = time.monotonic(), state
+        return state
+
+    def _page(self, asked: Question) -> Page:
+        if asked.view.is_act:
+            return self._computed(asked)
+        with self._lock:
+            if kept := self._kept.get(asked.key):
+                self._kept.move_to_end(asked.key)
+                return kept
+            work = self._at_work.setdefault(asked.key, threading.Lock())
+        with work:
+            with self._lock:
+                if kept := self._kept.get(asked.key):
+                    return kept
+            try:
+                page = self._computed(asked)
+                with self._lock:
+                    self._kept[asked.key] = page
+                    while len(self._kept) > _MOST_ANSWERS:
+                        self._kept.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._at_work.pop(asked.key, None)
+        return page
+
+    def _computed(self, asked: Question) -> Page:
+        if not asked.view.is_costly:
+            return asked.view.answer(asked.visit)
+        with self._costly:
+            return asked.view.answer(asked.visit)

@@ -1,0 +1,106 @@
+"""The components: each part of a page as HTML. All values are data and come out escaped, with characters that do not show made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup, escape
+
+from warehouse.errors import counted, printable_lines
+from warehouse.notebook.fragments import SIGNS, kind_of
+from warehouse.surfaces.html.charts import chart, effect, spark
+from warehouse.surfaces.parts import Column, Fact
+from warehouse.surfaces.view import linked
+from warehouse.transform.export.docs.published_pages import digits, short, shown_value
+from warehouse.transform.export.docs.sql_markup import sql_markup
+
+if TYPE_CHECKING:
+    import jinja2
+
+_FOLDER = Path(__file__).parent
+_BYTES = ("B", "kB", "MB", "GB", "TB")
+
+
+@cache
+def environment() -> "jinja2.Environment":
+    import jinja2
+
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined, finalize=_visible,
+    )
+    found.globals.update(
+        chip=chip, cell=cell, fact=fact, chart=chart, linked=linked, sql_text=lambda part: sql_markup(part.text, {}),
+    )
+    found.filters.update(counted=counted, moment=moment, count=lambda number: f"{number:,}")
+    return found
+
+
+def _visible(value: Any) -> Any:
+    return value if hasattr(value, "__html__") else printable_lines(str(value)) if value is not None else ""
+
+
+def chip(word: str) -> Markup:
+    """A state: the word with its sign and colour."""
+    kind = kind_of(word)
+    return Markup('<span class="chip {}"><span aria-hidden="true">{}</span> {}</span>').format(kind, SIGNS[kind], printable_lines(word))
+
+
+def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]) -> Markup:
+    """One cell of a table, with where it leads."""
+    value = record[column.name]
+    if column.kind in ("spark", "effect"):
+        tone = kind_of(str(record[column.tone])) if column.tone else "plain"
+        shown = (spark if column.kind == "spark" else effect)(value, tone) if value else Markup("")
+    else:
+        shown = formatted(value, column.kind)
+    return _door(shown, linked(column.link, record), pinned)
+
+
+def fact(each: Fact, pinned: Callable[[str], str]) -> Markup:
+    shown = _door(formatted(each.value, each.kind), each.link, pinned)
+    return shown + Markup(" {}").format(each.unit) if each.unit and each.value is not None else shown
+
+
+def _door(shown: Markup, address: str | None, pinned: Callable[[str], str]) -> Markup:
+    return Markup('<a href="{}">{}</a>').format(pinned(address), shown) if address and shown else shown
+
+
+def formatted(value: Any, kind: str) -> Markup:
+    """A value as people read it. Numbers have their thousands apart, and beyond the digits that a reader takes in, the rest smaller."""
+    if value is None:
+        return Markup('<span class="null">NULL</span>')
+    if kind == "state":
+        return chip(str(value))
+    if kind == "bytes" and isinstance(value, int):
+        return escape(size(value))
+    if kind == "moment":
+        return Markup('<time datetime="{}">{}</time>').format(str(value), moment(value))
+    if not isinstance(value, bool | str) and hasattr(value, "__round__"):
+        head, rest = digits(value)
+        return escape(head) + (Markup('<span class="rest">{}</span>').format(rest) if rest else Markup(""))
+    if kind == "code":
+        text = printable_lines(shown_value(value))
+        return Markup('<code title="{}">{}</code>').format(text, short(text)) if short(text) != text else Markup("<code>{}</code>").format(text)
+    return escape(printable_lines(shown_value(value)))
+
+
+def moment(value: Any) -> str:
+    """A time to the minute, in UTC."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
+    if isinstance(value, date):
+        return value.isoformat()
+    return f"{printable_lines(str(value))[:16].replace('T', ' ')} UTC" if "T" in str(value) else printable_lines(str(value))
+
+
+def size(count: float) -> str:
+    for unit in _BYTES:
+        if count < 1000 or unit == _BYTES[-1]:
+            break
+        count /= 1000
+    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"

@@ -1,0 +1,73 @@
+"""Answers as whole pages: the layout, the menu, the formats of the same figures, and the address that pins the build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from warehouse.errors import WarehouseError
+from warehouse.surfaces.all_views import VIEWS
+from warehouse.surfaces.answering import Answer
+from warehouse.surfaces.html.components import environment
+from warehouse.surfaces.view import BUILD, address
+from warehouse.transform.export.docs.pages import asset_files as site_assets
+from warehouse.version import __version__
+
+_ASSETS = Path(__file__).parent / "assets"
+_DIGITS = 12  # of a build's digest in an address
+
+
+def assets() -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each file that pages load: the documentation site's style sheet, and what only these pages need."""
+    yield "site.css", dict(site_assets())["assets/site.css"].encode()
+    for path in sorted(_ASSETS.iterdir()):
+        yield path.name, path.read_bytes()
+
+
+def pinned_to(build: str | None) -> Callable[[str], str]:
+    """Adds a build to an address within these pages; without one, addresses stay as they are."""
+    def pinned(place: str) -> str:
+        if not build or not place.startswith("/"):
+            return place
+        parts = urlsplit(place)
+        query = urlencode([*(pair for pair in parse_qsl(parts.query) if pair[0] != BUILD), (BUILD, build[:_DIGITS])])
+        return parts._replace(query=query).geturl()
+
+    return pinned
+
+
+def page_html(answer: Answer, project: str) -> str:
+    """The page of an answer."""
+    here = address(answer.view.path, **answer.values)
+    build = answer.build.digest if answer.build else None
+    return _layout(
+        "view.html", project, answer.view.menu, page=answer.page, here=here, permalink=pinned_to(build)(here), now_link=here,
+        pinned=pinned_to(build if answer.is_pinned else None), build=build, built_at=answer.built_at, is_pinned=answer.is_pinned,
+        newer=answer.newer.digest if answer.newer else None, with_format=_with_format,
+    )
+
+
+def error_html(error: WarehouseError, status: int, project: str) -> str:
+    return _layout("error.html", project, None, error=error, status=status, pinned=pinned_to(None), build=None)
+
+
+def login_html(project: str, fault: str, to: str) -> str:
+    return _layout("login.html", project, None, fault=fault, to=to, pinned=pinned_to(None), build=None)
+
+
+def _layout(template: str, project: str, menu: str | None, **values: Any) -> str:
+    entries = [(view.menu, view.path) for view in VIEWS if view.menu]
+    return environment().get_template(template).render(
+        project=project, menu=entries, chosen=menu, version=__version__, **{"built_at": None, "is_pinned": False, **values}
+    )
+
+
+def _with_format(place: str, form: str, table: str | None = None) -> str:
+    """Where the same figures are in another format."""
+    parts = urlsplit(place)
+    query = [*parse_qsl(parts.query), *([] if form == "json" else [("format", form)]), *([("table", table)] if table else [])]
+    return parts._replace(path=f"/api{parts.path.rstrip('/') or '/changes'}", query=urlencode(query)).geturl()
+
+

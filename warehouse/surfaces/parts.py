@@ -1,0 +1,205 @@
+"""What a view answers: a page of parts. Each part is a value that every surface shows in its own way: HTML, JSON, CSV, Arrow, Markdown.
+
+A chart is drawn from the rows of its table and from nothing else, so that nothing is in a picture that is not in the figures below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+Kind = Literal["text", "code", "number", "state", "moment", "bytes", "spark", "effect"]
+# Of state words: what colour they have beside the word.
+Tone = Literal["good", "warn", "bad", "plain"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. `link` is the address that its values lead to, with the row's other columns in braces: `/runs/{run_id}`; a row
+    in which one of these is None has no link. `is_hidden`: for links and charts, and in the data formats, but not in the table that people
+    read. `is_minor`: the first to go on a narrow screen. The value of a `spark` is a mapping of `values` and the `place` of a change or
+    None, that of an `effect` one of `ratio`, `low`, `high` (None without an interval) and `threshold`; `tone` names the column with the
+    state word that colours these."""
+
+    name: str
+    title: str = ""
+    kind: Kind = "text"
+    unit: str | None = None
+    link: str | None = None
+    is_hidden: bool = False
+    is_minor: bool = False
+    tone: str | None = None
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """How a table's rows are drawn: the names of its columns. `dots` has values on one axis; `trend` values over time, with a line at
+    each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
+    true; `bars` one bar a row. Rows of the same `group` belong together. `state` colours a point, and rows in a state of `hatched` are
+    drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the whole, as two values. `link` is the address
+    of a row, as in `Column`."""
+
+    kind: Literal["dots", "trend", "effects", "steps", "bars"]
+    x: str
+    y: str = ""
+    title: str = ""
+    x_unit: str | None = None
+    y_unit: str | None = None
+    low: str | None = None
+    high: str | None = None
+    group: str | None = None
+    state: str | None = None
+    hatched: tuple[str, ...] = ()
+    note: str | None = None
+    on_line: str | None = None
+    band: tuple[float, float] | None = None
+    mark: float | None = None
+    link: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with named columns. `total` says how many rows there are in all where these are the first of them, and `more` where the next
+    are."""
+
+    part: ClassVar[str] = "table"
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    title: str = ""
+    note: str = ""
+    empty: str = "none"
+    total: int | None = None
+    more: str | None = None
+    chart: Chart | None = None
+    is_folded: bool = False
+
+    def records(self) -> list[dict[str, Any]]:
+        names = [column.name for column in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of facts: its name, value and unit, and where it leads."""
+
+    name: str
+    value: Any
+    unit: str | None = None
+    link: str | None = None
+    kind: Kind = "text"
+    title: str = ""
+    note: str = ""
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Named values that belong together. `steps`: drawn side by side, as stations of a way."""
+
+    part: ClassVar[str] = "facts"
+    name: str
+    items: tuple[Fact, ...]
+    title: str = ""
+    form: Literal["list", "steps"] = "list"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One value large, with its unit, its interval in words, and its states."""
+
+    part: ClassVar[str] = "figure"
+    name: str
+    value: Any
+    unit: str | None = None
+    interval: str = ""
+    states: tuple[str, ...] = ()
+    link: str | None = None
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text as it is: prose, SQL, commands to run, or the content of a file."""
+
+    part: ClassVar[str] = "text"
+    name: str
+    text: str
+    form: Literal["prose", "sql", "commands", "raw"] = "prose"
+    title: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Bytes that were read from a file, in what stands around them; each piece as text, or as hex where it is not text."""
+
+    part: ClassVar[str] = "excerpt"
+    name: str
+    place: str
+    offset: int
+    length: int
+    before: str
+    cited: str
+    after: str
+    link: str | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One field of a filter or a form: a text field, or a choice."""
+
+    name: str
+    title: str = ""
+    value: str = ""
+    choices: tuple[str, ...] = ()
+    form: Literal["line", "text", "hidden"] = "line"
+    hint: str = ""
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Form:
+    """Fields whose values become the parameters of a view, or with `method` post, of an act."""
+
+    part: ClassVar[str] = "form"
+    name: str
+    address: str
+    fields: tuple[Choice, ...]
+    button: str = "Show"
+    title: str = ""
+    method: Literal["get", "post"] = "get"
+
+
+Part = Table | Facts | Figure | Text | Excerpt | Form
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a view answers: a title, what is to be known first, and parts in the order in which they are read."""
+
+    title: str
+    parts: tuple[Part, ...]
+    subtitle: str = ""
+    states: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    crumbs: tuple[tuple[str, str], ...] = ()
+    next_steps: Mapping[str, str] = field(default_factory=dict)  # what a reader may want next: words and address
+
+    def table(self, name: str) -> Table | None:
+        return next((part for part in self.parts if isinstance(part, Table) and part.name == name), None)
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        return [part for part in self.parts if isinstance(part, Table)]

@@ -1,0 +1,128 @@
+"""A view: a question with an address. The pages, the API and the MCP tools are made from one table of views (`all_views.VIEWS`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.project import Project
+from warehouse.surfaces.parts import Page
+from warehouse.transform.finished.builds import Build
+
+_LONGEST = 4096  # characters of a parameter
+BUILD = "build"
+
+
+_READERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, date: date.fromisoformat}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a view: text unless `kind` is another. Without a default it may be left out, and is None, unless it is part of the
+    path. `bounds` are of a number."""
+
+    name: str
+    description: str
+    kind: type[str] | type[int] | type[float] | type[date] = str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    is_long: bool = False  # text of any length, such as SQL
+
+    def read(self, text: str) -> Any:
+        """The value that a text means. Raises WH601."""
+        if len(text) > _LONGEST and not self.is_long:
+            raise self._fault(f"is longer than {_LONGEST:,} characters")
+        if "\0" in text:
+            raise self._fault("has a NUL character")
+        if self.choices and text not in self.choices:
+            raise self._fault(f"is not {text!r}", did_you_mean(text, self.choices) or f"one of: {', '.join(self.choices)}")
+        try:
+            value = _READERS[self.kind](text)
+        except ValueError as error:
+            kinds = {int: "an integer", float: "a number", date: "a date such as 2026-01-31"}
+            raise self._fault(f"is not {kinds[self.kind]}: {text!r}") from error
+        if self.bounds and isinstance(value, int | float) and not self.bounds[0] <= value <= self.bounds[1]:
+            raise self._fault(f"is {text}, not within {self.bounds[0]:g} and {self.bounds[1]:g}")
+        return value
+
+    def _fault(self, message: str, hint: str | None = None) -> WarehouseError:
+        return WarehouseError("WH601", printable(f"{self.name} {message}"), self.name, hint, ExitCode.USAGE)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One asking of a view: the project with the build that it is of (None where nothing is built, or the view needs none), its parameters
+    by name, and the time that it is to count from (UTC)."""
+
+    project: Project
+    build: Build | None
+    values: Mapping[str, Any]
+    now: datetime
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+@dataclass(frozen=True)
+class View:
+    """`path` has its parameters in braces, as in `/runs/{run_id}`; a parameter whose braces say `:path` may have slashes. `needs_build`: it
+    cannot be answered where nothing is built. `menu` is its word in the menu. `is_costly`: few of it are answered at a time. `is_act`: it does
+    something when it is asked, such as hashing files again: it is asked by POST, and no answer is kept."""
+
+    name: str
+    path: str
+    title: str
+    description: str
+    answer: Callable[[Visit], Page]
+    parameters: tuple[Parameter, ...] = ()
+    menu: str | None = None
+    needs_build: bool = True
+    is_costly: bool = False
+    is_act: bool = False
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in re.findall(r"\{(\w+)(:path)?\}", self.path))
+
+    def read(self, given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
+        """The values of all parameters. Raises WH601 for what is unknown, repeated, or no such value."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        values = {name: parameter.default for name, parameter in known.items()}
+        seen: set[str] = set()
+        for name, text in given:
+            if name in seen:
+                raise WarehouseError("WH601", f"the parameter {printable(name)} is given twice", printable(name), exit_code=ExitCode.USAGE)
+            if name not in known or name in path:
+                hint = did_you_mean(name, known) or (f"it has: {', '.join(known)}" if known else "it has no parameters")
+                raise WarehouseError("WH601", f"{self.name} has no parameter {printable(name)!r}", printable(name), hint, ExitCode.USAGE)
+            seen.add(name)
+            if text != "":  # as an empty field of a form
+                values[name] = known[name].read(text)
+        return values | {name: known[name].read(text) for name, text in path.items()}
+
+
+def address(path: str, **values: Any) -> str:
+    """The address of a view: the values that its path has in braces in there, the others after it; None is left out."""
+    place = re.sub(r"\{(\w+)(:path)?\}", lambda found: quote(str(values.pop(found[1])), safe="/" if found[2] else ""), path)
+    rest = {name: value for name, value in values.items() if value not in (None, "")}
+    return f"{place}?{urlencode(rest)}" if rest else place
+
+
+def linked(link: str | None, row: Mapping[str, Any]) -> str | None:
+    """The address that a link means for a row; None where the row lacks a value that it needs."""
+    if link is None:
+        return None
+    names = re.findall(r"\{(\w+)(?::path)?\}", link)
+    if any(row.get(name) in (None, "") for name in names):
+        return None
+    return re.sub(r"\{(\w+)(:path)?\}", lambda found: quote(str(row[found[1]]), safe="/" if found[2] else ""), link)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)

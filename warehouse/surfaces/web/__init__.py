@@ -1,0 +1,1 @@
+"""`wh serve`: the pages and the API over HTTP."""

@@ -1,0 +1,204 @@
+"""The application: for each view a page and the same as data under `/api`, and what is not a view: contracts, verification, signing in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from warehouse.analysis.contracts.document import contracts_document, document_bytes
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.landing.declaration.generator import render_benchmark_run
+from warehouse.project import Project
+from warehouse.surfaces.all_views import VIEWS
+from warehouse.surfaces.answering import Answers
+from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, page_document, table_bytes
+from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
+from warehouse.surfaces.view import View
+from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
+from warehouse.surfaces.web.openapi import documented, view_parameters
+from warehouse.surfaces.web.tokens import Tokens
+from warehouse.transform.finished.query import json_value
+from warehouse.version import __version__
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_STATUS = {
+    ExitCode.USAGE: 400, ExitCode.NOT_FOUND: 404, ExitCode.AMBIGUOUS: 409, ExitCode.TAMPERED: 409, ExitCode.MISSING: 404, ExitCode.FAILED: 409,
+}
+_STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400}
+_MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+
+def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
+    """The guarded application of a project, which answers to the names in `hosts`."""
+    app = FastAPI(title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    answers, tokens = Answers(project), Tokens(project)
+    for view in VIEWS:
+        _add_view(app, answers, view)
+    _add_contracts(app, project)
+    _add_entry(app, project, tokens)
+    _add_fixed(app, project)
+
+    def failed(request: Request, error: WarehouseError) -> Response:
+        return _error(request.scope, error, _STATUS_OF_CODE.get(error.code, _STATUS[error.exit_code]), project)
+
+    def not_found(request: Request, error: HTTPException) -> Response:
+        message = "there is no such page" if error.status_code == 404 else str(error.detail)
+        return _error(request.scope, WarehouseError("WH601", message, request.url.path), error.status_code, project)
+
+    app.add_exception_handler(WarehouseError, failed)  # type: ignore[arg-type]
+    app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
+    app.openapi = documented(app)  # type: ignore[method-assign]
+    return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
+
+
+def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
+    def html(request: Request) -> Response:
+        asked = answers.question(view, request.query_params.multi_items(), request.path_params)
+        tag = f'W/"{asked.key[:32]}-html"'
+        if _has(request, tag) and not view.is_act:
+            return _not_modified(tag)
+        return _tagged(HTMLResponse(page_html(answers.answer(asked), answers.project.name)), tag)
+
+    def data(request: Request) -> Response:
+        given = request.query_params.multi_items()
+        own, rest = _format_of(given)
+        asked = answers.question(view, rest, request.path_params)
+        tag = f'W/"{asked.key[:32]}-{own["format"]}-{own["table"] or ""}"'.encode("ascii", "backslashreplace").decode()
+        if _has(request, tag) and not view.is_act:
+            return _not_modified(tag)
+        found = answers.answer(asked)
+        if own["format"] == "json":
+            head = {"view": view.name, "build_digest": found.build.digest if found.build else None, "parameters": json_value(dict(found.values))}
+            body = json_bytes(head | page_document(found.page))
+        else:
+            body = table_bytes(chosen_table(found.page, own["table"]), own["format"])
+        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag)
+        if own["format"] != "json":
+            response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
+        return response
+
+    pages = [view.path, "/"] if view is VIEWS[0] else [view.path]
+    for path in pages:
+        app.add_api_route(path, html, methods=["POST"] if view.is_act else ["GET", "HEAD"], include_in_schema=False, name=view.name)
+    app.add_api_route(
+        f"/api{view.path}", data, methods=["POST" if view.is_act else "GET"], name=f"{view.name} data", operation_id=view.name, summary=view.title,
+        description=view.description, response_class=Response, openapi_extra={"parameters": view_parameters(view)},
+    )
+
+
+def _format_of(given: list[tuple[str, str]]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """`format` and `table`, and the other parameters. Raises WH601."""
+    own: dict[str, Any] = {"format": "json", "table": None}
+    rest, seen = [], set()
+    for name, text in given:
+        if name in own and name not in seen:
+            own[name] = text or own[name]
+            seen.add(name)
+        else:
+            rest.append((name, text))
+    if own["format"] not in MEDIA_TYPES:
+        raise WarehouseError("WH601", f"format is not {printable(own['format'])!r}", "format", f"one of: {', '.join(MEDIA_TYPES)}", ExitCode.USAGE)
+    return own, rest
+
+
+def _add_contracts(app: FastAPI, project: Project) -> None:
+    def contracts() -> Response:
+        return Response(document_bytes(contracts_document(project)), media_type="application/json")
+
+    def render(fields: dict[str, Any]) -> Response:
+        return JSONResponse({"yaml": render_benchmark_run(project, fields).text})
+
+    app.add_api_route(
+        "/api/benchmark/contracts", contracts, methods=["GET"], operation_id="benchmark_contracts", response_class=Response,
+        summary="The contract document", description="What this warehouse promises: the same bytes as `wh contracts --json`.",
+    )
+    app.add_api_route(
+        "/api/benchmark/contracts/render-run", render, methods=["POST"], operation_id="render_benchmark_run", response_model=dict[str, Any],
+        summary="Render a BenchmarkRun", description="A BenchmarkRun in YAML that passes `wh validate`.",
+    )
+
+
+def _add_entry(app: FastAPI, project: Project, tokens: Tokens) -> None:
+    def form(request: Request) -> Response:
+        return HTMLResponse(login_html(project.name, "", _local(request.query_params.get("to", "/"))))
+
+    async def enter(request: Request) -> Response:
+        given = await request.form()
+        to, text = _local(str(given.get("to") or "/")), str(given.get("token") or "")
+        if not tokens.holder(text):
+            return HTMLResponse(login_html(project.name, "That token is not valid here.", to), 401)
+        response = RedirectResponse(to, 303)
+        response.set_cookie(COOKIE, text, httponly=True, samesite="strict", secure=request.url.scheme == "https", path="/")
+        return response
+
+    def leave() -> Response:
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(COOKIE)
+        return response
+
+    app.add_api_route("/login", form, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/login", enter, methods=["POST"], include_in_schema=False)
+    app.add_api_route("/logout", leave, methods=["POST"], include_in_schema=False)
+
+
+def _local(to: str) -> str:
+    """A path of these pages, and nothing that a browser would take for another site's address."""
+    return to if to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() else "/"
+
+
+def _add_fixed(app: FastAPI, project: Project) -> None:
+    files = dict(assets())
+
+    def asset(name: str) -> Response:
+        if name not in files:
+            raise HTTPException(404)
+        return Response(files[name], media_type=_MEDIA[name.rpartition(".")[2]], headers={"Cache-Control": "max-age=3600"})
+
+    def healthz() -> Response:
+        return Response("ok\n", media_type="text/plain")
+
+    def schema() -> Response:
+        return JSONResponse(app.openapi())
+
+    app.add_api_route("/assets/{name}", asset, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/api/openapi.json", schema, methods=["GET"], include_in_schema=False)
+
+
+def _has(request: Request, tag: str) -> bool:
+    return tag in [each.strip() for each in request.headers.get("if-none-match", "").split(",")]
+
+
+def _not_modified(tag: str) -> Response:
+    return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "private, no-cache"})
+
+
+def _tagged(response: Response, tag: str) -> Response:
+    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})
+    return response
+
+
+def _error(scope: Scope, error: WarehouseError, status: int, project: Project) -> Response:
+    if scope["path"].startswith("/api"):
+        document = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint}
+        return Response(json_bytes(document), status, media_type="application/json")
+    return HTMLResponse(error_html(error, status, project.name), status)
+
+
+def _refusal(scope: Scope, error: WarehouseError, status: int, project: Project) -> Callable[[Scope, Receive, Send], Any]:
+    """What a refused visitor gets; one without a token, whose browser asks for a page, the page to sign in."""
+    if status == 401 and scope["method"] == "GET" and not scope["path"].startswith(("/api", "/metrics", "/mcp")):
+        from urllib.parse import quote
+
+        query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+        return RedirectResponse(f"/login?to={quote(scope['path'] + query)}", 303)
+    response = _error(scope, error, status, project)
+    if status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+

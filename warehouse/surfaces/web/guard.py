@@ -1,0 +1,165 @@
+"""What every request passes first: the host that it names, its token, how many it may make, and the headers that every response gets."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from warehouse.errors import WarehouseError
+from warehouse.surfaces.web.tokens import Tokens
+
+COOKIE = "wh_token"
+OPEN_PATHS = ("/login", "/assets/", "/healthz")  # that need no token
+MOST_BODY_BYTES = 1 << 20
+_FAILURES_A_MINUTE = 10  # wrong tokens of one address
+_MOST_VISITORS = 10_000
+_HEADERS = (
+    (b"content-security-policy", b"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Refuse = Callable[[Scope, WarehouseError, int], App]
+
+
+@dataclass
+class Allowance:
+    """So many acts a minute for each visitor, and as many at once: a bucket that fills again."""
+
+    a_minute: float
+    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def take(self, visitor: str, cost: float = 1.0) -> bool:
+        """Whether the visitor may act once more."""
+        now = time.monotonic()
+        left, at = self._left.pop(visitor, (self.a_minute, now))
+        left = min(self.a_minute, left + (now - at) * self.a_minute / 60)
+        self._left[visitor] = (left - cost if left >= cost else left, now)
+        while len(self._left) > _MOST_VISITORS:
+            self._left.popitem(last=False)
+        return left >= cost
+
+
+@dataclass
+class Guard:
+    """Wraps the application. `hosts` are the names by which it may be asked for; another name would let a page of a foreign site that
+    resolves to this machine read it. Without tokens every visitor has the role `admin`, which is for one's own machine."""
+
+    app: App
+    tokens: Tokens
+    hosts: frozenset[str]
+    requests_a_minute: float
+    refuse: Refuse
+    _requests: Allowance = field(init=False)
+    _failures: Allowance = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._requests = Allowance(self.requests_a_minute)
+        self._failures = Allowance(_FAILURES_A_MINUTE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        guarded = _with_headers(send)
+        if fault := self._fault(scope):
+            await self.refuse(scope, *fault)(scope, receive, guarded)
+        else:
+            await self.app(scope, _bounded(receive), guarded)
+
+    def _fault(self, scope: Scope) -> tuple[WarehouseError, int] | None:
+        """Why a request is refused, and with which status; sets the role of one that is not."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        host = _host(headers.get(b"host", ""))
+        if host not in self.hosts:
+            return WarehouseError("WH603", "this server is not asked for by that name", "Host", "wh serve --name NAME allows it"), 421
+        address = scope["client"][0] if scope.get("client") else "?"
+        if _is_cross_site(scope, headers, host):
+            return WarehouseError("WH603", "another site sent this request", "Origin"), 403
+        length = headers.get(b"content-length", "0")
+        if not (length.isascii() and length.isdigit() and len(length) < 12) or int(length) > MOST_BODY_BYTES:
+            return WarehouseError("WH601", f"the request is larger than {MOST_BODY_BYTES:,} bytes"), 413
+        try:
+            is_open = not self.tokens.all()
+        except WarehouseError as error:
+            return error, 401
+        visitor, role = address, "admin" if is_open else None
+        if not is_open and (text := _token_text(headers)):
+            # Wrong tokens are counted before the right one is looked for: guessing gains nothing by being answered.
+            if not self._failures.take(address, 0):
+                return WarehouseError("WH604", "too many wrong tokens"), 429
+            if holder := self.tokens.holder(text):
+                visitor, role = f"token {holder.name}", holder.role
+            else:
+                self._failures.take(address)
+        if not self._requests.take(visitor):
+            return WarehouseError("WH604", f"more than {self.requests_a_minute:,.0f} requests a minute"), 429
+        if role is None and not scope["path"].startswith(OPEN_PATHS):
+            return WarehouseError("WH602", "this needs a token", "Authorization", "send it as: Authorization: Bearer TOKEN"), 401
+        scope.setdefault("state", {}).update(role=role, visitor=visitor)
+        return None
+
+
+def _host(text: str) -> str:
+    """The name in a host with or without a port; empty for what is neither."""
+    try:
+        return urlsplit(f"//{text}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _token_text(headers: Mapping[bytes, str]) -> str | None:
+    kind, _, text = headers.get(b"authorization", "").partition(" ")
+    if kind.lower() == "bearer" and text:
+        return text.strip()
+    try:
+        cookies = SimpleCookie(headers.get(b"cookie", ""))
+    except CookieError:
+        return None
+    return cookies[COOKIE].value if COOKIE in cookies else None
+
+
+def _is_cross_site(scope: Scope, headers: Mapping[bytes, str], host: str) -> bool:
+    """Whether a page of another site makes a browser send something that is not only reading."""
+    if scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return False
+    if headers.get(b"sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return True
+    origin = headers.get(b"origin")
+    return origin is not None and _host(origin.partition("//")[2]) != host
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body that does not say how long it is may not be longer either."""
+    taken = 0
+
+    async def bounded() -> MutableMapping[str, Any]:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if taken > MOST_BODY_BYTES else message
+
+    return bounded
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            own = {name for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *((name, value) for name, value in _HEADERS if name not in own)]
+        await send(message)
+
+    return sending

@@ -1,0 +1,47 @@
+"""Runs the application: listens, and ends with its process."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from ipaddress import ip_address
+
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project import Project
+from warehouse.surfaces.web.tokens import Tokens
+
+
+def serve(project: Project, host: str, port: int, names: frozenset[str], rate: int, started: Callable[[str], None]) -> None:
+    """Serve a project until the process is stopped; `started` gets the address. Raises WH006 (an optional package is not installed),
+    WH602 (visitors of other machines, and no tokens), WH005 (the address cannot be listened on)."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise WarehouseError("WH006", f"{error.name} is not installed", hint="pip install 'perf-warehouse[serve]'") from error
+    from warehouse.surfaces.web.app import LOOPBACK, application
+
+    if not _is_loopback(host) and not Tokens(project).all():
+        raise WarehouseError(
+            "WH602", f"{host} can be reached from other machines, and there are no tokens", hint="wh token new NAME", exit_code=ExitCode.USAGE
+        )
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        raise WarehouseError("WH005", f"it cannot listen: {error.strerror or error}", f"{host}:{port}", "choose another port: --port 0") from error
+    shown = f"[{host}]" if ":" in host else host
+    app = application(project, LOOPBACK | names | {host}, rate)
+    started(f"http://{shown}:{listening.getsockname()[1]}/")
+    # No server header, no access log with what was asked; a proxy's word on who asks is not taken.
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, lifespan="off", timeout_graceful_shutdown=5
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

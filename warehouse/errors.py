@@ -143,6 +143,7 @@ CODES: dict[str, str] = {
     "WH602": "a token is needed, or is not valid",
     "WH603": "a request comes from a place that is not allowed",
     "WH604": "there are too many requests",
+    "WH605": "a query was ended before its last row",
 }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import publications
+from warehouse.surfaces.views import publications, sql
 
 VIEWS: tuple[View, ...] = (
     *publications.VIEWS,
+    *sql.VIEWS,
 )
 
 

@@ -66,7 +66,9 @@ class Answers:
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
 
-    def question(self, view: View, given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> Question:
+    def question(
+        self, view: View, given: Sequence[tuple[str, str]], path: Mapping[str, str], visitor: str = "", role: str = "admin"
+    ) -> Question:
         """What is asked. Raises WH601 for its parameters, WH211 (nothing built), WH214 (no such build), WH218."""
         pinned = next((text for name, text in given if name == BUILD and text), None)
         rest = [pair for place, pair in enumerate(given) if pair[0] != BUILD or pair in given[:place]]  # a repeated one is refused
@@ -86,7 +88,7 @@ class Answers:
             current.digest if current else None, self.ledger_state(), now.date().isoformat(),
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
-        return Question(view, Visit(project, build, values, now), pinned is not None, newer, key)
+        return Question(view, Visit(project, build, values, now, visitor, role), pinned is not None, newer, key)
 
     def answer(self, asked: Question) -> Answer:
         """Raises what the view raises."""
@@ -104,7 +106,7 @@ class Answers:
         return state
 
     def _page(self, asked: Question) -> Page:
-        if asked.view.is_act:
+        if not asked.view.is_kept:
             return self._computed(asked)
         with self._lock:
             if kept := self._kept.get(asked.key):

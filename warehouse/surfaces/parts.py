@@ -65,7 +65,7 @@ class Chart:
 @dataclass(frozen=True)
 class Table:
     """Rows with named columns. `total` says how many rows there are in all where these are the first of them, and `more` where the next
-    are."""
+    are; `is_cut`: there are more, nobody counted how many."""
 
     part: ClassVar[str] = "table"
     name: str
@@ -76,6 +76,7 @@ class Table:
     empty: str = "none"
     total: int | None = None
     more: str | None = None
+    is_cut: bool = False
     chart: Chart | None = None
     is_folded: bool = False
 

@@ -14,7 +14,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.landing.declaration.generator import render_benchmark_run
 from warehouse.project import Project
 from warehouse.surfaces.all_views import VIEWS
-from warehouse.surfaces.answering import Answers
+from warehouse.surfaces.answering import Answers, Question
 from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, page_document, table_bytes
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
@@ -28,7 +28,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATUS = {
     ExitCode.USAGE: 400, ExitCode.NOT_FOUND: 404, ExitCode.AMBIGUOUS: 409, ExitCode.TAMPERED: 409, ExitCode.MISSING: 404, ExitCode.FAILED: 409,
 }
-_STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400}
+_STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400, "WH605": 422}
 _MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
@@ -56,19 +56,23 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
 
 
 def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
+    def _asked(request: Request, given: list[tuple[str, str]]) -> Question:
+        state = request.scope.get("state", {})
+        return answers.question(view, given, request.path_params, state.get("visitor", ""), state.get("role") or "read")
+
     def html(request: Request) -> Response:
-        asked = answers.question(view, request.query_params.multi_items(), request.path_params)
+        asked = _asked(request, request.query_params.multi_items())
         tag = f'W/"{asked.key[:32]}-html"'
-        if _has(request, tag) and not view.is_act:
+        if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _tagged(HTMLResponse(page_html(answers.answer(asked), answers.project.name)), tag)
+        return _tagged(HTMLResponse(page_html(answers.answer(asked), answers.project.name)), tag if view.is_kept else None)
 
     def data(request: Request) -> Response:
         given = request.query_params.multi_items()
         own, rest = _format_of(given)
-        asked = answers.question(view, rest, request.path_params)
+        asked = _asked(request, rest)
         tag = f'W/"{asked.key[:32]}-{own["format"]}-{own["table"] or ""}"'.encode("ascii", "backslashreplace").decode()
-        if _has(request, tag) and not view.is_act:
+        if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
         found = answers.answer(asked)
         if own["format"] == "json":
@@ -76,7 +80,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
             body = json_bytes(head | page_document(found.page))
         else:
             body = table_bytes(chosen_table(found.page, own["table"]), own["format"])
-        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag)
+        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag if view.is_kept else None)
         if own["format"] != "json":
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response
@@ -177,8 +181,8 @@ def _not_modified(tag: str) -> Response:
     return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "private, no-cache"})
 
 
-def _tagged(response: Response, tag: str) -> Response:
-    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})
+def _tagged(response: Response, tag: str | None) -> Response:
+    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"} if tag else {"Cache-Control": "no-store"})
     return response
 
 

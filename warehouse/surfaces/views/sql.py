@@ -10,6 +10,7 @@ from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.workbench.queries import LIMITS, MOST_ROWS, Queries
+from warehouse.transform.finished.query import distinct_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,15 +49,12 @@ def result_table(name: str, found: "pa.Table", has_more: bool) -> Table:
     """A result as a table, in which what is named as a key leads to what it is the key of."""
     import pyarrow.types as types
 
-    names: list[str] = []
-    for each in found.schema.names:  # a result may have a name twice
-        names.append(each if each not in names else f"{each}_{len(names)}")
     columns = tuple(
         column_of(
-            place, (field.metadata or {}).get(b"unit", b"").decode() or None,
+            name, (field.metadata or {}).get(b"unit", b"").decode() or None,
             types.is_integer(field.type) or types.is_floating(field.type) or types.is_decimal(field.type),
         )
-        for place, field in zip(names, found.schema, strict=True)
+        for name, field in zip(distinct_names(found.schema.names), found.schema, strict=True)
     )
     rows = tuple(zip(*(column.to_pylist() for column in found.columns), strict=True))
     return Table(name, columns, rows, "Result", empty="no rows", is_cut=has_more)

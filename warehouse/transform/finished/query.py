@@ -268,7 +268,7 @@ def _text(value: Any) -> Any:
 
 
 def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
-    names = _distinct([column[0] for column in result.description])
+    names = distinct_names([column[0] for column in result.description])
     separator = "["
     for row in _rows(result, limits):
         text = json.dumps(json_value(dict(zip(names, row, strict=True))), ensure_ascii=False)
@@ -285,7 +285,7 @@ def printable_json(text: str) -> str:
     )
 
 
-def _distinct(names: list[str]) -> list[str]:
+def distinct_names(names: list[str]) -> list[str]:
     """Column names, a repeated one with a number: a JSON object would keep only the last."""
     found: list[str] = []
     for name in names:

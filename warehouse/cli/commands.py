@@ -65,6 +65,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Show it to others",
         {
             "serve": "serve pages and an API in which every number leads to its evidence",
+            "mcp": "serve the same to agents, by the Model Context Protocol",
             "token": "list, make and end the tokens that wh serve accepts",
         },
     ),

@@ -34,8 +34,14 @@ _MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-
 
 def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
     """The guarded application of a project, which answers to the names in `hosts`."""
-    app = FastAPI(title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     answers, tokens = Answers(project), Tokens(project)
+    sessions = _agents(answers)
+    app = FastAPI(
+        title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None,
+        lifespan=(lambda app: sessions.run()) if sessions else None,
+    )
+    if sessions:
+        app.mount("/mcp", sessions.asgi_app)
     for view in VIEWS:
         _add_view(app, answers, view)
     _add_contracts(app, project)
@@ -53,6 +59,15 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
     app.openapi = documented(app)  # type: ignore[method-assign]
     return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
+
+
+def _agents(answers: Answers) -> Any:
+    """What answers MCP under `/mcp`; None where the optional package is not installed."""
+    try:
+        from warehouse.surfaces.agents.server import http_sessions
+    except ImportError:
+        return None
+    return http_sessions(answers)
 
 
 def _add_view(app: FastAPI, answers: Answers, view: View) -> None:

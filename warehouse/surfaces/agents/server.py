@@ -16,7 +16,7 @@ from warehouse.surfaces.answering import Answers
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 
 _INSTRUCTIONS = (
     "A warehouse of benchmark results in which every published number leads to its raw files. Find a number with `search`, and read what it is worth"
@@ -67,8 +67,8 @@ def serve_stdio(answers: Answers) -> None:
     anyio.run(run)
 
 
-def http_sessions(answers: Answers) -> "StreamableHTTPSessionManager":
-    """What answers MCP over HTTP: each request by itself, so that no state of a client is kept."""
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+def http_application(answers: Answers) -> "StreamableHTTPASGIApp":
+    """What answers MCP over HTTP: each request by itself, so that no state of a client is kept. Its `session_manager` runs beside the server."""
+    from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 
-    return StreamableHTTPSessionManager(mcp_server(answers), json_response=True, stateless=True)
+    return StreamableHTTPASGIApp(StreamableHTTPSessionManager(mcp_server(answers), json_response=True, stateless=True))

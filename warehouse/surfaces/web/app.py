@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -38,10 +39,10 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     sessions = _agents(answers)
     app = FastAPI(
         title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None,
-        lifespan=(lambda app: sessions.run()) if sessions else None,
+        lifespan=(lambda app: sessions.session_manager.run()) if sessions else None,
     )
     if sessions:
-        app.mount("/mcp", sessions.asgi_app)
+        app.router.routes.append(Route("/mcp", sessions))
     for view in VIEWS:
         _add_view(app, answers, view)
     _add_contracts(app, project)
@@ -64,10 +65,10 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
 def _agents(answers: Answers) -> Any:
     """What answers MCP under `/mcp`; None where the optional package is not installed."""
     try:
-        from warehouse.surfaces.agents.server import http_sessions
+        from warehouse.surfaces.agents.server import http_application
     except ImportError:
         return None
-    return http_sessions(answers)
+    return http_application(answers)
 
 
 def _add_view(app: FastAPI, answers: Answers, view: View) -> None:

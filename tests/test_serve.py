@@ -7,14 +7,13 @@ import html
 import io
 import json
 import re
-import shutil
 import stat
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from samples.examples import example_project
+from samples.served import copied, served_project
 from serving import client, server
 
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
@@ -30,19 +29,8 @@ from warehouse.transform.finished.builds import current_build
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return made(tmp_path_factory.mktemp("serve"))
-
-
-def made(root: Path) -> Project:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", str(root / "config"))
-        return example_project(root)
-
-
-def copied(project: Project, to: Path) -> Project:
-    shutil.copytree(project.root, to, symlinks=True)
-    return read_project(to)
+def project() -> Project:
+    return served_project()
 
 
 @pytest.fixture
@@ -181,8 +169,8 @@ def test_a_build_is_pinned_by_the_address(project: Project) -> None:
     assert asking.get("/api/sql", params={"query": "select 1", "build": "ffff"}).json()["code"] == "WH214"
 
 
-def test_a_newer_build_shows_on_the_pinned_page_and_changes_the_tag(project: Project, tmp_path: Path) -> None:
-    own = copied(project, tmp_path / "own")
+def test_a_newer_build_shows_on_the_pinned_page_and_changes_the_tag(tmp_path: Path) -> None:
+    own = copied(tmp_path / "own")
     asking, first = client(own), current_build(own).digest
     before = asking.get("/publications")
     again = {"If-None-Match": before.headers["etag"]}
@@ -279,10 +267,10 @@ def test_a_benchmark_run_is_rendered_with_validated_choices(project: Project, tm
         assert 400 <= asking.post("/api/benchmark/contracts/render-run", content=body).status_code < 500, body[:40]
 
 
-def test_a_running_query_is_listed_and_cancelled_by_its_visitor(project: Project, tmp_path: Path) -> None:
+def test_a_running_query_is_listed_and_cancelled_by_its_visitor(tmp_path: Path) -> None:
     import threading
 
-    own = copied(project, tmp_path / "own")
+    own = copied(tmp_path / "own")
     reader, other, boss = Tokens(own).make("reader", "read"), Tokens(own).make("other", "read"), Tokens(own).make("boss", "admin")
     as_reader, as_other, as_boss = ({"Authorization": f"Bearer {text}"} for text in (reader, other, boss))
     asking, answers = client(own), []

@@ -126,7 +126,9 @@ def _format_of(given: list[tuple[str, str]]) -> tuple[dict[str, Any], list[tuple
 
 
 def _add_contracts(app: FastAPI, project: Project) -> None:
-    def contracts() -> Response:
+    def contracts(request: Request) -> Response:
+        for name in request.query_params:
+            raise WarehouseError("WH601", f"benchmark_contracts has no parameter {printable(name)!r}", printable(name), exit_code=ExitCode.USAGE)
         return Response(document_bytes(contracts_document(project)), media_type="application/json")
 
     def render(fields: dict[str, Any]) -> Response:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -56,6 +57,12 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
         message = "there is no such page" if error.status_code == 404 else str(error.detail)
         return _error(request.scope, WarehouseError("WH601", message, request.url.path), error.status_code, project)
 
+    def not_read(request: Request, error: RequestValidationError) -> Response:
+        told = error.errors()[0]
+        place = ".".join(map(str, told["loc"]))
+        return _error(request.scope, WarehouseError("WH601", printable(str(told["msg"])), printable(place)), 400, project)
+
+    app.add_exception_handler(RequestValidationError, not_read)  # type: ignore[arg-type]
     app.add_exception_handler(WarehouseError, failed)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
     app.openapi = documented(app)  # type: ignore[method-assign]

@@ -18,6 +18,7 @@ PACKAGE = REPOSITORY / "warehouse"
 # line do not see each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "serve", "api"}),
+    frozenset({"surfaces"}),
     frozenset({"notebook"}),
     frozenset({"analysis", "maintenance", "record", "starting"}),
     frozenset({"claims"}),

@@ -72,7 +72,8 @@ def contracts_document(project: Project) -> dict[str, Any]:
         "identifiers": identifiers,
         "metric_definitions": metrics,
         "hot_metrics": {
-            "store": hot_metrics.STORE, "retention_days": project.retention.hot_days, "max_active_series": project.max_hot_series or hot_metrics.MAX_ACTIVE_SERIES,
+            "store": hot_metrics.STORE, "retention_days": project.retention.hot_days,
+            "max_active_series": project.max_hot_series or hot_metrics.MAX_ACTIVE_SERIES,
             "allowed_labels": list(hot_metrics.ALLOWED_LABELS), "forbidden_labels": list(hot_metrics.FORBIDDEN_LABELS),
             "metrics": [_hot_metric(each) for each in sorted(_exported(tables), key=lambda each: each.name)],
         },
@@ -134,7 +135,8 @@ def _exported(tables: dict[str, Table]) -> Iterator[HotMetric]:
 
 def _hot_metric(metric: HotMetric) -> dict[str, Any]:
     return {
-        "name": metric.name, "type": metric.type, "unit": metric.unit, "labels": list(metric.labels), "source": metric.source, "description": metric.help,
+        "name": metric.name, "type": metric.type, "unit": metric.unit, "labels": list(metric.labels), "source": metric.source,
+        "description": metric.help,
     }
 
 

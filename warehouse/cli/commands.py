@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "tables": "list the tables of the current build",
             "describe": "show the columns of a table, with unit and description",
             "sql": "query the current build",
+            "metrics": "print hot metrics of recent runs and of the warehouse, for Prometheus",
             "contracts": "print what this warehouse promises, or render a BenchmarkRun",
             "columns": "show what a column is computed from, down to the landing columns",
         },

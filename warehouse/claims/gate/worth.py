@@ -86,4 +86,6 @@ class PublishedWorth:
 
     @cached_property
     def _rows(self) -> Mapping[bytes, JudgedRow]:
-        return {canonical_json(dict(row.grain)): row for row in judged_rows(self._publication, self._carrying)}
+        # A row that no line states is not judged, unless a line cannot be read: then all are.
+        found = list(judged_rows(self._publication, self._carrying)) or judged_rows(self._publication)
+        return {canonical_json(dict(row.grain)): row for row in found}

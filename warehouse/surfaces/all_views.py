@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import publications, sql
+from warehouse.surfaces.views import number, publications, sql
 
 VIEWS: tuple[View, ...] = (
     *publications.VIEWS,
     *sql.VIEWS,
+    *number.VIEWS,
 )
 
 

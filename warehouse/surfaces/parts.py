@@ -6,7 +6,7 @@ A chart is drawn from the rows of its table and from nothing else, so that nothi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 Kind = Literal["text", "code", "number", "state", "moment", "bytes", "spark", "effect"]
@@ -118,6 +118,7 @@ class Figure:
     """One value large, with its unit, its interval in words, and its states."""
 
     part: ClassVar[str] = "figure"
+    kind: ClassVar[Kind] = "number"
     name: str
     value: Any
     unit: str | None = None
@@ -181,6 +182,13 @@ class Form:
     button: str = "Show"
     title: str = ""
     method: Literal["get", "post"] = "get"
+
+
+def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> tuple[Column, ...]:
+    """The columns, those hidden in which no row has a value: a reader gains nothing from them, a program may."""
+    return tuple(
+        replace(column, is_hidden=True) if rows and all(row[place] is None for row in rows) else column for place, column in enumerate(columns)
+    )
 
 
 Part = Table | Facts | Figure | Text | Excerpt | Form

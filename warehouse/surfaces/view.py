@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.surfaces.parts import Page
 from warehouse.transform.finished.builds import Build
@@ -69,6 +71,10 @@ class Visit:
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
+
+    def events(self) -> list[Event]:
+        """The ledger's events, the oldest first."""
+        return list(Ledger(open_store(self.project).objects).events())
 
 
 @dataclass(frozen=True)

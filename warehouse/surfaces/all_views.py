@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import publications
+from warehouse.surfaces.views import changes, publications
 
 VIEWS: tuple[View, ...] = (
+    *changes.VIEWS,
     *publications.VIEWS,
 )
 

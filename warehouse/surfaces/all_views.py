@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import changes, publications
+from warehouse.surfaces.views import changes, compare, publications
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
+    *compare.VIEWS,
     *publications.VIEWS,
 )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from warehouse.analysis.conditions import Difference
+from warehouse.analysis.conditions import Difference, listed
 from warehouse.surfaces.parts import Column, Fact, Facts, Table
 from warehouse.surfaces.view import address
+from warehouse.transform.export.docs.published_pages import short
 
 _OF_TIME = frozenset({"h", "min", "s", "ms", "us", "ns"})
 
@@ -45,16 +46,16 @@ def choices(
     return Facts(name, items, title, "links")
 
 
-def differences_table(found: Iterable[Difference], title: str, sides: tuple[str, str]) -> Table:
+def differences_table(found: Sequence[Difference], title: str, sides: tuple[str, str], most: int = 60) -> Table:
     """What differs between two sides, and nothing of what is the same."""
     columns = (
         Column("kind"), Column("name"), *(Column(side) for side in sides), Column("ratio", kind="number"), Column("ranges", is_minor=True),
     )
     rows = tuple(
         (
-            each.kind, each.name, *(", ".join(side) for side in (each.base, each.head)), None if each.ratio is None else round(each.ratio, 4),
+            each.kind, each.name, *(short(listed(side)) for side in (each.base, each.head)), None if each.ratio is None else round(each.ratio, 4),
             "" if each.ratio is None else "apart" if each.is_apart else "overlap",
         )
-        for each in found
+        for each in found[:most]
     )
-    return Table("differences", columns, rows, title, empty="nothing differs, as far as the evidence says")
+    return Table("differences", columns, rows, title, total=len(found), empty="nothing differs, as far as the evidence says")

@@ -50,6 +50,8 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         """A few round values within the axis, with their text."""
         found = list(self._times() if self.is_time else self._decades() if self.is_log else self._numbers())
+        if len(found) < 2 and self.is_log:  # within a decade
+            found = [each for each in self._numbers() if each[0] > 0]
         if len(found) < 2:
             found = [(value, self.text(value)) for value in (self.low, self.high)]
         return found

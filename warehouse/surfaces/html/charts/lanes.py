@@ -12,7 +12,7 @@ from warehouse.surfaces.html.charts.frames import frame, named, upright, x_ticks
 from warehouse.surfaces.html.charts.planes import BOTTOM, plane
 from warehouse.surfaces.html.charts.plot import MOST_POINTS, NOTHING, Drawn, Mark, Plot, cut, value_text
 
-MOST_LANES = 40
+MOST_LANES = 20
 _PITCH = 38
 
 

@@ -90,7 +90,13 @@ class Finding:
     controls: tuple[int, int] = (0, 0)
     mark: Mark | None = None
     values: tuple[float, ...] = ()
+    run_ids: tuple[str, ...] = ()  # of `values`
     place: int = 0  # in `values`, of the first run after the change
+
+    @property
+    def near(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The runs next to the change, before and after it."""
+        return self.run_ids[max(0, self.place - _NEAR) : self.place], self.run_ids[self.place : self.place + _NEAR]
 
     @property
     def state(self) -> str:
@@ -191,10 +197,11 @@ def _finding(
         outcome = "higher" if is_higher else "lower"
     identity = domain_digest("wh/finding/1", [rule, first.series_key, *first.name, *interrupts, is_higher])
     start = max(0, place - _AROUND)
+    around = points[start : place + _AROUND]
     return Finding(
         f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], _size(before, after), (len(before), len(after)),
         len({each.session for each in after}), p, p, needs, varying(before[-_NEAR:], after[:_NEAR], {}), now,
-        values=tuple(each.value for each in points[start : place + _AROUND]), place=place - start,
+        values=tuple(each.value for each in around), run_ids=tuple(each.run_id for each in around), place=place - start,
     )
 
 

@@ -123,11 +123,13 @@ class Comparison:
         return next((verdict for verdict in ("confirmed", "suspected") if verdict in bad), None)
 
 
-def compare(project: Project, base: str, head: str, threshold: float = THRESHOLD, metric: str | None = None) -> Comparison:
+def compare(
+    project: Project, base: str, head: str, threshold: float = THRESHOLD, metric: str | None = None, *, may_be_file: bool = True
+) -> Comparison:
     """Compare the runs that `head` means with those that `base` means (`selection.select`), in the current build. `metric` restricts it to
     the metrics of that name or pattern. Raises WH501, WH502, WH504, WH211, WH218."""
     with measured(current_build(project)) as found:
-        sides = [select(found, asked) for asked in (base, head)]
+        sides = [select(found, asked, may_be_file=may_be_file) for asked in (base, head)]
         if both := set(sides[0].run_ids) & set(sides[1].run_ids):
             message = f"{counted(len(both), 'run is', 'runs are')} on both sides, among them {min(both)}"
             raise WarehouseError("WH502", printable(message), printable(head), "narrow one side, for example with name!=value", ExitCode.USAGE)

@@ -41,7 +41,7 @@ class Difference:
         if self.ratio is not None:
             change = f" ({self.ratio:.2f}x{'' if self.is_apart else ', ranges overlap'})"
             return f"{self.kind} {self.name}: {self.base[0]} -> {self.head[0]}{change}"
-        return f"{self.kind} {self.name}: {_listed(self.base)} -> {_listed(self.head)}"
+        return f"{self.kind} {self.name}: {listed(self.base)} -> {listed(self.head)}"
 
 
 def read_conditions(found: Measured, run_ids: Collection[str]) -> dict[str, dict[tuple[str, str], tuple[str, float | None]]]:
@@ -107,6 +107,7 @@ def _rank(kind: str) -> int:
     return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
 
 
-def _listed(values: tuple[str, ...]) -> str:
+def listed(values: tuple[str, ...]) -> str:
+    """The values of a side in a few words: the first of them, and how many more there are."""
     shown = [value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..." for value in values[:_LISTED]]
     return ", ".join(shown) + (f" and {len(values) - _LISTED} more" if len(values) > _LISTED else "")

@@ -38,14 +38,15 @@ class Side:
         return tuple(dict.fromkeys(each.run_id for each in self.measurements))
 
 
-def select(found: Measured, asked: str) -> Side:
+def select(found: Measured, asked: str, *, may_be_file: bool = True) -> Side:
     """The measurements that are meant: `RUN,RUN`, a file with one run id a line, or `name=value,name!=value`. A name is a variable
     (`software`, `hardware`, `testbed`, `workload`, `script`), a column of the measurements (`session`, `node`, `metric`), or any
-    condition of the runs (`nccl_version`, `cluster`). A value may have `*`. Raises WH502 where no measured run is meant."""
+    condition of the runs (`nccl_version`, `cluster`). A value may have `*`. Whoever asks from another machine names no file here:
+    `may_be_file`. Raises WH502 where no measured run is meant."""
     run_ids = [asked] if _is_run(found, asked) else None
     if run_ids is None and "=" in asked:
         return _by_conditions(found, asked)
-    if run_ids is None and Path(asked).is_file():
+    if run_ids is None and may_be_file and Path(asked).is_file():
         run_ids = [line.strip() for line in Path(asked).read_text(encoding="utf-8").splitlines() if line.strip()]
     names = run_ids or [part.strip() for part in asked.split(",") if part.strip()]
     measurements: dict[tuple[str, ...], Measurement] = {}

@@ -27,10 +27,13 @@ MOST_SCOPES = 6  # of frontiers
 # Each state word's kind: a colour of the site, and a sign for those who do not see it.
 SIGNS = {"good": "✓", "warn": "!", "bad": "✕", "plain": "○"}
 _KINDS = {
-    **dict.fromkeys(("verified", "publishable", "equivalent", "better", "on the frontier"), "good"),
-    **dict.fromkeys(("provisional", "unstable", "suspected", "stale", "retracted", "not representative", "higher", "lower"), "warn"),
+    **dict.fromkeys(("verified", "publishable", "equivalent", "better", "faster", "on the frontier"), "good"),
+    **dict.fromkeys(("provisional", "unstable", "suspected", "stale", "retracted", "flagged", "not representative", "higher", "lower"), "warn"),
     **dict.fromkeys(
-        ("worse", "refused", "unsupported", "tampered", "missing", "not reproduced", "expired by policy", "withdrawn", "superseded"), "bad"
+        (
+            "worse", "slower", "failed", "invalid", "refused", "unsupported", "tampered", "missing", "not reproduced", "expired by policy",
+            "withdrawn", "superseded",
+        ), "bad"
     ),
 }
 

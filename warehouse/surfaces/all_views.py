@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import number, publications, sql
+from warehouse.surfaces.views import changes, compare, number, publications, sql
 
 VIEWS: tuple[View, ...] = (
+    *changes.VIEWS,
+    *compare.VIEWS,
+    *number.VIEWS,
     *publications.VIEWS,
     *sql.VIEWS,
-    *number.VIEWS,
 )
 
 

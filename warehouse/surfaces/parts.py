@@ -19,8 +19,8 @@ class Column:
     """A column of a table. `link` is the address that its values lead to, with the row's other columns in braces: `/runs/{run_id}`; a row
     in which one of these is None has no link. `is_hidden`: for links and charts, and in the data formats, but not in the table that people
     read. `is_minor`: the first to go on a narrow screen. The value of a `spark` is a mapping of `values` and the `place` of a change or
-    None, that of an `effect` one of `ratio`, `low`, `high` (None without an interval) and `threshold`; `tone` names the column with the
-    state word that colours these."""
+    None (and how many values `before` and `after` it are of its levels), that of an `effect` one of `ratio`, `low`, `high` (None without an
+    interval) and `threshold`; `tone` names the column with the state word that colours these."""
 
     name: str
     title: str = ""
@@ -42,7 +42,8 @@ class Chart:
     each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
     true; `bars` one bar a row. Rows of the same `group` belong together. `state` colours a point, and rows in a state of `hatched` are
     drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the whole, as two values. `link` is the address
-    of a row, as in `Column`."""
+    of a row, as in `Column`. Each value of `facet` has a panel of its own, all with the same axes. `logs`: which axes are logarithmic. `better`
+    is the direction of x that is better, which the line of `steps` needs."""
 
     kind: Literal["dots", "trend", "effects", "steps", "bars"]
     x: str
@@ -60,6 +61,9 @@ class Chart:
     band: tuple[float, float] | None = None
     mark: float | None = None
     link: str | None = None
+    facet: str | None = None
+    logs: tuple[Literal["x", "y"], ...] = ()
+    better: Literal["higher", "lower"] = "lower"
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Named values that belong together. `steps`: drawn side by side, as stations of a way."""
+    """Named values that belong together. `steps`: drawn side by side, as stations of a way; `links`: one after the other, as choices, of
+    which those without a link are chosen."""
 
     part: ClassVar[str] = "facts"
     name: str
     items: tuple[Fact, ...]
     title: str = ""
-    form: Literal["list", "steps"] = "list"
+    form: Literal["list", "steps", "links"] = "list"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""The pages of analysis: what changed, comparisons, series, runs, dimensions and the catalogue."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samples.measured import measured_project
+from starlette.testclient import TestClient
+
+from warehouse.analysis.marks import mark
+from warehouse.errors import WarehouseError
+from warehouse.project import Project
+from warehouse.surfaces.all_views import view_named
+from warehouse.surfaces.parts import Facts, Page, Table
+from warehouse.surfaces.view import Visit
+from warehouse.surfaces.web.app import application
+from warehouse.transform.finished.builds import current_build
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = START + timedelta(days=60)
+
+
+def rows(name: str, levels: list[float], seed: int, **columns: Any) -> list[dict[str, Any]]:
+    """One run a day, 1 % of noise; the software changes with the level."""
+    noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(levels)))
+    return [
+        {
+            "run_id": f"{name}/{day:03}", "series": name, "value": level * noise[day], "session": f"day {day}",
+            "started_at": (START + timedelta(days=day)).isoformat(), "software": "1" if level == levels[0] else "2", "script": "s", **columns,
+        }
+        for day, level in enumerate(levels)
+    ]
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """`slow` got 15 % slower on day 40, `fast` 20 % faster; `flat` did not change, and `few` has three runs."""
+    found = [
+        *rows("slow", [100.0] * 40 + [115.0] * 20, 20), *rows("fast", [100.0] * 40 + [80.0] * 20, 21), *rows("flat", [100.0] * 60, 1),
+        *rows("few", [5.0] * 3, 3),
+    ]
+    return measured_project(tmp_path_factory.mktemp("pages") / "project", found)
+
+
+def asked(project: Project, name: str, now: datetime = NOW, **values: Any) -> Page:
+    view = view_named(name)
+    read = view.read([(key, str(value)) for key, value in values.items() if key not in view.in_path], {key: str(values[key]) for key in view.in_path})
+    return view.answer(Visit(project, current_build(project), read, now))
+
+
+def table(page: Page, name: str) -> list[dict[str, Any]]:
+    found = page.table(name)
+    assert isinstance(found, Table), [part.name for part in page.parts]
+    return found.records()
+
+
+def links(page: Page, name: str) -> dict[str, str | None]:
+    found = next(part for part in page.parts if part.name == name)
+    assert isinstance(found, Facts)
+    return {item.heading: item.link for item in found.items}
+
+
+def client(project: Project) -> TestClient:
+    return TestClient(application(project), base_url="http://localhost")
+
+
+def test_what_changed_lists_true_changes_with_where_they_lead(simulated: Project) -> None:
+    page = asked(simulated, "changes")
+    slow, fast = table(page, "findings")
+    assert (slow["benchmark_case_id"], slow["way"], slow["status"], slow["now"]) == ("slow", "slower", "confirmed", "still")
+    assert (fast["benchmark_case_id"], fast["way"]) == ("fast", "faster")
+    assert slow["effect"]["low"] < 1.15 < slow["effect"]["high"] and slow["effect"]["threshold"] == 0.02
+    assert (slow["last_run_before"], slow["first_run_after"]) == ("slow/039", "slow/040")
+    assert slow["base"].split(",") == [f"slow/{day:03}" for day in range(35, 40)]
+    assert slow["head"].split(",") == [f"slow/{day:03}" for day in range(40, 45)]
+    assert "framework_version: 1 → 2" in slow["what_else"]
+    assert slow["runs"]["place"] == 40 and len(slow["runs"]["values"]) == 60
+
+
+def test_what_regressed_in_the_past_year_is_two_clicks_away(simulated: Project) -> None:
+    first = links(asked(simulated, "changes"), "since")["past year"]
+    assert first == "/changes?since=1y"
+    second = links(asked(simulated, "changes", since="1y"), "way")["worse"]
+    assert second == "/changes?since=1y&way=worse"
+    assert [each["benchmark_case_id"] for each in table(asked(simulated, "changes", since="1y", way="worse"), "findings")] == ["slow"]
+    long_after = START + timedelta(days=800)
+    assert table(asked(simulated, "changes", long_after, since="1y", way="worse"), "findings") == []
+
+
+def test_what_is_not_judged_is_on_the_page_with_the_reason(simulated: Project) -> None:
+    states = {(each["case"], each["state"]): each["why"] for each in table(asked(simulated, "changes"), "not_judged")}
+    assert "fewer runs" in states["few", "insufficient"] and ("flat", "stale") not in states
+    later = {(each["case"], each["state"]): each["why"] for each in table(asked(simulated, "changes", NOW + timedelta(days=30)), "not_judged")}
+    assert "no run since 2026-03-01" in later["flat", "stale"]
+
+
+def test_one_finding_has_its_runs_in_order_and_the_commands_to_mark_it(simulated: Project) -> None:
+    finding = table(asked(simulated, "changes"), "findings")[0]["finding_id"]
+    page = asked(simulated, "changes", finding=finding)
+    values = table(page, "values")
+    assert [each["run_id"] for each in values] == [f"slow/{day:03}" for day in range(60)]
+    assert [each["side"] for each in values].index("after") == 40 and values[40]["note"] == "the change"
+    assert [(each["kind"], each["name"], each["before"], each["after"]) for each in table(page, "differences")] == [("software", "framework_version", "1", "2")]
+    assert any(place.startswith("/compare?base=slow%2F035") for place in page.next_steps.values())
+    with pytest.raises(WarehouseError) as caught:
+        asked(simulated, "changes", finding="f-000000000000")
+    assert caught.value.code == "WH503"
+
+
+def test_marks_are_shown_and_chosen_by(tmp_path: Path) -> None:
+    project = measured_project(tmp_path / "project", rows("slow", [100.0] * 40 + [115.0] * 20, 20))
+    (found,) = table(asked(project, "changes"), "findings")
+    assert found["state"] == "open"
+    mark(project, found["finding_id"], "acknowledged", "known", {"finding_id": found["finding_id"], "status": "confirmed"})
+    assert [each["marked"] for each in table(asked(project, "changes", state="acknowledged"), "findings")] == ["acknowledged"]
+    assert table(asked(project, "changes", state="fixed"), "findings") == []
+
+
+def test_the_first_page_is_what_changed_and_is_small(simulated: Project) -> None:
+    with client(simulated) as visitor:
+        first = visitor.get("/")
+        assert first.status_code == 200 and "What changed" in first.text and len(first.content) < 150_000
+        assert 'class="spark"' in first.text and 'class="effect"' in first.text and "/runs/slow/040" in first.text
+        data = visitor.get("/api/changes?way=worse").json()
+        assert [row["benchmark_case_id"] for row in data["parts"][2]["rows"]] == ["slow"]
+        assert visitor.get("/changes?way=sideways").status_code == 400 and visitor.get("/changes?finding=f-0").status_code == 404

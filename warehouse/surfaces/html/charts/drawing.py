@@ -1,0 +1,58 @@
+"""The chart of a table. What it leaves out it says below: rows without a value, and more points than are drawn one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from warehouse.errors import printable_lines
+from warehouse.surfaces.html.charts.frames import legend
+from warehouse.surfaces.html.charts.lanes import bars, dots, effects
+from warehouse.surfaces.html.charts.planes import steps_of, trend
+from warehouse.surfaces.html.charts.plot import BROAD, NOTHING, Drawn, Plot, value_text
+from warehouse.surfaces.parts import Table
+
+_PANEL = (320, 190)
+_MOST_PANELS = 24
+
+
+def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
+    """The chart of a table; empty where it has none, or nothing can be drawn."""
+    if table.chart is None or not table.rows:
+        return NOTHING
+    records = table.records()
+    groups = tuple(dict.fromkeys(record[table.chart.group] for record in records)) if table.chart.group else ()
+    plot = Plot(table, table.chart, groups, pinned)
+    draw = _KINDS[table.chart.kind]
+    if table.chart.facet is None:
+        drawn, said = draw(plot, plot.marks(records), BROAD, None)
+    else:
+        drawn, said = _panels(plot, draw, records, table.chart.facet)
+    if not drawn:
+        return NOTHING
+    caption = Markup("").join(Markup("<p>{}</p>").format(printable_lines(each)) for each in dict.fromkeys(said))
+    title = Markup("<b>{}</b>").format(printable_lines(table.chart.title)) if table.chart.title else NOTHING
+    return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot), caption)
+
+
+def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[str, Any]], facet: str) -> Drawn:
+    """One drawing for each value of the facet, all on the same axes."""
+    of_panel: dict[Any, list[Mapping[str, Any]]] = {}
+    for record in records:
+        of_panel.setdefault(record[facet], []).append(record)
+    shared = [mark for mark in plot.marks(records) if mark.is_placed]
+    panels, said = [], []
+    for value, of_one in list(of_panel.items())[:_MOST_PANELS]:
+        drawn, words = draw(plot, plot.marks(of_one), _PANEL, shared, value_text(value))
+        if drawn:
+            heading = printable_lines(f"{plot.heading(facet)} {value_text(value)}")
+            panels.append(Markup('<div class="panel"><h3>{}</h3>{}</div>').format(heading, drawn))
+        said += [f"{value_text(value)}: {each}" for each in words]
+    if len(of_panel) > _MOST_PANELS:
+        said.append(f"{_MOST_PANELS} of {len(of_panel)} panels are drawn")
+    return (Markup('<div class="panels">{}</div>').format(NOTHING.join(panels)) if panels else NOTHING), said
+
+
+_KINDS: dict[str, Callable[..., Drawn]] = {"trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars}

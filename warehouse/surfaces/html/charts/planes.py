@@ -1,0 +1,147 @@
+"""Charts on two axes: values over time, and points with a line of steps through the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from markupsafe import Markup
+
+from warehouse.errors import printable_lines
+from warehouse.surfaces.html.charts.axes import Axis, axis
+from warehouse.surfaces.html.charts.frames import across, frame, named
+from warehouse.surfaces.html.charts.plot import BROAD, MOST_POINTS, NOTHING, Drawn, Mark, Plot, cut, value_text
+
+SPANS = 50  # of an envelope
+_MOST_NOTES = 6  # with words; more are lines
+_LEFT, _NEAR_LEFT, _RIGHT, _TOP, BOTTOM = 76, 62, 14, 30, 46
+
+
+def plane(plot: Plot, marks: Sequence[Mark], size: tuple[int, int]) -> tuple[Axis, Axis]:
+    """The axes of points with two values."""
+    chart = plot.chart
+    xs = [mark.x for mark in marks if mark.x is not None]
+    ys = [mark.y for mark in marks if mark.y is not None]
+    ys += [each for mark in marks for each in plot.bounds(mark.record, "y") or ()]
+    ys += plot.fixed("y")
+    is_time = hasattr(next((mark.record[chart.x] for mark in marks if mark.x is not None), None), "year")
+    left = _LEFT if size is BROAD else _NEAR_LEFT
+    return (
+        axis(xs, left, size[0] - _RIGHT, "x" in chart.logs, is_time), axis(ys, size[1] - BOTTOM, _TOP, "y" in chart.logs),
+    )
+
+
+def trend(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequence[Mark] | None, name: str = "") -> Drawn:
+    """Values over time. Where a value is missing, the line has a gap."""
+    said = plot.left_out(marks, plot.chart.x, plot.chart.y)
+    placed = [mark for mark in marks if mark.is_placed]
+    if not placed:
+        return NOTHING, said
+    x, y = plane(plot, [*(shared or ()), *marks], size)
+    inside = [*frame(x, y, named(plot, plot.chart.x), named(plot, plot.chart.y)), *across(plot, x, y)]
+    inside += _notes(plot, marks, x, y)
+    for group in sorted({mark.group for mark in marks}):
+        of_group = sorted((mark for mark in marks if mark.group == group and mark.x is not None), key=lambda mark: mark.x or 0.0)
+        if len(placed) > MOST_POINTS:
+            inside += _envelope(plot, of_group, x, y)
+        else:
+            inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_group], f"s{group}"))
+    if len(placed) > MOST_POINTS:
+        said.append(f"{len(placed):,} points: each span is drawn with its least, median and greatest value; the figures have every row")
+    else:
+        inside += [_point(plot, mark, x, y) for mark in placed]
+    failed = [mark for mark in marks if mark.y is None and mark.x is not None and plot.is_hatched(mark.record)]
+    inside += [plot.point(mark, x.at(mark.x or 0.0), y.start) for mark in failed[:MOST_POINTS]]  # they have a time, and no value: at the foot
+    return plot.svg(*size, inside, name), said
+
+
+def _point(plot: Plot, mark: Mark, x: Axis, y: Axis) -> Markup:
+    """A point with its interval."""
+    at = x.at(mark.x or 0.0)
+    bounds = plot.bounds(mark.record, "y")
+    whisker = plot.whisker(mark, f"M{at:g} {y.at(bounds[0]):g}V{y.at(bounds[1]):g}") if bounds else NOTHING
+    return plot.point(mark, at, y.at(mark.y or 0.0), whisker)
+
+
+def _line(places: Sequence[tuple[float, float] | None], kind: str) -> Markup:
+    drawn, is_broken = [], True
+    for place in places:
+        if place is not None:
+            drawn.append(f"{'M' if is_broken else 'L'}{place[0]:g} {place[1]:g}")
+        is_broken = place is None
+    return Markup('<path class="line {}" d="{}"/>').format(kind, "".join(drawn))
+
+
+def _envelope(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Iterator[Markup]:
+    """Spans of many points: an area from the least to the greatest value, and the median, which is a row and its link."""
+    placed = [mark for mark in marks if mark.is_placed]
+    if not placed:
+        return
+    of_spans = spans(placed, SPANS)
+    middles = [span[(len(span) - 1) // 2] for span in of_spans]
+    at = [x.at(mark.x or 0.0) for mark in middles]
+    edges = [
+        *(f"{place:g} {y.at(span[0].y or 0.0):g}" for place, span in zip(at, of_spans, strict=True)),
+        *(f"{place:g} {y.at(span[-1].y or 0.0):g}" for place, span in reversed(list(zip(at, of_spans, strict=True)))),
+    ]
+    yield Markup('<path class="envelope s{}" d="M{}z"/>').format(placed[0].group, "L".join(edges))
+    yield _line([(place, y.at(mark.y or 0.0)) for place, mark in zip(at, middles, strict=True)], f"s{placed[0].group}")
+    for place, mark in zip(at, middles, strict=True):
+        yield plot.point(mark, place, y.at(mark.y or 0.0))
+
+
+def _notes(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Iterator[Markup]:
+    """A line at each row with a note; the words of the first few."""
+    if plot.chart.note is None:
+        return
+    found: dict[float, Mark] = {}
+    for mark in marks:
+        if mark.x is not None and mark.record[plot.chart.note] is not None:
+            found.setdefault(x.at(mark.x), mark)
+    has_words = len(found) <= _MOST_NOTES and x.end - x.start > 300
+    for place, at in enumerate(sorted(found)):
+        record = found[at].record
+        drawn = Markup('<path class="note" d="M{:g} {:g}V{:g}"/>').format(at, y.start, y.end)
+        if has_words:
+            is_late = at > (x.start + x.end) / 2
+            words = cut(printable_lines(value_text(record[plot.chart.note])), 34)
+            drawn += Markup('<text class="words" x="{:g}" y="{:g}" text-anchor="{}">{}</text>').format(
+                at - 4 if is_late else at + 4, y.end + 10 + place % 3 * 15, "end" if is_late else "start", words
+            )
+        yield plot.door(record, drawn)
+
+
+def steps_of(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequence[Mark] | None, name: str = "") -> Drawn:
+    """Points of two values. The line through those on it says what was measured: at a value of x, what one at least as good has."""
+    said = plot.left_out(marks, plot.chart.x, plot.chart.y)
+    placed = [mark for mark in marks if mark.is_placed]
+    if not placed:
+        return NOTHING, said
+    x, y = plane(plot, [*(shared or ()), *placed], size)
+    inside = [*frame(x, y, named(plot, plot.chart.x), named(plot, plot.chart.y)), *across(plot, x, y)]
+    chosen = [mark for mark in placed if plot.chart.on_line and mark.record[plot.chart.on_line]]
+    corners = sorted({(x.at(mark.x or 0.0), y.at(mark.y or 0.0)) for mark in chosen})
+    if corners:
+        steps = [f"M{corners[0][0]:g} {corners[0][1]:g}"]
+        for left, top in corners[1:]:
+            steps.append(f"H{left:g}V{top:g}" if plot.chart.better == "lower" else f"V{top:g}H{left:g}")
+        inside.append(Markup('<path class="steps" d="{}"/>').format("".join(steps)))
+    others = [mark for mark in placed if not (plot.chart.on_line and mark.record[plot.chart.on_line])]
+    if len(placed) > MOST_POINTS:
+        said.append(f"{len(placed):,} points: those on the line are drawn, and of the others the least, median and greatest of each span")
+        others = [span[place] for span in spans(others, SPANS) for place in sorted({0, (len(span) - 1) // 2, len(span) - 1})]
+        chosen = chosen[:MOST_POINTS]
+    inside += [_point(plot, mark, x, y) for mark in (*others, *chosen)]
+    return plot.svg(*size, inside, name), said
+
+
+def spans(marks: Sequence[Mark], count: int) -> list[list[Mark]]:
+    """Placed marks in spans of equal width along x; each span in the order of y."""
+    placed = [mark for mark in marks if mark.x is not None and mark.y is not None]
+    if not placed:
+        return []
+    low, high = min(mark.x or 0.0 for mark in placed), max(mark.x or 0.0 for mark in placed)
+    found: dict[int, list[Mark]] = {}
+    for mark in placed:
+        place = min(count - 1, int(((mark.x or 0.0) - low) / (high - low) * count)) if high > low else 0
+        found.setdefault(place, []).append(mark)
+    return [sorted(found[place], key=lambda mark: mark.y or 0.0) for place in sorted(found)]

@@ -1,0 +1,207 @@
+"""Compare: two sets of runs side by side, with only what differs, and the effect on each metric with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import Any
+
+from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare
+from warehouse.analysis.conditions import read_conditions
+from warehouse.analysis.measurements import Measured, measured
+from warehouse.analysis.selection import Side
+from warehouse.errors import counted
+from warehouse.statistics.interval import Interval
+from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table, Text
+from warehouse.surfaces.view import Parameter, View, Visit
+from warehouse.surfaces.views.wording import between, differences_table, direction, percent
+
+_PATH = "/compare"
+_MOST = 60  # runs, conditions
+_MOST_METRICS = 40
+_OFFERED = 15
+
+
+def _answer(visit: Visit) -> Page:
+    form = _form(visit)
+    assert visit.build
+    if not visit["base"] or not visit["head"]:
+        with measured(visit.build) as found:
+            return Page("Compare", (form, *_offers(found)), "Which runs are to be compared? Base is what you know, head is what you ask about.")
+    compared = compare(visit.project, visit["base"], visit["head"], visit["threshold"], visit["metric"], may_be_file=False)
+    with measured(visit.build) as found:
+        same = _same(found, compared)
+    differing = differences_table(compared.differences, "What differs", ("base", "head"))
+    parts: list[Part] = [form, _sides(compared), _effects(compared), differing, *_runs(compared), _reasons(compared), *_not_compared(compared), same]
+    worst = compared.worst()
+    verdicts = _summary(compared)
+    return Page("Compare", tuple(parts), verdicts, (f"{worst} worse",) if worst else (), crumbs=(("Compare", _PATH),))
+
+
+def _summary(found: Comparison) -> str:
+    names = [each.judged.verdict for each in found.metrics]
+    said = [f"{names.count(verdict)} {verdict}" for verdict in dict.fromkeys(each.judged.verdict for each in found.ranked())]
+    return f"{counted(len(found.metrics), 'metric')}: {', '.join(said)}" if said else "the sides have no metric in common"
+
+
+def _form(visit: Visit) -> Form:
+    fields = (
+        Choice("base", value=visit["base"] or "", hint="run ids with commas, or software='vllm 0.6*'"),
+        Choice("head", value=visit["head"] or "", hint="the same, of the runs to judge"),
+        Choice("metric", value=visit["metric"] or "", hint="any; * stands for any characters"),
+        Choice("threshold", "not worth acting on", f"{visit['threshold']:g}"),
+    )
+    return Form("sides_asked", _PATH, fields, "Compare")
+
+
+def _sides(found: Comparison) -> Table:
+    columns = (Column("name", "side"), Column("asked", "asked for"), Column("runs"), Column("uncounted", "runs that do not count"))
+    rows = tuple((name, side.asked, _counts(side), _uncounted(side)) for name, side in (("base", found.base), ("head", found.head)))
+    return Table("sides", columns, rows)
+
+
+def _counts(side: Side) -> str:
+    return f"{counted(len(side.run_ids), 'run')} in {counted(len({each.session for each in side.measurements}), 'session')}"
+
+
+def _uncounted(side: Side) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in side.uncounted.items()) or "none"
+
+
+_HIDDEN = ("base", "head", "unit", "ratio", "low", "high", "p", "is_exploratory", "label", "series_key")
+
+
+def _effects(found: Comparison) -> Table:
+    columns = (
+        Column("metric", link="/explore?series={series_key}"), Column("point"), Column("verdict", kind="state"),
+        Column("way", "direction", kind="state"),
+        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"), Column("change", "change (95 %)"),
+        Column("levels", "medians"), Column("runs"), *(Column(name, is_hidden=True) for name in _HIDDEN),
+    )
+    ranked = found.ranked()
+    rows = tuple(tuple(record[column.name] for column in columns) for record in (_effect(each, found.threshold) for each in ranked[:_MOST_METRICS]))
+    chart = Chart(
+        "effects", "ratio", "label", "Head over base, with its 95 % interval; grey: not worth acting on", low="low", high="high", state="way",
+        mark=1.0, logs=("x",), band=(1 / (1 + found.threshold), 1 + found.threshold), link="/explore?series={series_key}",
+        x_unit="times the base",
+    )
+    return Table("metrics", columns, rows, "Effects", empty="the sides have no metric in common", total=len(ranked), chart=chart)
+
+
+def _reasons(found: Comparison) -> Table:
+    """Why each verdict is what it is, what a comparison of this size would find, and how much repeats differ."""
+    columns = (
+        Column("metric"), Column("point"), Column("verdict"), Column("why"), Column("settles", "what would settle it"),
+        Column("finds", "smallest effect it would find"), Column("noise", "repeats differ by (A/A)"),
+    )
+    rows = []
+    for each in found.ranked()[:_MOST_METRICS]:
+        judged = each.judged
+        notes = [note for note in each.notes if not note.startswith(judged.verdict)]
+        settles = f"{judged.needs} {judged.level}s a side" if judged.needs else ""
+        finds = f"{(judged.least_detectable - 1) * 100:.1f} %" if judged.least_detectable else ""
+        rows.append((each.metric, each.point, each.verdict, "; ".join([judged.reason, *notes]), settles, finds, _noise(each)))
+    return Table("reasons", columns, tuple(rows), "Why", total=len(found.metrics), empty="nothing was judged")
+
+
+def _effect(found: MetricComparison, threshold: float) -> dict[str, Any]:
+    judged = found.judged
+    ratio = judged.ratio if isinstance(judged.ratio, Interval) else None
+    base, head = (median(each.value for each in side) for side in (found.base, found.head))
+    estimate = ratio.estimate if ratio else head / base if base > 0 else None
+    low, high = (ratio.low, ratio.high) if ratio else (None, None)
+    interval = between(low, high) or "no interval"
+    unit = f" {found.unit}" if found.unit else ""
+    return {
+        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "way": direction(judged.outcome, found.unit) or "not known",
+        "effect": {"ratio": estimate, "low": low, "high": high, "threshold": threshold} if estimate else None,
+        "change": f"{percent(estimate) or 'no ratio'} ({interval})", "base": base, "head": head, "unit": found.unit,
+        "levels": f"{base:,.6g} → {head:,.6g}{unit}",
+        "runs": f"{len(found.base)} v {len(found.head)}; {judged.design.base_sessions} v {judged.design.head_sessions} sessions",
+        "label": f"{found.metric} {found.point}".strip(), "ratio": estimate, "low": low, "high": high, "series_key": found.head[0].series_key,
+        "is_exploratory": found.is_exploratory, "p": judged.p,
+    }
+
+
+def _noise(found: MetricComparison) -> str:
+    if found.noise is None:
+        return ""
+    parts = (("runs", found.noise.run), ("sessions", found.noise.session))
+    return ", ".join(f"{name} {share * 100:.1f} %" for name, share in parts if share is not None)
+
+
+def _runs(found: Comparison) -> Iterable[Table]:
+    """The runs of the metric with the strongest verdict, each as a dot."""
+    ranked = found.ranked()
+    if not ranked:
+        return
+    first = ranked[0]
+    columns = (
+        Column("side"), Column("run_id", "run", kind="code", link="/runs/{run_id:path}"), Column("started_at", kind="moment"),
+        Column("session", is_minor=True), Column("node", is_minor=True), Column("value", first.metric, kind="number", unit=first.unit),
+    )
+    rows = tuple(
+        (side, each.run_id, each.started_at, each.session, each.node, each.value)
+        for side, measurements in (("base", first.base), ("head", first.head)) for each in measurements
+    )
+    chart = Chart("dots", "value", group="side", link="/runs/{run_id:path}", title=f"Each run: {first.metric} {first.point}".strip())
+    yield Table("runs", columns, rows[:_MOST], "The runs", total=len(rows), chart=chart)
+
+
+def _not_compared(found: Comparison) -> Iterable[Text]:
+    if found.left_out:
+        yield Text("not_compared", "\n".join(found.left_out), title="Not compared")
+
+
+def _same(found: Measured, compared: Comparison) -> Table:
+    """The conditions that all runs of both sides share."""
+    conditions = read_conditions(found, {*compared.base.run_ids[:_MOST], *compared.head.run_ids[:_MOST]})
+    values: dict[tuple[str, str], set[str]] = {}
+    for of_run in conditions.values():
+        for name, (text, number) in of_run.items():
+            if number is None:
+                values.setdefault(name, set()).add(text)
+    shared = [
+        (*name, next(iter(texts))) for name, texts in sorted(values.items())
+        if len(texts) == 1 and all(name in of_run for of_run in conditions.values())
+    ]
+    columns = (Column("kind"), Column("name"), Column("value", "both sides"))
+    title, empty = "The same on both sides", "nothing is stated of all runs"
+    return Table("same", columns, tuple(shared[:_MOST]), title, total=len(shared), empty=empty, is_folded=True)
+
+
+def _offers(found: Measured) -> Iterable[Table]:
+    """Comparisons that are worth a look: software, hardware and sessions that followed each other."""
+    sources = (("software", "Software versions of one case"), ("hardware", "Hardware of one case"), ("session", "Sessions of one case"))
+    for name, title in sources:
+        rows = found.con.execute(
+            f"with side as (select benchmark_case_id, workload, {name} as side, count(distinct run_id) as runs, max(started_at) as last_at,"
+            f" min(started_at) as first_at from {found.measurements.sql} where {name} is not null and benchmark_case_id is not null group by all)"
+            " select benchmark_case_id, lag(side) over following as base, lag(runs) over following as base_runs, side, runs, last_at from side"
+            " window following as (partition by benchmark_case_id, workload order by first_at nulls first, side)"
+            f" qualify base is not null and base <> side order by last_at desc nulls last, benchmark_case_id, side limit {_OFFERED + 1}"
+        ).fetchall()
+        columns = (
+            Column("compare", link=f"/compare?base=benchmark_case_id={{case}},{name}={{base}}&head=benchmark_case_id={{case}},{name}={{head}}"),
+            Column("case"), Column("base", kind="code"), Column("head", kind="code"), Column("runs"),
+            Column("last_run_at", "last run", kind="moment"),
+        )
+        yield Table(f"by_{name}", columns, _offered(rows), title, empty=f"no case with one workload has runs of two: {name}")
+
+
+def _offered(rows: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(("compare", case, base, head, f"{base_runs} v {runs}", last) for case, base, base_runs, head, runs, last in rows[:_OFFERED])
+
+
+VIEWS = (
+    View(
+        "compare", _PATH, "Compare",
+        "Two sets of runs compared: what differs between them, and for each metric the effect with its interval and verdict.",
+        _answer, (
+            Parameter("base", "Run ids with commas, or conditions such as software='vllm 0.6*', cluster=node-1."),
+            Parameter("head", "The same, of the runs to judge."),
+            Parameter("threshold", "Effects of at most this share are not worth acting on.", float, THRESHOLD, bounds=(0.0, 10.0)),
+            Parameter("metric", "Only metrics of this name; * stands for any characters."),
+        ), menu="Compare", is_costly=True,
+    ),
+)

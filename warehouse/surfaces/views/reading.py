@@ -1,0 +1,69 @@
+"""Rows of a build's tables, by key. A project may lack any of the tables: then there are no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from warehouse.surfaces.view import Visit
+from warehouse.transform.finished.query import open_build
+from warehouse.transform.finished.role_tables import RoleTable, role_table
+from warehouse.transform.sql.duck import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass
+class Reader:
+    """A read-only session on the build of a visit."""
+
+    con: "duckdb.DuckDBPyConnection"
+    visit: Visit
+    _columns: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        found = self.con.execute(sql, list(parameters))
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of a table, as in `main.workload_dim`; empty where the build has no such table."""
+        if table not in self._columns:
+            schema, _, name = table.rpartition(".")
+            found = self.con.execute(
+                "select column_name from duckdb_columns() where schema_name = ? and table_name = ?", [schema, name]
+            ).fetchall()
+            self._columns[table] = frozenset(row[0] for row in found)
+        return self._columns[table]
+
+    def role(self, role: str) -> RoleTable | None:
+        assert self.visit.build  # a page that reads a build needs one
+        return role_table(self.visit.build.path, role)
+
+    def by_key(self, table: str, column: str, value: Any, limit: int = 1000) -> list[dict[str, Any]]:
+        """The rows of a table in which a column has a value; none where the build has no such table or column."""
+        if column not in self.columns(table):
+            return []
+        return self.rows(f'select * from {quoted(table)} where "{column}" = ? order by all limit {limit}', [value])
+
+    def described(self, table: str) -> Mapping[str, tuple[str | None, str]]:
+        """Unit and description of each column of a table, as its model states them."""
+        schema, _, name = table.rpartition(".")
+        found = self.con.execute(
+            "select column_name, unit, description from catalog.model_column where schema_name = ? and table_name = ?", [schema, name]
+        ).fetchall()
+        return {column: (unit, description or "") for column, unit, description in found}
+
+
+@contextmanager
+def reader(visit: Visit) -> Iterator[Reader]:
+    """Raises WH218."""
+    assert visit.build
+    con = open_build(visit.build.path)
+    try:
+        yield Reader(con, visit)
+    finally:
+        con.close()

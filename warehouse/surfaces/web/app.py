@@ -18,6 +18,7 @@ from warehouse.project import Project
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.answering import Answers, Question
 from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, page_document, table_bytes
+from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
 from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
@@ -187,6 +188,9 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
             raise HTTPException(404)
         return Response(files[name], media_type=_MEDIA[name.rpartition(".")[2]], headers={"Cache-Control": "max-age=3600"})
 
+    def metrics() -> Response:
+        return Response(exposition(project), media_type="text/plain; version=0.0.4; charset=utf-8")
+
     def healthz() -> Response:
         return Response("ok\n", media_type="text/plain")
 
@@ -194,6 +198,7 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
         return JSONResponse(app.openapi())
 
     app.add_api_route("/assets/{name}", asset, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/metrics", metrics, methods=["GET"], include_in_schema=False)
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.add_api_route("/api/openapi.json", schema, methods=["GET"], include_in_schema=False)
 

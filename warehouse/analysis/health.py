@@ -20,7 +20,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import Build
-from warehouse.transform.finished.query import run_query
+from warehouse.transform.finished.query import read_query
 from warehouse.transform.project.hot_metrics import ENGINE_PREFIX, HotMetric
 
 _FINISHED, _TOOK, _NEWER = "build_finished_timestamp_seconds", "build_duration_seconds", "evidence_newer"
@@ -56,7 +56,7 @@ def health(project: Project, build: Build, now: datetime) -> dict[str, float | N
 
 def _seconds(build: Build) -> float | None:
     sql = "select sum(seconds) from (select seconds from catalog.model_result union all select seconds from catalog.test_result)"
-    with run_query(build.path, sql) as result:
+    with read_query(build.path, sql) as result:
         ((seconds,),) = result.fetchall()
     return None if seconds is None else float(seconds)
 

@@ -23,7 +23,7 @@ from typing import Any
 from warehouse.claims.publish.why_sets import Run, WhySets
 from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger.events import PUBLICATION, Ledger
+from warehouse.evidence.ledger.events import PUBLICATION, Event, Ledger
 from warehouse.evidence.objects.base import Objects, damage
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import inexact
@@ -162,9 +162,9 @@ def publication_with(project: Project, beginning: str) -> PublishedRollup:
     return found[0]
 
 
-def stored_publications(objects: Objects) -> list[PublishedRollup]:
-    """Those of one store."""
-    events = [event for event in Ledger(objects).events() if event.kind == PUBLICATION]
+def stored_publications(objects: Objects, events: Iterable[Event] | None = None) -> list[PublishedRollup]:
+    """Those of one store; `events` are those of its ledger, if they have been read already."""
+    events = [event for event in (Ledger(objects).events() if events is None else events) if event.kind == PUBLICATION]
     order = {event.subject: number for number, event in enumerate(events)}
     queries = {event.subject: str(event.detail.get("query")) for event in events if "query" in event.detail}
     there = [key.split("/")[1] for key in objects.matching(publication_key("*", RECORD))]

@@ -106,7 +106,7 @@ def main() -> None:
         found: dict[str, list[float]] = defaultdict(list)
         errors: list[str] = []
         stop, builds = threading.Event(), []
-        building = threading.Thread(target=lambda: builds.append(keep_building(project, stop, 5)))
+        building = threading.Thread(target=lambda: builds.append(keep_building(project, stop, 20)))
         building.start()
         try:
             asyncio.run(load(place, numbers, options, found, errors))

@@ -64,10 +64,11 @@ def _seconds(build: Build) -> float | None:
 def _publications(project: Project) -> dict[str, float | None]:
     """Publications by state, and the numbers of those that count by verdict."""
     objects = open_store(project).objects
-    corrections = corrected(Ledger(objects).events())
+    events = list(Ledger(objects).events())
+    corrections = corrected(events)
     states: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
-    for each in stored_publications(objects):
+    for each in stored_publications(objects, events):
         if each.fault:
             states[_DAMAGED] += 1
         elif correction := corrections.get(each.digest):

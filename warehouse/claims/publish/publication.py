@@ -163,7 +163,7 @@ def publication_with(project: Project, beginning: str) -> PublishedRollup:
 
 
 def stored_publications(objects: Objects, events: Iterable[Event] | None = None) -> list[PublishedRollup]:
-    """Those of one store."""
+    """Those of one store; `events` are those of its ledger, if they have been read already."""
     made = [event for event in (Ledger(objects).events() if events is None else events) if event.kind == PUBLICATION]
     order = {event.subject: number for number, event in enumerate(made)}
     queries = {event.subject: str(event.detail.get("query")) for event in made if "query" in event.detail}

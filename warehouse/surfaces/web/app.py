@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
 
 import anyio.to_thread
@@ -44,7 +45,7 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     sessions = _agents(answers)
     app = FastAPI(
         title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None,
-        lifespan=_lifespan(sessions),
+        lifespan=_lifespan(answers, sessions),
     )
     if sessions:
         app.router.routes.append(Route("/mcp", sessions))
@@ -73,15 +74,22 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
 
 
-def _lifespan(sessions: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         # Threads that wait for an answer that another one computes must not keep all others from being answered.
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        threading.Thread(target=_prepare, args=(answers,), daemon=True).start()
         async with sessions.session_manager.run() if sessions else nullcontext():
             yield
 
     return running
+
+
+def _prepare(answers: Answers) -> None:
+    """Make the first page, whose libraries take a second to load, while nobody waits for it."""
+    with suppress(WarehouseError):
+        answers.answer(answers.question(VIEWS[0], [], {}))
 
 
 def _agents(answers: Answers) -> Any:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from ipaddress import ip_address
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project import Project
-from warehouse.surfaces.all_views import VIEWS
-from warehouse.surfaces.answering import Answers
 from warehouse.surfaces.web.tokens import Tokens
 
 
@@ -36,20 +32,12 @@ def serve(project: Project, host: str, port: int, names: frozenset[str], rate: i
         raise WarehouseError("WH005", f"it cannot listen: {error.strerror or error}", f"{host}:{port}", "choose another port: --port 0") from error
     shown = f"[{host}]" if ":" in host else host
     app = application(project, LOOPBACK | names | {host}, rate)
-    threading.Thread(target=_prepare, args=(project,), daemon=True).start()
     started(f"http://{shown}:{listening.getsockname()[1]}/")
     # No server header, no access log with what was asked; a proxy's word on who asks is not taken.
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=5
     )
     uvicorn.Server(config).run(sockets=[listening])
-
-
-def _prepare(project: Project) -> None:
-    """Load what answers need while nobody waits for it: the first page, whose libraries take a second."""
-    with suppress(WarehouseError):
-        answers = Answers(project)
-        answers.answer(answers.question(VIEWS[0], [], {}))
 
 
 def _is_loopback(host: str) -> bool:

@@ -21,6 +21,7 @@ from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, pa
 from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
+from warehouse.surfaces.web.downloads import add_downloads
 from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
 from warehouse.surfaces.web.openapi import documented, view_parameters
 from warehouse.surfaces.web.tokens import Tokens
@@ -49,6 +50,7 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
         _add_view(app, answers, view)
     _add_contracts(app, project)
     _add_entry(app, project, tokens)
+    add_downloads(app, project)
     _add_fixed(app, project)
 
     def failed(request: Request, error: WarehouseError) -> Response:

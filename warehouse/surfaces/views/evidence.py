@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from warehouse.claims.publish.signing import trusted_keys
@@ -25,6 +26,7 @@ from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_FILES, RUNS
 BUNDLE = Parameter("bundle", "The digest of a bundle's manifest.")
 REMOVED = "removed by policy"
 _PATH = "/evidence/{bundle}"
+_DIGEST, _BEGINNING = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{4,63}")
 _BUNDLES = 50  # a page
 _FILES = 200
 _RUNS = 100
@@ -78,14 +80,18 @@ def _content(project: Project, digest: str, removals: Mapping[str, Event]) -> tu
 
 
 def bundle_named(project: Project, text: str) -> str:
-    """The digest of the bundle that is named by it or by its beginning. Raises WH106 for none, WH305 for several."""
+    """The digest of the bundle that is named by it or by its beginning; a whole digest is returned as it is. Raises WH106 for none, WH305
+    for several."""
     text = text.removeprefix("sha256:")
-    if len(text) == 64 or not text:
+    if _DIGEST.fullmatch(text):
         return text
-    found = [digest for digest in open_store(project).digests() if digest.startswith(text)]
+    # Nothing but digits goes into a key of the store.
+    found = [digest for digest in open_store(project).digests() if digest.startswith(text)] if _BEGINNING.fullmatch(text) else []
+    if not found:
+        raise WarehouseError("WH106", "no bundle has a digest that begins so", printable(text)[:100], "/evidence lists them", ExitCode.NOT_FOUND)
     if len(found) > 1:
-        raise WarehouseError("WH305", f"{len(found)} bundles have digests that begin so", printable(text), "give more of it", ExitCode.AMBIGUOUS)
-    return found[0] if found else text
+        raise WarehouseError("WH305", f"{len(found)} bundles have digests that begin so", text, "give more of it", ExitCode.AMBIGUOUS)
+    return found[0]
 
 
 def _page(visit: Visit) -> Page:
@@ -111,7 +117,7 @@ def _page(visit: Visit) -> Page:
         f"Bundle {digest[:12]}",
         (
             Facts("about", (
-                Fact("artifact_manifest_digest", digest, kind="code"), Fact("family", family, link=family and address("/evidence", family=family)),
+                Fact("artifact_manifest_digest", digest, title="digest"), Fact("family", family, link=family and address("/evidence", family=family)),
                 Fact("arrived", next((event.at for event in own if event.kind == ARRIVAL), None), kind="moment"),
                 Fact("signatures", signing.state, kind="state"),
             )),

@@ -44,7 +44,7 @@ def _page(visit: Visit) -> Page:
     opened = open_file(visit.project, raw, _WINDOW["text"])
     hashed = "hashed now" if opened.state == WHOLE else "as its manifest has it"
     parts: list[Part] = [Facts("about", (
-        Fact("state", opened.state, kind="state"), Fact("sha256", file.sha256, kind="code", note=hashed),
+        Fact("state", opened.state, kind="state"), Fact("sha256", file.sha256, note=hashed),
         Fact("size", file.bytes, "bytes", kind="number"), Fact("role", file.role), Fact("media_type", file.media_type, note="as its ingestor says"),
         Fact("bundle", digest, link=address("/evidence/{bundle}", bundle=digest), kind="code"), Fact("uri", uri, kind="code"),
     ))]

@@ -17,7 +17,7 @@ from warehouse.surfaces.views.publications import OFFSET
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import is_unfinished
 
-_ARRIVALS = 30
+_ARRIVALS = 20
 _QUARANTINED = 50
 _DECISIONS = 100
 _BUNDLE = "/evidence/{bundle}"
@@ -29,7 +29,7 @@ def _page(visit: Visit) -> Page:
         title = "Issues: " + ", ".join(where.values())
         return Page(title, (issue_list(visit, where, visit["offset"], more),), crumbs=(("Ingest", "/ingest"),))
     arrivals = [event for event in visit.events() if event.kind == ARRIVAL]
-    parts: list[Part] = [*_decisions(visit), _arrivals(arrivals), issue_groups(visit), _quarantine(visit, arrivals)]
+    parts: list[Part] = [*_decisions(visit), issue_groups(visit), _quarantine(visit, arrivals), _arrivals(arrivals)]
     return Page("Ingest", tuple(parts), notices=tuple(_notices(visit)), next_steps={"All bundles": "/evidence", "The ledger": "/audit"})
 
 

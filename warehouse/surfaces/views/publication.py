@@ -14,6 +14,7 @@ from warehouse.claims.publish.signing import check_publication_signatures, publi
 from warehouse.claims.publish.specification import Specification, declared_units, read_specification
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, counted, printable
+from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.publications import OFFSET, publication_state, verdicts_text
@@ -39,7 +40,7 @@ def _page(visit: Visit) -> Page:
         parts, fault = [], error
     about = [
         Fact("published", event.at if event else None, kind="moment", note=f"by {printable(event.by)}" if event else ""),
-        Fact("publication", publication.digest, kind="code"), Fact("rows", publication.record.get("rows"), kind="number"),
+        Fact("publication", publication.digest), Fact("rows", publication.record.get("rows"), kind="number"),
         Fact("numbers", publication.record.get("numbers"), kind="number", note=verdicts_text(publication.record) or "none is claimed"),
         Fact("signature", check_publication_signatures(visit.project, publication).state if publication.record else None, kind="state"),
     ]
@@ -105,7 +106,8 @@ def _rows(
         if any(isinstance(row.cells[name].value, int | float) and not isinstance(row.cells[name].value, bool) for row in found if name in row.cells)
     ]
     measures = sorted(numeric, key=lambda name: (name not in claimed, name not in units))[:_MEASURES]
-    columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}"), *(Column(name) for name in grain)]
+    columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
+    columns += [column_of(name, units.get(name), False) for name in grain]
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
     columns += [Column(name, kind="number", unit=units.get(name), link=f"/numbers/{{{name}{_NUMBER}}}") for name in measures]
     columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]

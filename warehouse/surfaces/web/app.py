@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -34,6 +35,15 @@ _STATUS = {
 }
 _STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400, "WH605": 422}
 _MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+
+class _WholePath(PathConvertor):
+    """The rest of a path, line breaks included: a file's name may have them."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("path", _WholePath())
 
 
 def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:

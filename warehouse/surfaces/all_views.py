@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import changes, compare, number, publications, sql
+from warehouse.surfaces.views import (
+    audit,
+    changes,
+    compare,
+    evidence,
+    evidence_file,
+    ingest,
+    number,
+    numbers,
+    publication,
+    publications,
+    sql,
+)
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
     *compare.VIEWS,
+    *numbers.VIEWS,
     *number.VIEWS,
     *publications.VIEWS,
+    *publication.VIEWS,
+    *evidence.VIEWS,
+    *evidence_file.VIEWS,
+    *ingest.VIEWS,
+    *audit.VIEWS,
     *sql.VIEWS,
 )
 

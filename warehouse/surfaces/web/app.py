@@ -11,6 +11,7 @@ import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -24,6 +25,7 @@ from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, pa
 from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
+from warehouse.surfaces.web.downloads import add_downloads
 from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
 from warehouse.surfaces.web.openapi import documented, view_parameters
 from warehouse.surfaces.web.tokens import Tokens
@@ -37,6 +39,15 @@ _STATUS = {
 }
 _STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400, "WH605": 422}
 _MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+
+class _WholePath(PathConvertor):
+    """The rest of a path, line breaks included: a file's name may have them."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("path", _WholePath())
 
 
 def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
@@ -53,6 +64,7 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
         _add_view(app, answers, view)
     _add_contracts(app, project)
     _add_entry(app, project, tokens)
+    add_downloads(app, project)
     _add_fixed(app, project)
 
     def failed(request: Request, error: WarehouseError) -> Response:

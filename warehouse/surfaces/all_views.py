@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import changes, compare, publications
+from warehouse.surfaces.views import changes, compare, publications, run, runs
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
     *compare.VIEWS,
+    *runs.VIEWS,
+    *run.VIEWS,
     *publications.VIEWS,
 )
 

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -115,6 +116,14 @@ def test_every_example_runs(name: str, example: str, examples: Path, capfd: pyte
         assert done.returncode == 0, done.stderr
         return
     words = shlex.split(example)
+    if name == "serve":
+        serving = subprocess.Popen([sys.executable, "-m", "warehouse.cli.main", *words[1:]], stderr=subprocess.PIPE, text=True)
+        assert serving.stderr and "serving http://127.0.0.1:" in serving.stderr.readline()
+        serving.send_signal(signal.SIGINT)
+        assert serving.wait(timeout=30) == ExitCode.INTERRUPTED and "interrupted: the server has stopped" in serving.stderr.read()
+        return
+    if name == "token" and "revoke" in words:
+        assert main(["token", "new", words[3]]) == 0
     if name == "reinstate":
         assert main(["retract", words[2], "--reason", "the node was throttled"]) == 0
         capfd.readouterr()

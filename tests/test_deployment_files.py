@@ -17,10 +17,11 @@ from conftest import REPOSITORY
 from warehouse.cli.program import load_command
 
 DEPLOY = REPOSITORY / "deploy"
-FILES = sorted(path.name for path in DEPLOY.iterdir())
+PATHS = sorted(path for path in DEPLOY.rglob("*") if path.is_file())
+FILES = [path.relative_to(DEPLOY).as_posix() for path in PATHS]
 COMMANDS = [
     (path.name, words)
-    for path in sorted(DEPLOY.iterdir())
+    for path in PATHS
     for words in re.findall(r"(?:^|step |- |&& )(wh [a-z][^#\n|&>]*)", path.read_text().replace('"${1:?the folder with results}"', "results"), re.MULTILINE)
 ]
 

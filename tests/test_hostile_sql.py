@@ -38,6 +38,11 @@ RUNNER = """
 import contextlib, io, json, sys
 from warehouse.errors import WarehouseError
 surface, project, statements = sys.argv[1], sys.argv[2], json.load(open(sys.argv[3]))
+if surface == "pages":
+    from fastapi.testclient import TestClient
+    from warehouse.project import find_project
+    from warehouse.surfaces.web.app import application
+    client = TestClient(application(find_project(project)), base_url="http://localhost")
 import warehouse
 from warehouse.cli.main import main
 wh = warehouse.open(project)
@@ -46,6 +51,10 @@ for sql in statements:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         if surface == "command":
             status = main(["--project", project, "sql", "--format", "csv", "--timeout", "5", sql])
+        elif surface == "pages":
+            answer = client.get("/api/sql", params={"query": sql})
+            status = int(400 <= answer.status_code < 500)
+            print(answer.json()["code"], answer.text, file=sys.stderr)
         else:
             try:
                 print(wh.sql(sql, timeout=5))
@@ -89,7 +98,7 @@ def test_there_are_enough_cases() -> None:
     assert len(CASES) >= 60 and len({sql for _, _, sql in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize("surface", few(["command", "api"], 1))
+@pytest.mark.parametrize("surface", few(["command", "api", "pages"], 1))
 def test_nothing_is_written_nothing_outside_is_read_and_the_process_goes_on(surface: str, project: Project, tmp_path: Path) -> None:
     outside = tmp_path / "outside.csv"
     outside.write_text(f"canary\n{CANARY}\n")

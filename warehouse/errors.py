@@ -106,6 +106,8 @@ CODES: dict[str, str] = {
     "WH226": "a model's result does not depend on its inputs alone",
     "WH227": "the folder for the documentation contains something else",
     "WH228": "lineage events could not be delivered",
+    "WH229": "a label that hot metrics must not have",
+    "WH230": "a hot metric is not valid",
     "WH240": "a unit test is not valid",
     "WH241": "no test, and no model with tests, has this name",
     "WH242": "no failing rows are kept",
@@ -138,11 +140,16 @@ CODES: dict[str, str] = {
     # serving
     "WH521": "no table has the load points, or the requests, that are asked about",
     "WH522": "no point is meant, or it has no such axis",
+    # hot metrics
+    "WH531": "hot metrics would have more series than their budget",
+    "WH532": "two rows of a hot metric have the same labels",
+    "WH533": "the start of runs is not known, so that recent ones cannot be told from old ones",
     # surfaces
     "WH601": "a request cannot be read",
     "WH602": "a token is needed, or is not valid",
     "WH603": "a request comes from a place that is not allowed",
     "WH604": "there are too many requests",
+    "WH605": "a query was ended before its last row",
 }
 
 

@@ -61,6 +61,7 @@ class Project:
     redact: tuple[str, ...] = ()  # regular expressions of secrets in recorded commands
     sql_limits: SqlLimits = SqlLimits()
     pinned_build: str | None = None  # the digest of the build that is read as the current one; None: what the pointer names
+    max_hot_series: int | None = None  # None: as the contract has it
 
     @property
     def store_lock_days(self) -> int:
@@ -156,6 +157,7 @@ def read_project(root: Path) -> Project:
         retention=_retention(file),
         redact=_redact(file),
         sql_limits=_sql_limits(file),
+        max_hot_series=_max_hot_series(file),
         store_url=store_url,
         store_endpoint=_endpoint(file),
         store_region=file.value("store", "region", str, "") or None,
@@ -271,6 +273,15 @@ def _sql_limits(file: ProjectFile) -> SqlLimits:
             except ValueError as error:
                 raise file.fault("sql", key, f"sql.{key}: {error}", 'for example: timeout = 600, memory = "4GB"') from error
     return limits
+
+
+def _max_hot_series(file: ProjectFile) -> int | None:
+    if "max_series" not in file.section("hot_metrics"):
+        return None
+    most: int = file.value("hot_metrics", "max_series", int, 2_000_000)
+    if most < 1:
+        raise file.fault("hot_metrics", "max_series", "hot_metrics.max_series must be at least 1", "without it, 2,000,000 series are allowed")
+    return most
 
 
 def source_fault(root: Path, name: str, code: str, message: str, hint: str | None) -> WarehouseError:

@@ -23,6 +23,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "trusted_keys": frozenset(),  # and these names of keys
     "publication": frozenset({"require_signatures"}),
     "record": frozenset({"redact"}),
+    "hot_metrics": frozenset({"max_series"}),
     "retention": frozenset({"hot_days", "warm_days", "cold_days", "keep_detail"}),
 }
 _FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names

@@ -62,5 +62,9 @@ def too_many_rows(limits: SqlLimits) -> WarehouseError:
     return _reached(f"its result has more than {limits.rows:,} rows", "--rows N", "rows", "add a limit to the query; or ")
 
 
+def too_many_bytes(most: int) -> WarehouseError:
+    return WarehouseError("WH215", f"its result is larger than {most:,} bytes", "query", "aggregate or filter first, or ask for fewer rows")
+
+
 def _reached(message: str, option: str, key: str, way_out: str = "") -> WarehouseError:
     return WarehouseError("WH215", message, "query", f"{way_out}raise it with {option}, or with {key} in [sql] of warehouse.toml")

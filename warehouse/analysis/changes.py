@@ -314,12 +314,17 @@ def _series(
     missing = _missing(found)
     states = []
     for key, indicator, metric, point, unit, case, points, sessions, first, last in found.con.execute(sql).fetchall():
-        is_stale = bool(last and sessions >= _FOR_GAPS and now - last > _STALE * (last - first) / (sessions - 1))
         status = "outlier" if key in lone else statuses.get(key, "insufficient")
+        has_stopped = is_stale(first, last, sessions, now)
         states.append(
-            SeriesState(key, indicator, metric, point, unit, case, points, sessions, status, first, last, is_stale, missing.get(key, 0))
+            SeriesState(key, indicator, metric, point, unit, case, points, sessions, status, first, last, has_stopped, missing.get(key, 0))
         )
     return tuple(states)
+
+
+def is_stale(first: datetime | None, last: datetime | None, sessions: int, now: datetime) -> bool:
+    """Whether data stopped coming in a series of so many sessions between these times."""
+    return bool(first and last and sessions >= _FOR_GAPS and now - last > _STALE * (last - first) / (sessions - 1))
 
 
 def _missing(found: Measured) -> dict[str, int]:

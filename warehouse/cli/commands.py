@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "tables": "list the tables of the current build",
             "describe": "show the columns of a table, with unit and description",
             "sql": "query the current build",
+            "metrics": "print hot metrics of recent runs and of the warehouse, for Prometheus",
             "contracts": "print what this warehouse promises, or render a BenchmarkRun",
             "columns": "show what a column is computed from, down to the landing columns",
         },
@@ -65,6 +66,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Show it to others",
         {
             "serve": "serve pages and an API in which every number leads to its evidence",
+            "mcp": "serve the same to agents, by the Model Context Protocol",
             "token": "list, make and end the tokens that wh serve accepts",
         },
     ),

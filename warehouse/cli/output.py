@@ -82,6 +82,12 @@ def say(text: object, *, flush: bool = False, state: str = "") -> None:
     _print(shown, flush=flush)
 
 
+def write(text: str) -> None:
+    """Text for other programs on stdout, character by character; escaped only on a terminal."""
+    with naming(STDOUT):
+        sys.stdout.write(printable_lines(text) if sys.stdout.isatty() else text)
+
+
 def say_diff(diff: str) -> None:
     """A diff on stdout, in colours on a terminal."""
     lines = printable_lines(diff).split("\n")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import changes, compare, publications, run, runs
+from warehouse.surfaces.views import changes, compare, number, publications, run, runs, sql
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
     *compare.VIEWS,
     *runs.VIEWS,
     *run.VIEWS,
+    *number.VIEWS,
     *publications.VIEWS,
+    *sql.VIEWS,
 )
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from warehouse.digest import domain_digest
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
@@ -55,6 +56,14 @@ class Question:
     key: str
 
 
+def _build_of(given: Sequence[tuple[str, str]]) -> tuple[str | None, list[tuple[str, str]]]:
+    """The build that is asked for, and the other parameters. Raises WH601."""
+    builds = [text for name, text in given if name == BUILD]
+    if len(builds) > 1:
+        raise WarehouseError("WH601", f"the parameter {BUILD} is given twice", BUILD, exit_code=ExitCode.USAGE)
+    return (builds[0] or None) if builds else None, [pair for pair in given if pair[0] != BUILD]
+
+
 @dataclass
 class Answers:
     """Answers the views of one project, from many threads. The last answers are kept; one is computed once, whoever asks meanwhile waits."""
@@ -66,10 +75,11 @@ class Answers:
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
 
-    def question(self, view: View, given: Sequence[tuple[str, str]], path: Mapping[str, str]) -> Question:
+    def question(
+        self, view: View, given: Sequence[tuple[str, str]], path: Mapping[str, str], visitor: str = "", role: str = "admin"
+    ) -> Question:
         """What is asked. Raises WH601 for its parameters, WH211 (nothing built), WH214 (no such build), WH218."""
-        pinned = next((text for name, text in given if name == BUILD and text), None)
-        rest = [pair for place, pair in enumerate(given) if pair[0] != BUILD or pair in given[:place]]  # a repeated one is refused
+        pinned, rest = _build_of(given)
         values = view.read(rest, path)
         current = find_current(self.project)
         build = current
@@ -86,7 +96,7 @@ class Answers:
             current.digest if current else None, self.ledger_state(), now.date().isoformat(),
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
-        return Question(view, Visit(project, build, values, now), pinned is not None, newer, key)
+        return Question(view, Visit(project, build, values, now, visitor, role), pinned is not None, newer, key)
 
     def answer(self, asked: Question) -> Answer:
         """Raises what the view raises."""
@@ -104,7 +114,7 @@ class Answers:
         return state
 
     def _page(self, asked: Question) -> Page:
-        if asked.view.is_act:
+        if not asked.view.is_kept:
             return self._computed(asked)
         with self._lock:
             if kept := self._kept.get(asked.key):

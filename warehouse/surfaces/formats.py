@@ -43,8 +43,8 @@ def _part(part: Part) -> dict[str, Any]:
     ]
     return {
         "part": part.part, "name": part.name, "title": part.title, "note": part.note, "columns": columns,
-        "rows": [json_value(record) for record in records], "total": part.total if part.total is not None else len(records),
-        "truncated": part.total is not None and part.total > len(records), "more": part.more,
+        "rows": [json_value(record) for record in records], "total": None if part.is_cut else part.total or len(records),
+        "truncated": part.is_cut or (part.total or 0) > len(records), "more": part.more,
     }
 
 

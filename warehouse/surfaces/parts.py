@@ -6,7 +6,7 @@ A chart is drawn from the rows of its table and from nothing else, so that nothi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 Kind = Literal["text", "code", "number", "state", "moment", "bytes", "spark", "effect"]
@@ -69,7 +69,7 @@ class Chart:
 @dataclass(frozen=True)
 class Table:
     """Rows with named columns. `total` says how many rows there are in all where these are the first of them, and `more` where the next
-    are."""
+    are; `is_cut`: there are more, nobody counted how many."""
 
     part: ClassVar[str] = "table"
     name: str
@@ -80,6 +80,7 @@ class Table:
     empty: str = "none"
     total: int | None = None
     more: str | None = None
+    is_cut: bool = False
     chart: Chart | None = None
     is_folded: bool = False
 
@@ -122,6 +123,7 @@ class Figure:
     """One value large, with its unit, its interval in words, and its states."""
 
     part: ClassVar[str] = "figure"
+    kind: ClassVar[Kind] = "number"
     name: str
     value: Any
     unit: str | None = None
@@ -185,6 +187,13 @@ class Form:
     button: str = "Show"
     title: str = ""
     method: Literal["get", "post"] = "get"
+
+
+def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> tuple[Column, ...]:
+    """The columns, those hidden in which no row has a value: a reader gains nothing from them, a program may."""
+    return tuple(
+        replace(column, is_hidden=True) if rows and all(row[place] is None for row in rows) else column for place, column in enumerate(columns)
+    )
 
 
 Part = Table | Facts | Figure | Text | Excerpt | Form

@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.surfaces.parts import Page
 from warehouse.transform.finished.builds import Build
@@ -58,22 +60,29 @@ class Parameter:
 @dataclass(frozen=True)
 class Visit:
     """One asking of a view: the project with the build that it is of (None where nothing is built, or the view needs none), its parameters
-    by name, and the time that it is to count from (UTC)."""
+    by name, and the time that it is to count from (UTC); who asks, and with which role."""
 
     project: Project
     build: Build | None
     values: Mapping[str, Any]
     now: datetime
+    visitor: str = ""
+    role: str = "admin"
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
+
+    def events(self) -> list[Event]:
+        """The ledger's events, the oldest first."""
+        return list(Ledger(open_store(self.project).objects).events())
 
 
 @dataclass(frozen=True)
 class View:
     """`path` has its parameters in braces, as in `/runs/{run_id}`; a parameter whose braces say `:path` may have slashes. `needs_build`: it
     cannot be answered where nothing is built. `menu` is its word in the menu. `is_costly`: few of it are answered at a time. `is_act`: it does
-    something when it is asked, such as hashing files again: it is asked by POST, and no answer is kept."""
+    something when it is asked, such as hashing files again: it is asked by POST. `is_fresh`: it depends on more than its key says, or may be
+    large. No answer of either is kept."""
 
     name: str
     path: str
@@ -85,6 +94,11 @@ class View:
     needs_build: bool = True
     is_costly: bool = False
     is_act: bool = False
+    is_fresh: bool = False
+
+    @property
+    def is_kept(self) -> bool:
+        return not (self.is_act or self.is_fresh)
 
     @property
     def in_path(self) -> tuple[str, ...]:

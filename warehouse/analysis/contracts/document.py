@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.contracts.identifiers import IDENTIFIERS
+from warehouse.analysis.health import HEALTH
 from warehouse.claims.gate.policy import load_policy, policy_files
 from warehouse.digest import canonical_json
 from warehouse.landing.declaration import hot_metrics
@@ -22,7 +23,8 @@ from warehouse.transform.export.description import ProjectDescription, Table
 from warehouse.transform.export.tables import PUBLIC_SCHEMAS
 from warehouse.transform.finished.builds import check_current, find_current
 from warehouse.transform.finished.query import json_value, open_build, printable_json
-from warehouse.transform.project.model import RESERVED_COLUMNS
+from warehouse.transform.project.hot_metrics import HotMetric, hot_metrics_of
+from warehouse.transform.project.model import HOT_METRICS, RESERVED_COLUMNS
 from warehouse.transform.sql.duck import quoted
 from warehouse.version import __version__
 
@@ -34,7 +36,6 @@ CANONICAL_TABLES = (*FACTS, *INFERENCE_FACTS, *TRAINING_FACTS, *DIMENSIONS)  # t
 METRICS = "metric_definition_dim"
 _METRIC_COLUMNS = ("metric", "version", "definition", "unit", "better")
 _ROLLUP = "rollup"
-_HOT_METRICS = "this version exports no hot metrics: the rules are for those who do"
 _PLAYBOOKS = "this version has no playbooks"
 
 
@@ -61,7 +62,7 @@ def contracts_document(project: Project) -> dict[str, Any]:
     missing += [_missing("identifier", each["name"], "no table has it") for each in identifiers if not each["tables"]]
     if not metrics:
         missing.append(_missing("contract", "metric_definitions", f"the current build has no rows of {METRICS}"))
-    missing += [_missing("contract", "hot_metrics", _HOT_METRICS), _missing("contract", "playbooks", _PLAYBOOKS)]
+    missing.append(_missing("contract", "playbooks", _PLAYBOOKS))
     document = {
         "schema_version": SCHEMA_VERSION,
         "wh_version": __version__,
@@ -71,8 +72,10 @@ def contracts_document(project: Project) -> dict[str, Any]:
         "identifiers": identifiers,
         "metric_definitions": metrics,
         "hot_metrics": {
-            "store": hot_metrics.STORE, "retention_days": project.retention.hot_days, "max_active_series": hot_metrics.MAX_ACTIVE_SERIES,
+            "store": hot_metrics.STORE, "retention_days": project.retention.hot_days,
+            "max_active_series": project.max_hot_series or hot_metrics.MAX_ACTIVE_SERIES,
             "allowed_labels": list(hot_metrics.ALLOWED_LABELS), "forbidden_labels": list(hot_metrics.FORBIDDEN_LABELS),
+            "metrics": [_hot_metric(each) for each in sorted(_exported(tables), key=lambda each: each.name)],
         },
         "retention_tiers": _retention_tiers(project, tables),
         "playbooks": [],
@@ -119,6 +122,21 @@ def _table(table: Table) -> dict[str, Any]:
             for each in table.columns.values()
         ],
         "tests": [{"name": each.name, "column": each.column, "states": each.text, "severity": each.severity} for each in table.promises],
+    }
+
+
+def _exported(tables: dict[str, Table]) -> Iterator[HotMetric]:
+    """The hot metrics of the project's models, and those that `wh` computes."""
+    yield from HEALTH
+    for table in tables.values():
+        if table.model and table.model.role == HOT_METRICS:
+            yield from hot_metrics_of(table.model, {name: column.type for name, column in table.columns.items()})
+
+
+def _hot_metric(metric: HotMetric) -> dict[str, Any]:
+    return {
+        "name": metric.name, "type": metric.type, "unit": metric.unit, "labels": list(metric.labels), "source": metric.source,
+        "description": metric.help,
     }
 
 

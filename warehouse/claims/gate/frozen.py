@@ -76,11 +76,12 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
     )
 
 
-def judged_rows(publication: PublishedRollup) -> Iterator[JudgedRow]:
-    """The judged rows of a publication; none of one that was not judged. Raises WH307."""
+def judged_rows(publication: PublishedRollup, carrying: bytes = b"") -> Iterator[JudgedRow]:
+    """The judged rows of a publication, or those in whose text `carrying` stands; none of one that was not judged. Raises WH307."""
     if JUDGEMENT in publication.content:
         for line in publication.lines(JUDGEMENT):
-            yield _read(line, publication)
+            if carrying in line:
+                yield _read(line, publication)
 
 
 def published_policy(publication: PublishedRollup) -> Policy | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from warehouse.claims.gate.evidence import Evidence
 from warehouse.claims.gate.frozen import JudgedRow, evidence_of, interval_document, judged_rows, published_policy, told_interval, unreadable
 from warehouse.claims.gate.judgement import RuleVerdict, interval_text, judge
 from warehouse.claims.gate.policy import EXPLORATORY, Policy
@@ -23,8 +24,8 @@ NOT_CLAIMED = "not claimed"  # its query claims no statistic of this column, or 
 @dataclass(frozen=True)
 class Worth:
     """The verdict on a number, and what it follows from: the policy, None where there was none; the interval or why there is none, how many
-    observations of each level it rests on, and what each rule says. `statistic`: what its query claims it to be. All are empty for a
-    number that is not claimed."""
+    observations of each level it rests on, and what each rule says. `statistic`: what its query claims it to be; `evidence`: what was
+    judged. All are empty for a number that is not claimed."""
 
     verdict: str
     policy: Policy | None = None
@@ -32,6 +33,7 @@ class Worth:
     interval: Interval | NotSupported | None = None
     n: Mapping[str, int] | None = None
     rules: Sequence[RuleVerdict] = ()
+    evidence: Evidence | None = None
 
     def __str__(self) -> str:
         parts = [interval_text(self.interval)] if self.interval else []
@@ -57,11 +59,13 @@ class Worth:
 
 
 class PublishedWorth:
-    """What a publication says that its cells are worth; its judgements are read once, when the first is asked for. Raises WH307."""
+    """What a publication says that its cells are worth, or those of one `row`; its judgements are read once, when the first is asked for.
+    Raises WH307."""
 
-    def __init__(self, publication: PublishedRollup, claim: Claim) -> None:
+    def __init__(self, publication: PublishedRollup, claim: Claim, row: PublishedRow | None = None) -> None:
         self._publication, self._claim = publication, claim
         self._policy = published_policy(publication)
+        self._carrying = canonical_json(dict(row.grain_forms)) if row else b""
 
     def of(self, row: PublishedRow, cell: PublishedCell) -> Worth:
         """The worth of one cell; the rows under each rule are found again."""
@@ -74,11 +78,14 @@ class PublishedWorth:
             raise unreadable(ValueError(f"it judges {cell.column}, of which its query claims nothing"), self._publication)
         told = judged.cells[cell.column]
         guarantees = self._publication.record.get("guarantees", {})
-        again = judge(evidence_of(judged, row, cell.column, self._claim, guarantees), self._policy)
+        evidence = evidence_of(judged, row, cell.column, self._claim, guarantees)
+        again = judge(evidence, self._policy)
         return Worth(
-            told["verdict"], self._policy, self._claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules
+            told["verdict"], self._policy, self._claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules, evidence
         )
 
     @cached_property
     def _rows(self) -> Mapping[bytes, JudgedRow]:
-        return {canonical_json(dict(row.grain)): row for row in judged_rows(self._publication)}
+        # A row that no line states is not judged, unless a line cannot be read: then all are.
+        found = list(judged_rows(self._publication, self._carrying)) or judged_rows(self._publication)
+        return {canonical_json(dict(row.grain)): row for row in found}

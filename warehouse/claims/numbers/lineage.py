@@ -6,14 +6,14 @@ the same trace is made now, in the build that holds it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
-from warehouse.claims.publish.corrections import corrections
+from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
 from warehouse.claims.trace.determinism import Determinism, recorded
@@ -79,28 +79,30 @@ def lineage(project: Project, argument: str) -> Lineage:
     return lineage_of(project, find_cell(project, parse_argument(argument)))
 
 
-def lineage_of(project: Project, found: FoundCell) -> Lineage:
-    """The lineage of a cell that was found. Raises WH306, WH307."""
-    return _of_published(project, found) if found.publication else _of_built(project, found)
+def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:
+    """The lineage of a cell that was found. `events` are the ledger's, where the caller has read them. Raises WH306, WH307."""
+    return _of_published(project, found, events) if found.publication else _of_built(project, found)
 
 
-def _of_published(project: Project, found: FoundCell) -> Lineage:
+def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | None) -> Lineage:
     publication = found.publication
     assert publication
     publication.check()
+    events = list(Ledger(open_store(project).objects).events() if events is None else events)
+    published = publication_event(project, publication.digest, events)
     specification = read_specification(project, publication)
     specification.check_number(found.row, found.cell)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and now.cell.number_id != found.cell.number_id
     number = _lineage(
         project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
-        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None,
+        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None, published,
     )
     engine = publication.record.get("engine", {})
     return replace(
-        number, unit=declared_units(specification.document).get(found.cell.column), published=publication_event(project, publication.digest),
-        worth=PublishedWorth(publication, claim_of(specification.document["document"]["claim"])).of(found.row, found.cell),
-        is_provisional="published_as" in publication.record, correction=corrections(project).get(publication.digest),
+        number, unit=declared_units(specification.document).get(found.cell.column), published=published,
+        worth=PublishedWorth(publication, claim_of(specification.document["document"]["claim"]), found.row).of(found.row, found.cell),
+        is_provisional="published_as" in publication.record, correction=corrected(events).get(publication.digest),
         software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
     )
 
@@ -122,7 +124,7 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]
     models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
-    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False)
+    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False, None)
 
 
 def _lineage(
@@ -135,6 +137,7 @@ def _lineage(
     evidence: tuple[Mapping[str, Any], ...],
     now: tuple[str | None, Any] | None,
     is_gone: bool,
+    published: Event | None,
 ) -> Lineage:
     store = open_store(project)
     raw_files = tuple(
@@ -152,7 +155,7 @@ def _lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column, found.cell.is_exact) if found.publication else None,
-        check_number_signatures(project, bundles, found.publication), removed_bundles(store, bundles),
+        check_number_signatures(project, bundles, found.publication, published), removed_bundles(store, bundles),
         *_decisions(store.objects, runs), *_declared(project, found),
     )
 

@@ -56,10 +56,26 @@ def _typed(value: Any) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if is_text or set(text) & set(',]"=') or text != text.strip() else text
 
 
-def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
-    """The one cell that is meant. Raises WH304 when there is none, WH305, listing them, when there are several, and WH307
-    when it may stand in a publication that is damaged, and stands in none that is whole, WH218 when the build is altered."""
-    published = publications(project)
+def find_cell(project: Project, argument: NumberArgument, published: Sequence[PublishedRollup] | None = None) -> FoundCell:
+    """The one cell that is meant. `published` are all publications, where the caller has listed them. Raises WH304 when there is none,
+    WH305, listing them, when there are several, and WH307 when it may stand in a publication that is damaged, and stands in none that is
+    whole, WH218 when the build is altered."""
+    published = publications(project) if published is None else published
+    found = find_cells(project, argument, published)
+    if len(found) > 1:
+        listed = "\n".join(f"  {cell.cell.number_id}  {cell.cell.value}  {cell.key}" for cell in found[:_LISTED])
+        more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        raise WarehouseError(
+            "WH305", f"{len(found)} cells match:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
+        )
+    if found[0].publication is None:
+        for publication in _of_query(published, found[0].query):  # only when these are whole is it known not to be published
+            publication.check()
+    return found[0]
+
+
+def find_cells(project: Project, argument: NumberArgument, published: Sequence[PublishedRollup]) -> list[FoundCell]:
+    """All cells that may be meant, at least one. Raises WH304, WH307 and WH218, as `find_cell`."""
     match argument:
         case IdArgument(number_id):
             found = _by_id(project, published, number_id)
@@ -81,16 +97,7 @@ def find_cell(project: Project, argument: NumberArgument) -> FoundCell:
             isinstance(argument, LiteralArgument) and _nearest(project, published, argument) or _known(project, argument),
             ExitCode.NOT_FOUND,
         )
-    if len(found) > 1:
-        listed = "\n".join(f"  {cell.cell.number_id}  {cell.cell.value}  {cell.key}" for cell in found[:_LISTED])
-        more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-        raise WarehouseError(
-            "WH305", f"{len(found)} cells match:\n{listed}{more}", _shown(argument), "name one of them", ExitCode.AMBIGUOUS
-        )
-    if found[0].publication is None:
-        for publication in _of_query(published, found[0].query):  # only when these are whole is it known not to be published
-            publication.check()
-    return found[0]
+    return found
 
 
 def _known(project: Project, argument: NumberArgument) -> str:
@@ -194,8 +201,8 @@ def published_number(published: Sequence[PublishedRollup], number_id: str) -> Fo
     """The number in the first of the publications that holds it and is whole."""
     for publication in published:
         with suppress(WarehouseError):
-            publication.check()
             for row in publication.rows(carrying=number_id):
+                publication.check()  # only one that holds it: to hash all of them takes long
                 for cell in row.cells.values():
                     if cell.number_id == number_id:
                         return FoundCell(str(publication.record["query"]), row, cell, publication, None)

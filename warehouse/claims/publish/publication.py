@@ -23,7 +23,7 @@ from typing import Any
 from warehouse.claims.publish.why_sets import Run, WhySets
 from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger.events import PUBLICATION, Ledger
+from warehouse.evidence.ledger.events import PUBLICATION, Event, Ledger
 from warehouse.evidence.objects.base import Objects, damage
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import inexact
@@ -143,10 +143,10 @@ class PublishedRollup:
                 raise _tampered(f"{name} differs from its digest", self.digest)
 
 
-def publications(project: Project) -> list[PublishedRollup]:
+def publications(project: Project, events: Iterable[Event] | None = None) -> list[PublishedRollup]:
     """All publications, the last one published first; also a damaged one, and one that is gone though the ledger has it: these say so
-    when they are read."""
-    return stored_publications(open_store(project).objects)
+    when they are read. `events` are the ledger's, where the caller has read them."""
+    return stored_publications(open_store(project).objects, events)
 
 
 def publication_with(project: Project, beginning: str) -> PublishedRollup:
@@ -162,11 +162,11 @@ def publication_with(project: Project, beginning: str) -> PublishedRollup:
     return found[0]
 
 
-def stored_publications(objects: Objects) -> list[PublishedRollup]:
+def stored_publications(objects: Objects, events: Iterable[Event] | None = None) -> list[PublishedRollup]:
     """Those of one store."""
-    events = [event for event in Ledger(objects).events() if event.kind == PUBLICATION]
-    order = {event.subject: number for number, event in enumerate(events)}
-    queries = {event.subject: str(event.detail.get("query")) for event in events if "query" in event.detail}
+    made = [event for event in (Ledger(objects).events() if events is None else events) if event.kind == PUBLICATION]
+    order = {event.subject: number for number, event in enumerate(made)}
+    queries = {event.subject: str(event.detail.get("query")) for event in made if "query" in event.detail}
     there = [key.split("/")[1] for key in objects.matching(publication_key("*", RECORD))]
     found = [_opened(objects, digest, queries.get(digest)) for digest in there]
     found += [_gone(objects, digest, queries.get(digest)) for digest in order.keys() - set(there)]

@@ -92,12 +92,13 @@ def check_publication_signatures(project: Project, publication: PublishedRollup)
     return check_signatures(open_store(project).objects, publication_subject(publication.digest, publication.record), trusted_keys(project))
 
 
-def publication_event(project: Project, digest: str) -> Event | None:
-    """The ledger's event of a publication: the first that is signed by a trusted key, or else the first."""
+def publication_event(project: Project, digest: str, events: Iterable[Event] | None = None) -> Event | None:
+    """The ledger's event of a publication: the first that is signed by a trusted key, or else the first. `events` are the ledger's, where
+    the caller has read them."""
     objects, trusted = open_store(project).objects, trusted_keys(project)
-    events = [event for event in Ledger(objects).events() if event.kind == PUBLISHED and event.subject == digest]
-    signed = (event for event in events if check_signatures(objects, checkpoint_subject(event), trusted).state == VALID)
-    return next(signed, events[0] if events else None)
+    made = [event for event in (Ledger(objects).events() if events is None else events) if event.kind == PUBLISHED and event.subject == digest]
+    signed = (event for event in made if check_signatures(objects, checkpoint_subject(event), trusted).state == VALID)
+    return next(signed, made[0] if made else None)
 
 
 def check_checkpoint(project: Project, event: Event | None) -> Signing | None:
@@ -111,14 +112,15 @@ def check_decision_signatures(project: Project, decisions: Iterable[Decision]) -
     return {decision.event.sha256: check_signatures(objects, decision_subject(decision.event), trusted) for decision in decisions}
 
 
-def check_number_signatures(project: Project, bundles: Iterable[str], publication: PublishedRollup | None) -> Signings:
-    """What the signatures under a number are now."""
+def check_number_signatures(project: Project, bundles: Iterable[str], publication: PublishedRollup | None, published: Event | None) -> Signings:
+    """What the signatures under a number are now. `published` is the event of its publication."""
+    objects, trusted = open_store(project).objects, trusted_keys(project)
     return Signings(
-        {digest: check_evidence_signatures(project, digest) for digest in sorted(bundles)},
+        {digest: check_signatures(objects, evidence_subject(digest), trusted) for digest in sorted(bundles)},
         check_publication_signatures(project, publication) if publication else None,
-        tuple(trusted_keys(project).values()),
-        check_decision_signatures(project, named_decisions(open_store(project).objects, made_with(project, publication))[0]),
-        check_checkpoint(project, publication_event(project, publication.digest)) if publication else None,
+        tuple(trusted.values()),
+        check_decision_signatures(project, named_decisions(objects, made_with(project, publication))[0]),
+        check_checkpoint(project, published),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -81,6 +82,8 @@ def _summarise(document: dict[str, Any]) -> None:
     hot = document["hot_metrics"]
     say(f"\nhot metrics, allowed labels: {', '.join(hot['allowed_labels'])}")
     say(f"hot metrics, forbidden labels: {', '.join(hot['forbidden_labels'])}")
+    sources = Counter(each["source"] or "wh" for each in hot["metrics"])
+    say(f"hot metrics: {', '.join(f'{count} of {source}' for source, count in sorted(sources.items()))}")
     tiers = [f"{each['tier']} {counted(each['days'], 'day')}" for each in document["retention_tiers"]]
     policies = [f"{each['name']} {each['version']} ({counted(len(each['rules']), 'rule')})" for each in document["gate_policies"]]
     ingestors = [f"{each['name']} {each['version']}" for each in document["ingestors"]]

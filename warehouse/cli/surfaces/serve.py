@@ -10,7 +10,7 @@ from warehouse.cli.output import notice
 from warehouse.errors import ExitCode
 
 PAGE = "docs/serving-pages.md"
-EXAMPLES = ("wh serve", "wh serve --port 8080", "wh serve --host 0.0.0.0 --name warehouse.example.org")
+EXAMPLES = ("wh serve", "wh serve --port 8080", "wh serve --port 0 --name warehouse.example.org")
 INTERRUPTED = "the server has stopped"
 
 

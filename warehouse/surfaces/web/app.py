@@ -6,16 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.landing.declaration.generator import render_benchmark_run
 from warehouse.project import Project
 from warehouse.surfaces.all_views import VIEWS
-from warehouse.surfaces.answering import Answers
+from warehouse.surfaces.answering import Answers, Question
 from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, page_document, table_bytes
+from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
 from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
@@ -28,14 +31,20 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATUS = {
     ExitCode.USAGE: 400, ExitCode.NOT_FOUND: 404, ExitCode.AMBIGUOUS: 409, ExitCode.TAMPERED: 409, ExitCode.MISSING: 404, ExitCode.FAILED: 409,
 }
-_STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400}
+_STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH602": 401, "WH603": 403, "WH604": 429, "WH131": 400, "WH605": 422}
 _MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
 def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
     """The guarded application of a project, which answers to the names in `hosts`."""
-    app = FastAPI(title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     answers, tokens = Answers(project), Tokens(project)
+    sessions = _agents(answers)
+    app = FastAPI(
+        title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None,
+        lifespan=(lambda app: sessions.session_manager.run()) if sessions else None,
+    )
+    if sessions:
+        app.router.routes.append(Route("/mcp", sessions))
     for view in VIEWS:
         _add_view(app, answers, view)
     _add_contracts(app, project)
@@ -49,26 +58,45 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
         message = "there is no such page" if error.status_code == 404 else str(error.detail)
         return _error(request.scope, WarehouseError("WH601", message, request.url.path), error.status_code, project)
 
+    def not_read(request: Request, error: RequestValidationError) -> Response:
+        told = error.errors()[0]
+        place = ".".join(map(str, told["loc"]))
+        return _error(request.scope, WarehouseError("WH601", printable(str(told["msg"])), printable(place)), 400, project)
+
+    app.add_exception_handler(RequestValidationError, not_read)  # type: ignore[arg-type]
     app.add_exception_handler(WarehouseError, failed)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
     app.openapi = documented(app)  # type: ignore[method-assign]
     return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
 
 
+def _agents(answers: Answers) -> Any:
+    """What answers MCP under `/mcp`; None where the optional package is not installed."""
+    try:
+        from warehouse.surfaces.agents.server import http_application
+    except ImportError:
+        return None
+    return http_application(answers)
+
+
 def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
+    def _asked(request: Request, given: list[tuple[str, str]]) -> Question:
+        state = request.scope.get("state", {})
+        return answers.question(view, given, request.path_params, state.get("visitor", ""), state.get("role") or "read")
+
     def html(request: Request) -> Response:
-        asked = answers.question(view, request.query_params.multi_items(), request.path_params)
+        asked = _asked(request, request.query_params.multi_items())
         tag = f'W/"{asked.key[:32]}-html"'
-        if _has(request, tag) and not view.is_act:
+        if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _tagged(HTMLResponse(page_html(answers.answer(asked), answers.project.name)), tag)
+        return _tagged(HTMLResponse(page_html(answers.answer(asked), answers.project.name)), tag if view.is_kept else None)
 
     def data(request: Request) -> Response:
         given = request.query_params.multi_items()
         own, rest = _format_of(given)
-        asked = answers.question(view, rest, request.path_params)
+        asked = _asked(request, rest)
         tag = f'W/"{asked.key[:32]}-{own["format"]}-{own["table"] or ""}"'.encode("ascii", "backslashreplace").decode()
-        if _has(request, tag) and not view.is_act:
+        if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
         found = answers.answer(asked)
         if own["format"] == "json":
@@ -76,7 +104,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
             body = json_bytes(head | page_document(found.page))
         else:
             body = table_bytes(chosen_table(found.page, own["table"]), own["format"])
-        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag)
+        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag if view.is_kept else None)
         if own["format"] != "json":
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response
@@ -106,7 +134,9 @@ def _format_of(given: list[tuple[str, str]]) -> tuple[dict[str, Any], list[tuple
 
 
 def _add_contracts(app: FastAPI, project: Project) -> None:
-    def contracts() -> Response:
+    def contracts(request: Request) -> Response:
+        for name in request.query_params:
+            raise WarehouseError("WH601", f"benchmark_contracts has no parameter {printable(name)!r}", printable(name), exit_code=ExitCode.USAGE)
         return Response(document_bytes(contracts_document(project)), media_type="application/json")
 
     def render(fields: dict[str, Any]) -> Response:
@@ -158,6 +188,9 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
             raise HTTPException(404)
         return Response(files[name], media_type=_MEDIA[name.rpartition(".")[2]], headers={"Cache-Control": "max-age=3600"})
 
+    def metrics() -> Response:
+        return Response(exposition(project), media_type="text/plain; version=0.0.4; charset=utf-8")
+
     def healthz() -> Response:
         return Response("ok\n", media_type="text/plain")
 
@@ -165,6 +198,7 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
         return JSONResponse(app.openapi())
 
     app.add_api_route("/assets/{name}", asset, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/metrics", metrics, methods=["GET"], include_in_schema=False)
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.add_api_route("/api/openapi.json", schema, methods=["GET"], include_in_schema=False)
 
@@ -177,8 +211,8 @@ def _not_modified(tag: str) -> Response:
     return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "private, no-cache"})
 
 
-def _tagged(response: Response, tag: str) -> Response:
-    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})
+def _tagged(response: Response, tag: str | None) -> Response:
+    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"} if tag else {"Cache-Control": "no-store"})
     return response
 
 

@@ -42,15 +42,15 @@ class Allowance:
     a_minute: float
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
-    def take(self, visitor: str, cost: float = 1.0) -> bool:
+    def take(self, visitor: str) -> bool:
         """Whether the visitor may act once more."""
         now = time.monotonic()
         left, at = self._left.pop(visitor, (self.a_minute, now))
         left = min(self.a_minute, left + (now - at) * self.a_minute / 60)
-        self._left[visitor] = (left - cost if left >= cost else left, now)
+        self._left[visitor] = (left - 1 if left >= 1 else left, now)
         while len(self._left) > _MOST_VISITORS:
             self._left.popitem(last=False)
-        return left >= cost
+        return left >= 1
 
 
 @dataclass
@@ -98,13 +98,10 @@ class Guard:
             return error, 401
         visitor, role = address, "admin" if is_open else None
         if not is_open and (text := _token_text(headers)):
-            # Wrong tokens are counted before the right one is looked for: guessing gains nothing by being answered.
-            if not self._failures.take(address, 0):
-                return WarehouseError("WH604", "too many wrong tokens"), 429
             if holder := self.tokens.holder(text):
                 visitor, role = f"token {holder.name}", holder.role
-            else:
-                self._failures.take(address)
+            elif not self._failures.take(address):  # the right tokens of the same address, perhaps a proxy's, are still accepted
+                return WarehouseError("WH604", "too many wrong tokens"), 429
         if not self._requests.take(visitor):
             return WarehouseError("WH604", f"more than {self.requests_a_minute:,.0f} requests a minute"), 429
         if role is None and not scope["path"].startswith(OPEN_PATHS):

@@ -35,7 +35,7 @@ def serve(project: Project, host: str, port: int, names: frozenset[str], rate: i
     started(f"http://{shown}:{listening.getsockname()[1]}/")
     # No server header, no access log with what was asked; a proxy's word on who asks is not taken.
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, lifespan="off", timeout_graceful_shutdown=5
+        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=5
     )
     uvicorn.Server(config).run(sockets=[listening])
 

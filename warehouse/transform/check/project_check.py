@@ -24,7 +24,8 @@ from warehouse.transform.inputs.sources import SOURCE_SCHEMA, at_its_source, sou
 from warehouse.transform.project.data_tests import SqlTest, data_tests, load_sql_tests
 from warehouse.transform.project.feeds import FEED_SCHEMA, with_feeds
 from warehouse.transform.project.graph import build_graph
-from warehouse.transform.project.model import Model
+from warehouse.transform.project.hot_metrics import hot_metric_faults
+from warehouse.transform.project.model import HOT_METRICS, Model
 from warehouse.transform.project.model_files import read_models, read_queries
 from warehouse.transform.sql.duck import connect
 from warehouse.transform.sql.text import fault_at, first_token
@@ -147,7 +148,7 @@ def _inspect(
     plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
     checked = CheckedProject(everything, graph, columns, file_columns, plans)
     tests, found = session.bind_tests(data_tests(everything, sql_tests), checked)
-    return replace(checked, tests=tests), [*faults, *found]
+    return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults(models.values(), columns)]
 
 
 def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:
@@ -182,7 +183,7 @@ def _role_faults(models: Iterable[Model]) -> Iterator[WarehouseError]:
     """A WH201 for every model that has a role that another one has."""
     first: dict[str, Model] = {}
     for model in models:
-        if model.role and first.setdefault(model.role, model) is not model:
+        if model.role and model.role != HOT_METRICS and first.setdefault(model.role, model) is not model:
             message = f"role {model.role} is that of {first[model.role].place} too"
             yield model.header_fault("WH201", message, "role", hint="only one table can have a role: remove it from the other, or replace that file")
 

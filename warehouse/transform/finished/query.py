@@ -165,6 +165,29 @@ def read_arrow(result: "duckdb.DuckDBPyConnection", sql: str, limits: SqlLimits)
     return pa.Table.from_arrays(table.columns, schema=described_schema(result, sql, table.schema))
 
 
+@dataclass(frozen=True)
+class FirstRows:
+    """The first rows of a result, and whether there are more."""
+
+    table: "pa.Table"
+    has_more: bool
+
+
+def read_first(result: "duckdb.DuckDBPyConnection", sql: str, most: int) -> FirstRows:
+    """The first `most` rows of a session's result, with `result_metadata`; no more than one row beyond them is kept."""
+    import pyarrow as pa
+
+    reader, batches, left = _arrow_reader(result), [], most + 1
+    for batch in reader:
+        batches.append(batch.slice(0, left))
+        left -= batches[-1].num_rows
+        if left <= 0:
+            break
+    table = pa.Table.from_batches(batches, reader.schema)
+    first = table.slice(0, most)
+    return FirstRows(pa.Table.from_arrays(first.columns, schema=described_schema(result, sql, table.schema)), table.num_rows > most)
+
+
 def _within(reader: "pa.RecordBatchReader", limits: SqlLimits) -> "Iterator[pa.RecordBatch]":
     """The batches of a result. Raises WH215 after as many rows as it may have."""
     left = limits.rows
@@ -245,7 +268,7 @@ def _text(value: Any) -> Any:
 
 
 def _write_json(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
-    names = _distinct([column[0] for column in result.description])
+    names = distinct_names([column[0] for column in result.description])
     separator = "["
     for row in _rows(result, limits):
         text = json.dumps(json_value(dict(zip(names, row, strict=True))), ensure_ascii=False)
@@ -262,7 +285,7 @@ def printable_json(text: str) -> str:
     )
 
 
-def _distinct(names: list[str]) -> list[str]:
+def distinct_names(names: list[str]) -> list[str]:
     """Column names, a repeated one with a number: a JSON object would keep only the last."""
     found: list[str] = []
     for name in names:

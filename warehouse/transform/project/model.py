@@ -16,13 +16,14 @@ RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a ro
 RESERVED_COLUMNS = ("query_spec_digest", "number_ids")  # of a rollup: the warehouse adds them
 RUNS, RUN_FILES, MEASUREMENTS, CONDITIONS = "runs", "run_files", "measurements", "conditions"
 LOAD_POINTS, REQUESTS, SLOS = "load_points", "requests", "slos"
+HOT_METRICS = "hot_metrics"  # the one role that several models may have
 # What a model may be to the engine, which knows no table of any project by name, and the text columns that it needs for that.
 ROLES: Mapping[str, tuple[str, ...]] = {
     RUNS: (RUN_COLUMN,), RUN_FILES: (RUN_COLUMN, BUNDLE_COLUMN),
     MEASUREMENTS: (RUN_COLUMN, "indicator", "metric", "point", "better", "session", "series_key", "comparable_key"),
     CONDITIONS: (RUN_COLUMN, "kind", "name", "value_text"),
     LOAD_POINTS: (RUN_COLUMN, "curve_key", "load_kind", "status"),
-    REQUESTS: (RUN_COLUMN,), SLOS: ("slo",),
+    REQUESTS: (RUN_COLUMN,), SLOS: ("slo",), HOT_METRICS: (),
 }
 
 

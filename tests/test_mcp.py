@@ -1,0 +1,107 @@
+"""The MCP server: its tools, what they answer, and that no figure comes without what proves it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import anyio
+import pytest
+from conftest import REPOSITORY
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+from samples.served import served_project
+from serving import client, server
+
+from warehouse.surfaces.agents.server import mcp_server
+from warehouse.surfaces.agents.tools import MOST_ROWS, ROWS, all_tools
+from warehouse.surfaces.answering import Answers
+
+
+def called(name: str, **arguments: Any) -> Any:
+    """The result of one call, by the client of the official package."""
+    async def call() -> Any:
+        async with Client(mcp_server(Answers(served_project()))) as asking:
+            return await asking.call_tool(name, arguments)
+
+    return anyio.run(call)
+
+
+def answer(name: str, **arguments: Any) -> dict[str, Any]:
+    found = called(name, **arguments)
+    assert not found.is_error, found.content[0].text
+    assert json.loads(found.content[0].text) == found.structured_content
+    return dict(found.structured_content)
+
+
+def test_all_tools_are_listed_described_and_only_read() -> None:
+    async def listed() -> Any:
+        async with Client(mcp_server(Answers(served_project()))) as asking:
+            return (await asking.list_tools()).tools
+
+    tools = anyio.run(listed)
+    assert [tool.name for tool in tools] == [tool.name for tool in all_tools()]
+    for tool in tools:
+        assert tool.annotations.read_only_hint is True and tool.annotations.destructive_hint is False, tool.name
+        assert tool.description.endswith(".") and tool.input_schema["additionalProperties"] is False
+        assert all(each.get("description") for each in tool.input_schema["properties"].values()), tool.name
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_the_official_client_calls_a_tool(transport: str) -> None:
+    async def call(place: Any) -> Any:
+        async with Client(place) as asking:
+            assert {"sql", "benchmark_contracts"} <= {tool.name for tool in (await asking.list_tools()).tools}
+            return await asking.call_tool("sql", {"query": "select count(*) as runs from benchmark_run_fact"})
+
+    if transport == "stdio":
+        arguments = ["-m", "warehouse.cli.main", "--project", str(served_project().root), "mcp"]
+        found = anyio.run(call, StdioServerParameters(command=sys.executable, args=arguments, env={"PYTHONPATH": str(REPOSITORY)}))
+    else:
+        with server(served_project()) as place:
+            found = anyio.run(call, f"{place}/mcp")
+    assert found.structured_content["parts"][0]["rows"] == [{"runs": 6}]
+
+
+def test_the_contract_is_that_of_the_other_surfaces() -> None:
+    assert called("benchmark_contracts").content[0].text.encode() == client(served_project()).get("/api/benchmark/contracts").content
+
+
+def test_an_answer_is_small_and_says_what_was_cut() -> None:
+    query = "select i, repeat('x', 100) as text from range(5000) t(i) order by i"
+    small = answer("sql", query=query)
+    assert (len(small["parts"][0]["rows"]), small["truncated"]) == (ROWS, True)
+    assert len(json.dumps(small)) < 8_000
+    large = answer("sql", query=query, max_rows=MOST_ROWS)
+    assert len(large["parts"][0]["rows"]) == MOST_ROWS
+    whole = answer("sql", query="select 1 as one")
+    assert (whole["truncated"], whole["parts"][0]["total"]) == (False, 1)
+
+
+def test_every_answer_names_its_build_and_where_it_is() -> None:
+    found = answer("sql", query="select 1 as one")
+    place = found["cite"]["address"]
+    assert found["cite"]["build_digest"][:12] in place
+    assert client(served_project()).get(place).status_code == 200
+    assert "no policy has judged" in found["notices"][0]
+
+
+@pytest.mark.parametrize(("name", "arguments", "code"), [
+    ("sql", {"query": "drop table x"}, "WH213"),
+    ("sql", {"query": "select 1", "nosuch": "x"}, "WH601"),
+    ("sql", {"query": "select 1", "max_rows": 5000}, "WH601"),
+    ("sql", {"query": ["select 1"]}, "WH601"),
+    ("sql", {"query": "select 1", "build": "ffff"}, "WH214"),
+    ("nosuch", {}, "WH601"),
+    ("benchmark_contracts", {"x": 1}, "WH601"),
+    ("render_benchmark_run", {"cadence": "sometimes"}, "WH131"),
+])
+def test_a_wrong_call_gets_an_error_with_a_code(name: str, arguments: dict[str, Any], code: str) -> None:
+    found = called(name, **arguments)
+    assert found.is_error and json.loads(found.content[0].text)["code"] == code
+
+
+def test_over_http_a_token_is_needed_as_for_pages() -> None:
+    guarded = client(served_project(), hosts=frozenset({"wh.example"}))
+    assert guarded.post("/mcp", json={}).status_code == 421

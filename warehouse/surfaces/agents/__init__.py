@@ -1,0 +1,1 @@
+"""The MCP server: the views as tools for agents."""

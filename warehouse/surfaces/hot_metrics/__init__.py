@@ -1,0 +1,1 @@
+"""Hot metrics of the current build, for Prometheus."""

@@ -1,0 +1,176 @@
+"""One number: its value and what that is worth, the runs under it, the way to its bytes, and how to check all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+
+from warehouse.claims.gate.judgement import interval_text
+from warehouse.claims.numbers.lineage import Lineage, lineage_of
+from warehouse.claims.numbers.raw_bytes import WHOLE, OpenedFile, open_file
+from warehouse.claims.numbers.search import find_cell
+from warehouse.claims.publish.corrections import correction_text
+from warehouse.claims.publish.publication import publications
+from warehouse.errors import counted, printable
+from warehouse.evidence.ledger.events import CORRECTION
+from warehouse.evidence.ledger.removal import removal_text
+from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.signing.signatures import INVALID, VALID
+from warehouse.evidence.store import proof_key
+from warehouse.project import Project
+from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
+from warehouse.surfaces.view import View, Visit, address
+from warehouse.surfaces.views import number_audit, number_checks, number_origin, number_runs
+from warehouse.surfaces.views.number_audit import NUMBER_ID, read_id
+from warehouse.surfaces.views.shown_bytes import excerpts
+from warehouse.transform.export.docs.published_pages import short
+
+_OPENED_FILES = 3
+_HASHED_BYTES = 64 << 20  # for one page: a larger file is hashed where it is shown itself
+
+
+def _page(visit: Visit) -> Page:
+    events = visit.events()
+    published = publications(visit.project, events)
+    found = find_cell(visit.project, read_id(visit), published)
+    number = lineage_of(visit.project, found, events)
+    opened = _opened(visit.project, number)
+    parts: list[Part] = [
+        _figure(number, opened), _about(number), number_runs.runs_table(number), _steps(number, opened), *excerpts(opened),
+        *number_checks.gate(number), number_checks.verification(number), number_checks.history(number, found, published, events),
+        *number_origin.reproduction(visit, number), *number_origin.query(visit, number), number_origin.files(number, opened),
+        number_checks.signatures(number), number_checks.citation(visit, number),
+    ]
+    said = f": {number.description}" if number.description else ""
+    return Page(
+        _title(number), tuple(part for part in parts if part is not None), f"{number.query}.{number.column}{said}", notices=tuple(_notices(number)),
+        crumbs=(("Numbers", "/numbers"),), next_steps=_next_steps(number),
+    )
+
+
+def _title(number: Lineage) -> str:
+    return " · ".join(short(value) for value in number.grain.values() if value is not None) or number.query
+
+
+def _opened(project: Project, number: Lineage) -> list[OpenedFile]:
+    """The first files, hashed, as far as they are not too large for a page."""
+    objects, left, found = open_store(project).objects, _HASHED_BYTES, []
+    for file in number.raw_files[:_OPENED_FILES]:
+        with suppress(OSError):  # one that is gone costs nothing to hash
+            left -= objects.size(proof_key(file.artifact_manifest_digest, file.raw_path, file.sha256))
+        if left >= 0:
+            found.append(open_file(project, file))
+    return found
+
+
+def _figure(number: Lineage, opened: Sequence[OpenedFile]) -> Figure:
+    worth = number.worth
+    words = [interval_text(worth.interval)] if worth and worth.interval else []
+    if worth and worth.n:
+        words.append(", ".join(counted(count, level) for level, count in worth.n.items()))
+    if not words:
+        was_judged = worth is not None and worth.policy is not None
+        words.append(f"no interval: {'its query claims no statistic of it' if was_judged else 'it was not judged'}")
+    return Figure("number", number.value, number.unit, "; ".join(words), tuple(dict.fromkeys(_states(number, opened))))
+
+
+def _states(number: Lineage, opened: Sequence[OpenedFile]) -> Iterator[str]:
+    if number.correction:
+        yield "superseded" if number.correction.kind == CORRECTION else "withdrawn"
+    yield from (each.state for each in opened if each.state != WHOLE)
+    if number.publication is None:
+        yield "not published"
+    elif number.worth:
+        yield number.worth.verdict
+    if number.is_provisional and not (number.worth and number.worth.verdict == "provisional"):
+        yield "published as provisional"
+    if number.decisions:
+        yield "retracted"
+    if number.now or (number.is_gone and number.publication):
+        yield "stale"
+    if number.removals:
+        yield "expired by policy"
+    if number.signings and number.signings.publication:
+        state = number.signings.publication.state
+        yield {VALID: "signed", INVALID: "signature invalid"}.get(state, state)
+
+
+def _notices(number: Lineage) -> Iterator[str]:
+    if number.correction:
+        yield f"The publication that holds it was {correction_text(number.correction)}."
+    if number.publication is None:
+        yield f"This number is built and not published: it was traced now, in the current build. To publish it: wh publish {number.query}"
+    if number.now:
+        yield f"As published it is {number.value}; the current build holds {number.now[1]} in its cell."
+    elif number.is_gone and number.publication:
+        yield "The current build has no such cell. What is shown is as it was published."
+    for run, decision in chain(number.decisions.items(), number.settlements.items()):
+        yield f"Run {printable(run)} was {decision}."
+    for digest, removal in number.removals.items():
+        yield f"Bundle {digest[:12]} was {removal_text(removal)}."
+
+
+def _about(number: Lineage) -> Facts:
+    facts = [*(Fact(name, value) for name, value in number.grain.items()), Fact("number", number.number_id, kind="code")]
+    facts.append(Fact("cell", printable(number.key), kind="code"))
+    if number.worth and number.worth.statistic:
+        facts.append(Fact("statistic", number.worth.statistic, note="of its runs, as its query claims"))
+    if number.publication:
+        facts += _published(number, number.publication)
+    return Facts("about", tuple(facts))
+
+
+def _published(number: Lineage, publication: str) -> Iterator[Fact]:
+    """What was published, and what the current build holds now."""
+    event, now = number.published, number.now
+    by = f"by {printable(event.by)}" if event else "the ledger has no event of it"
+    yield Fact("published", event.at if event else None, kind="moment", note=by)
+    yield Fact("publication", publication, link=address("/publications/{publication}", publication=publication), kind="code")
+    yield Fact("as_published", number.value, number.unit)
+    link = address("/numbers/{number_id}", number_id=now[0]) if now and now[0] else None
+    if now:
+        yield Fact("now", now[1], number.unit, link, note="another number")
+    else:
+        value, note = (None, "the current build has no such cell") if number.is_gone else (number.value, "the same number")
+        yield Fact("now", value, number.unit, note=note)
+    if number.determinism:
+        yield Fact("reproducible", str(number.determinism), note="E: to the last bit; T: within the tolerance of float sums")
+    yield from (Fact(f"made_with_{name}", version) for name, version in number.software.items())
+
+
+def _steps(number: Lineage, opened: Sequence[OpenedFile]) -> Facts:
+    workloads = {run.get("workload_spec_digest") for run in number.runs} - {None}
+    left_out = number_runs.left_out_count(number)
+    hashed = [each for each in opened if each.state == WHOLE]
+    told = "; ".join([
+        f"{len(hashed)} of {len(number.raw_files)} hashed now and whole" if opened else "",
+        *(f"{printable(each.file.raw_path)} is {each.state}" for each in opened if each.state != WHOLE),
+    ])
+    publication = number.publication and address("/publications/{publication}", publication=number.publication)
+    catalogue = address("/catalogue/{table}", table=f"rollup.{number.query}")
+    return Facts("steps", (
+        Fact("row", number.column, link=publication, note="of a row that was published" if publication else "of a row of the current build"),
+        Fact("query", number.query, link=catalogue, note=f"query_spec_digest {number.query_spec_digest[:12]}"),
+        Fact(
+            "runs", counted(len(number.runs), "run used", "runs used"), link="#runs",
+            note=", ".join([*([f"{left_out} left out"] if left_out else []), counted(len(workloads), "workload")]),
+        ),
+        Fact("raw", counted(len(number.raw_files), "file"), link="#files", note=told),
+    ), "From this number to its bytes", "steps")
+
+
+def _next_steps(number: Lineage) -> dict[str, str]:
+    found = {"All runs that were left out, each with the clause that did it": address("/numbers/{number_id}/excluded", number_id=number.number_id)}
+    if number.publication:
+        found["Everything that was published with it"] = address("/publications/{publication}", publication=number.publication)
+    return found
+
+
+VIEWS = (
+    View(
+        "number", "/numbers/{number_id}", "Number", "One number: its value with interval and verdict, its runs, its raw bytes and how to check it.",
+        _page, (NUMBER_ID,), needs_build=False,
+    ),
+    *number_audit.VIEWS,
+)

@@ -1,0 +1,1 @@
+"""SQL of visitors: each query in a process of its own, which can be ended."""

@@ -1,0 +1,117 @@
+"""Runs the queries of visitors, a few at a time, each in a process of its own that is killed when it takes too long or is cancelled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.sql_limits import SqlLimits, timed_out
+from warehouse.surfaces.workbench.process import REFUSED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LIMITS = SqlLimits(timeout=30, memory="1GB", spill="2GB", rows=500)
+MOST_ROWS = 50_000
+_AT_ONCE = 4
+_MORE = "aggregate or filter first; wh sql, on the machine itself, may take more"
+_OF_A_VISITOR = 2
+_GRACE_SECONDS = 3.0  # in which a query that is over its time may end by itself
+
+
+@dataclass(frozen=True)
+class Running:
+    """A query at work: its id, whose it is, its SQL, and when it began (UTC)."""
+
+    query_id: int
+    visitor: str
+    sql: str
+    began_at: datetime
+    process: subprocess.Popen[bytes]
+
+
+@dataclass
+class Queries:
+    """The queries of all visitors of one server."""
+
+    _running: dict[int, Running] = field(default_factory=dict)
+    _ids: Iterator[int] = field(default_factory=lambda: count(1))
+    _cancelled: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, build: Path, sql: str, limits: SqlLimits, visitor: str = "") -> "tuple[pa.Table, bool]":
+        """The first rows of a query's result, at most `limits.rows`, and whether there are more. Raises WH213 (it cannot be run, or does not
+        only read), WH215 (it reached a limit), WH604 (too many at once), WH605 (it was cancelled, or its process died)."""
+        with TemporaryDirectory(prefix="wh-sql-") as folder, self._place(sql, visitor, folder) as running:
+            given = json.dumps({"path": str(build.resolve()), "sql": sql, "limits": asdict(limits)}).encode()
+            try:
+                out, _ = running.process.communicate(given, timeout=limits.timeout + _GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise timed_out(limits) from None
+            finally:
+                running.process.kill()
+                running.process.wait()
+        if running.query_id in self._cancelled:
+            self._cancelled.discard(running.query_id)
+            raise WarehouseError("WH605", "the query was cancelled", "query")
+        if running.process.returncode == REFUSED:
+            told = json.loads(out)
+            hint = _MORE if told["code"] == "WH215" else told["hint"]
+            raise WarehouseError(told["code"], told["message"], told["place"], hint, ExitCode(told["exit_code"]))
+        if running.process.returncode:
+            raise WarehouseError("WH605", "its process was ended: it took more than it may", "query", "aggregate or filter first")
+        import pyarrow as pa
+
+        with pa.ipc.open_stream(out) as reader:
+            table = reader.read_all()
+        return table, bool((table.schema.metadata or {}).get(b"has_more"))
+
+    def running(self, visitor: str | None) -> list[Running]:
+        """The queries of a visitor, or with None of all, the oldest first."""
+        with self._lock:
+            return [each for each in self._running.values() if visitor in (None, each.visitor)]
+
+    def cancel(self, query_id: int, visitor: str | None) -> None:
+        """End a query of a visitor, or with None anybody's. Raises WH601 where it does not run."""
+        with self._lock:
+            found = self._running.get(query_id)
+            if found is None or visitor not in (None, found.visitor):
+                raise WarehouseError("WH601", f"no query {query_id} of yours is running", "query_id", exit_code=ExitCode.NOT_FOUND)
+            self._cancelled.add(query_id)
+            found.process.kill()
+
+    @contextmanager
+    def _place(self, sql: str, visitor: str, folder: str) -> Iterator[Running]:
+        """A process that waits for its query, counted as at work. Raises WH604."""
+        with self._lock:
+            if len(self._running) >= _AT_ONCE or sum(each.visitor == visitor for each in self._running.values()) >= _OF_A_VISITOR:
+                raise WarehouseError("WH604", "as many queries as may are at work", "query", "wait for one to end, or cancel it: /sql/running")
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "warehouse.surfaces.workbench.process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, cwd=folder, env=_environment(folder), start_new_session=True,
+            )
+            running = Running(next(self._ids), visitor, sql, datetime.now(UTC), process)
+            self._running[running.query_id] = running
+        try:
+            yield running
+        finally:
+            with self._lock:
+                del self._running[running.query_id]
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Only what Python needs to find this package: none of the keys and secrets that the server may have."""
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TZ") if name in os.environ}
+    return kept | {"TMPDIR": folder, "HOME": folder}

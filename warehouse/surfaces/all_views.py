@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import changes, compare, number, publications, run, runs, sql
+from warehouse.surfaces.views import changes, compare, explore, number, publications, run, runs, sql
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
+    *explore.VIEWS,
     *compare.VIEWS,
     *runs.VIEWS,
     *run.VIEWS,

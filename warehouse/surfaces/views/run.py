@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warehouse.analysis.serving.validity import validity
+from warehouse.analysis.serving.validity import PointValidity, validity
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.verify.impact import impact
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
@@ -124,13 +124,13 @@ def _figures(found: Reader, run_id: str) -> Iterator[Table]:
         " and table_name like '%outcome_fact' order by 1"
     )
     for name in (table["name"] for table in tables):
-        described = found.described(name)
+        described, grain = found.described(name), found.grain(name)
         for record in found.by_key(name, "run_id", run_id):
             point = " ".join(str(value) for key, value in record.items() if key not in ("run_id",) and isinstance(value, str) and "digest" not in key)
             load = record.get("concurrency_point")
             place = f"{point}{f' concurrency {load}' if load is not None else ''}"
             for column, value in record.items():
-                if value is None or isinstance(value, bool | str) or not isinstance(value, int | float):
+                if isinstance(value, bool) or not isinstance(value, int | float) or column in grain:
                     continue
                 rows.append((column, place[:120], value, described.get(column, (None, ""))[0], series.get((column, float(value))), name))
     for record in found.by_key("main.performance_indicator_fact", "run_id", run_id):
@@ -185,15 +185,20 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
         raise
     rows = tuple(
         (
-            f"{point.load_kind or 'load'} {point.load if point.load is not None else 'not stated'}", point.verdict, rule.rule.id,
+            _load(point), rule.rule.id,
             "holds" if rule.verdict == PUBLISHABLE else "not proven" if rule.figure is None else "broken", str(rule),
         )
         for point in found.points for rule in point.rules
     )
     columns = (
-        Column("load"), Column("verdict", kind="state"), Column("rule"), Column("result", kind="state"), Column("why"),
+        Column("load"), Column("rule"), Column("result", kind="state"), Column("why"),
     )
-    yield Table("validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", total=len(rows))
+    note = "; ".join(f"{_load(point)}: {point.verdict}" for point in found.points[:_MOST_POINTS])
+    yield Table("validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows))
+
+
+def _load(point: PointValidity) -> str:
+    return "load not stated" if point.load is None else f"{(point.load_kind or 'load').replace('_', ' ')} {point.load:g}"
 
 
 def _issues(found: Reader, run_id: str) -> Iterator[Table]:

@@ -135,8 +135,7 @@ def _columns(labels: Any, rows: list[dict[str, Any]]) -> tuple[Column, ...]:
         columns += [Column(name, link=f"/{path}/{{{name}_key}}"), Column(f"{name}_key", is_hidden=True)]
     if rows and "duration_s" in rows[0]:
         columns.append(Column("duration_s", "duration", kind="number", unit="s", is_minor=True))
-    columns += [Column(name, is_minor=True) for name in ("family", "mode") if rows and name in rows[0]]
-    columns += [Column(name, is_hidden=True) for name in ("started_at", "cadence", "status_reason") if rows and name in rows[0]]
+    columns += [Column(name, is_hidden=True) for name in ("started_at", "family", "mode", "cadence", "status_reason") if rows and name in rows[0]]
     return tuple(columns)
 
 

@@ -128,3 +128,70 @@ def test_the_first_page_is_what_changed_and_is_small(simulated: Project) -> None
         data = visitor.get("/api/changes?way=worse").json()
         assert [row["benchmark_case_id"] for row in data["parts"][2]["rows"]] == ["slow"]
         assert visitor.get("/changes?way=sideways").status_code == 400 and visitor.get("/changes?finding=f-0").status_code == 404
+
+
+def compared(project: Project, **values: Any) -> Page:
+    sides = {"base": ",".join(f"slow/{day:03}" for day in range(30, 40)), "head": ",".join(f"slow/{day:03}" for day in range(40, 50))}
+    return asked(project, "compare", **{**sides, **values})
+
+
+def test_compare_shows_the_effect_with_its_interval_and_only_what_differs(simulated: Project) -> None:
+    page = compared(simulated)
+    (metric,) = table(page, "metrics")
+    assert (metric["metric"], metric["verdict"], metric["way"], metric["unit"]) == ("elapsed_ms", "confirmed", "slower", "ms")
+    assert metric["low"] < 1.15 < metric["high"] and metric["runs"] == "10 v 10; 10 v 10 sessions"
+    chart = page.table("metrics").chart  # type: ignore[union-attr]
+    assert chart is not None and chart.band == (1 / 1.02, 1.02) and chart.mark == 1.0
+    assert [(each["name"], each["base"], each["head"]) for each in table(page, "differences")] == [("framework_version", "1", "2")]
+    assert [each["runs"] for each in table(page, "sides")] == ["10 runs in 10 sessions"] * 2
+    assert {each["side"] for each in table(page, "runs")} == {"base", "head"} and len(table(page, "runs")) == 20
+    assert page.states == ("confirmed worse",)
+    wide = compared(simulated, threshold=0.5)
+    assert table(wide, "metrics")[0]["verdict"] == "equivalent" and wide.states == ()
+
+
+def test_compare_of_single_runs_says_what_it_would_need(simulated: Project) -> None:
+    page = asked(simulated, "compare", base="slow/039", head="slow/040")
+    (metric,) = table(page, "metrics")
+    assert metric["verdict"] == "not supported" and "no interval" in metric["change"] and metric["low"] is None
+    (reason,) = table(page, "reasons")
+    assert "2 runs" in reason["settles"]
+
+
+def test_compare_without_sides_offers_versions_and_sessions(simulated: Project) -> None:
+    page = asked(simulated, "compare")
+    offered = {each["case"]: each for each in table(page, "by_software")}
+    assert (offered["slow"]["base"], offered["slow"]["head"], offered["slow"]["runs"]) == ("1", "2", "40 v 20") and "flat" not in offered
+    with client(simulated) as visitor:
+        assert "/compare?base=benchmark_case_id=slow,software=1&amp;head=benchmark_case_id=slow,software=2" in visitor.get("/compare").text
+        whole = visitor.get("/api/compare", params={"base": "benchmark_case_id=slow,software=1", "head": "benchmark_case_id=slow,software=2"})
+        assert whole.json()["parts"][2]["rows"][0]["verdict"] == "confirmed"
+
+
+def test_a_side_that_is_asked_for_from_elsewhere_is_never_a_file(simulated: Project, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("slow/001\n")
+    with client(simulated) as visitor:
+        answer = visitor.get("/api/compare", params={"base": str(secret), "head": "slow/040"})
+        assert answer.status_code == 404 and answer.json()["code"] == "WH502"
+        assert visitor.get("/api/compare", params={"base": "slow/001", "head": "slow/001"}).status_code == 400
+
+
+def test_explore_draws_every_run_of_a_series_with_what_changed(simulated: Project) -> None:
+    series = next(each["series_key"] for each in table(asked(simulated, "explore", case="slow"), "series"))
+    page = asked(simulated, "explore", series=series)
+    drawn = table(page, "over_time")
+    assert [each["run_id"] for each in drawn] == [f"slow/{day:03}" for day in range(60)]
+    assert [place for place, each in enumerate(drawn) if each["note"]] == [40]
+    assert drawn[40]["note"] == "change confirmed · software 2" and "lower is better" in page.subtitle
+    assert len(table(asked(simulated, "explore", series=series, since="2026-02-20"), "over_time")) == 10
+
+
+def test_explore_has_a_panel_for_each_value_of_a_facet(simulated: Project) -> None:
+    page = asked(simulated, "explore", metric="elapsed_ms", facet="benchmark_case_id", by="software")
+    assert {each["facet"] for each in table(page, "over_time")} == {"slow", "fast", "flat", "few"}
+    assert table(asked(simulated, "explore"), "metrics")[0]["runs"] == 183
+    assert table(asked(simulated, "explore", metric="nothing"), "over_time") == []
+    with client(simulated) as visitor:
+        text = visitor.get("/explore?metric=elapsed_ms&facet=benchmark_case_id").text
+        assert text.count('<div class="panel">') == 4 and len(text) < 150_000

@@ -27,11 +27,11 @@ MOST_SCOPES = 6  # of frontiers
 # Each state word's kind: a colour of the site, and a sign for those who do not see it.
 SIGNS = {"good": "✓", "warn": "!", "bad": "✕", "plain": "○"}
 _KINDS = {
-    **dict.fromkeys(("verified", "publishable", "equivalent", "better", "faster", "on the frontier"), "good"),
+    **dict.fromkeys(("verified", "publishable", "equivalent", "better", "faster", "valid", "on the frontier"), "good"),
     **dict.fromkeys(("provisional", "unstable", "suspected", "stale", "retracted", "flagged", "not representative", "higher", "lower"), "warn"),
     **dict.fromkeys(
         (
-            "worse", "slower", "failed", "invalid", "refused", "unsupported", "tampered", "missing", "not reproduced", "expired by policy",
+            "worse", "slower", "failed", "invalid", "broken", "refused", "unsupported", "tampered", "missing", "not reproduced", "expired by policy",
             "withdrawn", "superseded",
         ), "bad"
     ),

@@ -9,17 +9,23 @@ from warehouse.surfaces.views import (
     compare,
     evidence,
     evidence_file,
+    explore,
     ingest,
     number,
     numbers,
     publication,
     publications,
+    run,
+    runs,
     sql,
 )
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
+    *explore.VIEWS,
     *compare.VIEWS,
+    *runs.VIEWS,
+    *run.VIEWS,
     *numbers.VIEWS,
     *number.VIEWS,
     *publications.VIEWS,

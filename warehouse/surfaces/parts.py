@@ -42,7 +42,8 @@ class Chart:
     each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
     true; `bars` one bar a row. Rows of the same `group` belong together. `state` colours a point, and rows in a state of `hatched` are
     drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the whole, as two values. `link` is the address
-    of a row, as in `Column`. Each value of `facet` has a panel of its own, all with the same axes. `logs`: which axes are logarithmic. `better`
+    of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or else of `group`. Each value of `facet` has
+    a panel of its own, all with the same axes. `logs`: which axes are logarithmic. `better`
     is the direction of x that is better, which the line of `steps` needs."""
 
     kind: Literal["dots", "trend", "effects", "steps", "bars"]
@@ -61,6 +62,7 @@ class Chart:
     band: tuple[float, float] | None = None
     mark: float | None = None
     link: str | None = None
+    line: str | None = None
     facet: str | None = None
     logs: tuple[Literal["x", "y"], ...] = ()
     better: Literal["higher", "lower"] = "lower"
@@ -69,7 +71,8 @@ class Chart:
 @dataclass(frozen=True)
 class Table:
     """Rows with named columns. `total` says how many rows there are in all where these are the first of them, and `more` where the next
-    are; `is_cut`: there are more, nobody counted how many."""
+    are; `is_cut`: there are more, nobody counted how many. `listed`: only so many of the rows are for reading, the chart and the data formats
+    have all."""
 
     part: ClassVar[str] = "table"
     name: str
@@ -81,6 +84,7 @@ class Table:
     total: int | None = None
     more: str | None = None
     is_cut: bool = False
+    listed: int | None = None
     chart: Chart | None = None
     is_folded: bool = False
 

@@ -49,6 +49,12 @@ class Reader:
             return []
         return self.rows(f'select * from {quoted(table)} where "{column}" = ? order by all limit {limit}', [value])
 
+    def grain(self, table: str) -> frozenset[str]:
+        """The columns that identify a row of a table, as its model states them."""
+        schema, _, name = table.rpartition(".")
+        found = self.con.execute("select grain from catalog.model where schema_name = ? and name = ?", [schema, name]).fetchone()
+        return frozenset(found[0] if found and found[0] else ())
+
     def described(self, table: str) -> Mapping[str, tuple[str | None, str]]:
         """Unit and description of each column of a table, as its model states them."""
         schema, _, name = table.rpartition(".")

@@ -9,7 +9,7 @@ from decimal import Decimal
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
-_TICKS = 5
+_ACROSS, _UP = 110, 40  # pixels that a tick's words take, where a phone shows them large
 _MONTH = 30.4375
 # Steps of time, as days, and how their ticks are written.
 _SPANS = ((1 / 24, "%H:%M"), (0.25, "%d %b %H:%M"), (1, "%d %b"), (2, "%d %b"), (7, "%d %b"), (14, "%d %b %Y"))
@@ -47,6 +47,11 @@ class Axis:
         low, high, value = (log10(each) if self.is_log else each for each in (self.low, self.high, min(max(value, self.low), self.high)))
         return round(self.start + (value - low) / (high - low) * (self.end - self.start), 1)
 
+    @property
+    def most(self) -> int:
+        """How many ticks have room."""
+        return max(2, min(5, round((self.end - self.start) / (_ACROSS if self.end > self.start else -_UP))))
+
     def ticks(self) -> list[tuple[float, str]]:
         """A few round values within the axis, with their text."""
         found = list(self._times() if self.is_time else self._decades() if self.is_log else self._numbers())
@@ -62,7 +67,7 @@ class Axis:
         return f"{value:,.6g}"
 
     def _numbers(self) -> Iterator[tuple[float, str]]:
-        rough = (self.high - self.low) / _TICKS
+        rough = (self.high - self.low) / self.most
         power = 10.0 ** floor(log10(rough))
         step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough * 0.9)
         decimals = max(0, -floor(log10(step) + 1e-9))
@@ -74,7 +79,7 @@ class Axis:
     def _decades(self) -> Iterator[tuple[float, str]]:
         first, last = floor(log10(self.low)), ceil(log10(self.high))
         factors = (1, 2, 5) if last - first <= 2 else (1,)
-        every = max(1, ceil((last - first) / _TICKS))
+        every = max(1, ceil((last - first) / self.most))
         for power in range(first, last + 1):
             for factor in factors if power % every == 0 else ():
                 value = factor * 10.0**power
@@ -84,8 +89,8 @@ class Axis:
     def _times(self) -> Iterator[tuple[float, str]]:
         days = (self.high - self.low) / 86400
         first, last = (datetime.fromtimestamp(each, UTC) for each in (self.low, self.high))
-        if days <= 14 * _TICKS:
-            step, form = next((span for span in _SPANS if days / span[0] <= _TICKS + 1), _SPANS[-1])
+        if days <= 14 * self.most:
+            step, form = next((span for span in _SPANS if days / span[0] <= self.most + 1), _SPANS[-1])
             at, every = first.replace(hour=0, minute=0, second=0, microsecond=0), timedelta(days=step)
             if step < 1 / 24 * 2 and days < 1 / 12:  # within two hours: the edges say it
                 return
@@ -94,7 +99,7 @@ class Axis:
                     yield at.timestamp(), at.strftime(form)
                 at += every
             return
-        months = next((each for each in _MONTHS if days / _MONTH / each <= _TICKS + 1.5), _MONTHS[-1])
+        months = next((each for each in _MONTHS if days / _MONTH / each <= self.most + 1.5), _MONTHS[-1])
         place = first.year * 12 + first.month - 1
         for month in range(ceil(place / months) * months, last.year * 12 + last.month, months):
             at = datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC)

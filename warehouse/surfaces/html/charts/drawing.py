@@ -42,7 +42,7 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
     of_panel: dict[Any, list[Mapping[str, Any]]] = {}
     for record in records:
         of_panel.setdefault(record[facet], []).append(record)
-    shared = [mark for mark in plot.marks(records) if mark.is_placed]
+    shared = [mark for mark in plot.marks(records) if mark.x is not None and (mark.y is not None or not plot.chart.y)]
     panels, said = [], []
     for value, of_one in list(of_panel.items())[:_MOST_PANELS]:
         drawn, words = draw(plot, plot.marks(of_one), _PANEL, shared, value_text(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -39,12 +40,15 @@ def trend(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequ
     x, y = plane(plot, [*(shared or ()), *marks], size)
     inside = [*frame(x, y, named(plot, plot.chart.x), named(plot, plot.chart.y)), *across(plot, x, y)]
     inside += _notes(plot, marks, x, y)
-    for group in sorted({mark.group for mark in marks}):
-        of_group = sorted((mark for mark in marks if mark.group == group and mark.x is not None), key=lambda mark: mark.x or 0.0)
+    joined: dict[tuple[int, Any], list[Mark]] = {}
+    for mark in sorted((mark for mark in marks if mark.x is not None), key=lambda mark: mark.x or 0.0):
+        line = mark.record[plot.chart.line] if plot.chart.line and len(placed) <= MOST_POINTS else None
+        joined.setdefault((mark.group, line), []).append(mark)
+    for (group, _), of_line in joined.items():
         if len(placed) > MOST_POINTS:
-            inside += _envelope(plot, of_group, x, y)
-        else:
-            inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_group], f"s{group}"))
+            inside += _envelope(plot, of_line, x, y)
+        elif len(of_line) > 1:
+            inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_line], f"s{group}"))
     if len(placed) > MOST_POINTS:
         said.append(f"{len(placed):,} points: each span is drawn with its least, median and greatest value; the figures have every row")
     else:

@@ -95,7 +95,8 @@ class Plot:
         said = [value_text(record[name]) for name in (chart.group, chart.state, chart.note) if name and record[name] is not None]
         for name in filter(None, (chart.y, chart.x)):
             unit = f" {unit}" if (unit := self.unit(name)) and record[name] is not None else ""
-            said.append(f"{self.heading(name)} {value_text(record[name])}{unit}")
+            heading = "" if chart.kind == "trend" and record[name] is not None else f"{self.heading(name)} "  # the axes say it
+            said.append(f"{heading}{value_text(record[name])}{unit}")
         if chart.low and chart.high and record[chart.low] is not None and record[chart.high] is not None:
             said.append(f"from {value_text(record[chart.low])} to {value_text(record[chart.high])}")
         return printable_lines("; ".join(said))

@@ -1,0 +1,162 @@
+"""Runs: all of them, the newest first, those that failed or do not count among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warehouse.analysis.times import parse_since
+from warehouse.errors import WarehouseError
+from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
+from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.views.reading import Reader, reader
+from warehouse.surfaces.views.wording import choices
+from warehouse.transform.finished.role_tables import RoleTable
+from warehouse.transform.project.model import RUNS
+
+_PATH = "/runs"
+_MOST = 50
+STATES = ("succeeded", "failed", "invalid", "interrupted", "unknown", "retracted", "superseded", "in conflict")
+# A run is in one of these words: that it does not count is said before how it ended.
+STATE_SQL = "case when has_conflict then 'in conflict' when state <> 'admitted' then state else status end"
+# When a run was, as far as its evidence says: its start, or that of the attempt that launched it, or when it was exported.
+_WHEN = ("started_at", "attempted_at", "snapshot_at")
+_NEEDED = {"run_id", "status", "state", "has_conflict", "started_at", "benchmark_case_id"}
+# The dimensions of a run: the column of the table of runs, the table and its key, and the columns that name a row of it.
+DIMENSIONS = {
+    "hardware": ("hardware_topology_key", "main.hardware_topology_dim", ("accelerator_name", "gpu_model", "system_name", "cpu_model")),
+    "software": ("software_version_key", "main.software_version_dim", ("framework", "framework_version", "server_version", "software_stack")),
+    "workload": ("workload_spec_digest", "main.workload_dim", ("model", "precision", "protocol")),
+}
+
+
+def runs_table(found: Reader) -> RoleTable:
+    """The table of runs. Raises WH501 where the build has none with the columns that pages need."""
+    table = found.role(RUNS)
+    missing = sorted(_NEEDED - table.columns) if table else []
+    if table and not missing:
+        return table
+    message = f"{table.name} has no column {missing[0]}" if table else "no table has the runs"
+    raise WarehouseError("WH501", message, hint=f"give a model of one row per run `role: {RUNS}` (docs/models.md)")
+
+
+def label_sql(found: Reader, dimension: str) -> tuple[str, str]:
+    """What names a row of a dimension, and the join that brings it; NULL where the build has no such table."""
+    key, table, names = DIMENSIONS[dimension]
+    columns = found.columns(table)
+    shown = [f"{dimension}.{name}::varchar" for name in names if name in columns]
+    if key not in columns or not shown:
+        return "null", ""
+    words = f"coalesce({', '.join(shown)})" if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
+    return f"nullif({words}, '')", f"left join {table} as {dimension} on {dimension}.{key} = run.{key}"
+
+
+def _answer(visit: Visit) -> Page:
+    with reader(visit) as found:
+        return _page(visit, found, runs_table(found))
+
+
+def _page(visit: Visit, found: Reader, table: RoleTable) -> Page:
+    columns = table.columns
+    labels = {name: label_sql(found, name) for name in DIMENSIONS if DIMENSIONS[name][0] in columns}
+    clauses, values = _where(visit, found, columns)
+    when = f"coalesce({', '.join(f'run.{name}' for name in _WHEN if name in columns)})"
+    joins = " ".join(join for _, join in labels.values())
+    words = ", ".join(f"{words} as {name}, run.{DIMENSIONS[name][0]} as {name}_key" for name, (words, _) in labels.items())
+    optional = ", ".join(f"run.{name}" for name in ("family", "mode", "duration_s", "cadence", "status_reason") if name in columns)
+    first = visit["from"] - 1
+    rows = found.rows(
+        f"select run.run_id, run.benchmark_case_id as \"case\", run.started_at, {when} as seen_at, {STATE_SQL} as state"
+        f"{', ' + words if words else ''}{', ' + optional if optional else ''} from {table.sql} as run {joins} where {clauses}"
+        f" order by seen_at desc nulls last, run.run_id limit {_MOST} offset {first}", values,
+    )
+    counted = found.rows(f"select {STATE_SQL} as state, count(*) as runs from {table.sql} as run where {clauses} group by all", values)
+    total = sum(each["runs"] for each in counted)
+    others = {**visit.values, "from": None}
+    without = _where(visit, found, columns, skip="state")
+    states = {each["state"]: each["runs"] for each in found.rows(
+        f"select {STATE_SQL} as state, count(*) as runs from {table.sql} as run where {without[0]} group by all", without[1]
+    )}
+    offered = [(state, state, states[state]) for state in STATES if state in states]
+    more = address(_PATH, **{**visit.values, "from": first + _MOST + 1}) if total > first + len(rows) else None
+    return Page(
+        "Runs",
+        (
+            choices("state", _PATH, others, "state", [("any state", None, sum(states.values())), *offered]), _form(visit),
+            Table("runs", _columns(labels, rows), _tuples(labels, rows), total=total, more=more, empty="no run is like that"),
+        ),
+        f"{total:,} runs" + (f" of the case {visit['case']}" if visit["case"] else ""),
+        next_steps={"Compare two sets of runs": "/compare", "Which runs are valid": "/validity"},
+    )
+
+
+def _where(visit: Visit, found: Reader, columns: frozenset[str], skip: str = "") -> tuple[str, list[Any]]:
+    clauses, values = ["true"], []
+    if visit["state"] and skip != "state":
+        clauses.append(f"{STATE_SQL} = ?")
+        values.append(visit["state"])
+    if visit["case"]:
+        clauses.append("run.benchmark_case_id glob ?")
+        values.append(visit["case"])
+    if visit["run"]:
+        clauses.append("run.run_id glob ?")
+        values.append(visit["run"] if "*" in visit["run"] else f"*{visit['run']}*")
+    if visit["since"]:
+        clauses.append("run.started_at >= ?")
+        values.append(parse_since(visit["since"], visit.now))
+    if visit["model"]:
+        key, table, _ = DIMENSIONS["workload"]
+        has_model = key in columns and {key, "model"} <= found.columns(table)
+        clauses.append(f"run.{key} in (select {key} from {table} where model glob ?)" if has_model else "? is null")
+        values.append(visit["model"])
+    for name, (key, _, _) in DIMENSIONS.items():
+        if visit[name]:
+            clauses.append(f"run.{key} = ?" if key in columns else "? is null")
+            values.append(visit[name])
+    return " and ".join(clauses), values
+
+
+def _form(visit: Visit) -> Form:
+    fields = [
+        Choice("case", value=visit["case"] or "", hint="any; * for any characters"), Choice("model", value=visit["model"] or "", hint="any"),
+        Choice("run", "run id", visit["run"] or "", hint="a part of it"), Choice("since", value=visit["since"] or "", hint="14d, 1y, 2026-01-31"),
+    ]
+    hidden = ("state", *DIMENSIONS)
+    fields += [Choice(name, value=visit[name], form="hidden") for name in hidden if visit[name]]
+    return Form("filter", _PATH, tuple(fields))
+
+
+def _columns(labels: Any, rows: list[dict[str, Any]]) -> tuple[Column, ...]:
+    columns = [
+        Column("run_id", "run", kind="code", link="/runs/{run_id:path}"), Column("seen_at", "when", kind="moment"), Column("state", kind="state"),
+        Column("case", link="/runs?case={case}"),
+    ]
+    for name in labels:
+        path = "workloads" if name == "workload" else name
+        columns += [Column(name, link=f"/{path}/{{{name}_key}}"), Column(f"{name}_key", is_hidden=True)]
+    if rows and "duration_s" in rows[0]:
+        columns.append(Column("duration_s", "duration", kind="number", unit="s", is_minor=True))
+    columns += [Column(name, is_hidden=True) for name in ("started_at", "family", "mode", "cadence", "status_reason") if rows and name in rows[0]]
+    return tuple(columns)
+
+
+def _tuples(labels: Any, rows: list[dict[str, Any]]) -> tuple[tuple[Any, ...], ...]:
+    names = [column.name for column in _columns(labels, rows)]
+    return tuple(tuple(row[name] for name in names) for row in rows)
+
+
+VIEWS = (
+    View(
+        "runs", _PATH, "Runs", "All runs, the newest first, with how they ended and whether they count; failed and retracted ones are among them.",
+        _answer, (
+            Parameter("state", "Only runs that ended so, or that do not count for this reason.", choices=STATES),
+            Parameter("case", "Only runs of this benchmark case; * stands for any characters."),
+            Parameter("model", "Only runs of this model; * stands for any characters."),
+            Parameter("run", "Only runs whose id has this in it."),
+            Parameter("since", "Only runs that started since then: 1y, 6m, 2w, 10d, or a date."),
+            Parameter("workload", "Only runs of this workload, by its digest."),
+            Parameter("hardware", "Only runs on this hardware, by its key."),
+            Parameter("software", "Only runs with this software, by its key."),
+            Parameter("from", "The first run to list, from 1.", int, 1, bounds=(1, 1_000_000_000)),
+        ), menu="Runs",
+    ),
+)

@@ -20,7 +20,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.surfaces.kept import Kept
 from warehouse.surfaces.parts import Page
-from warehouse.surfaces.view import BUILD, View, Visit, utc_now
+from warehouse.surfaces.view import BUILD, View, Visit, address, utc_now
 from warehouse.transform.finished.builds import Build, check_current, current_build, find_build, find_current
 from warehouse.transform.finished.query import json_value
 from warehouse.version import __version__
@@ -44,6 +44,12 @@ class Answer:
     newer: Build | None
     key: str
     values: Mapping[str, Any]
+
+    @property
+    def address(self) -> str:
+        """Where it is, without what is so by default."""
+        defaults = {parameter.name: parameter.default for parameter in self.view.parameters}
+        return address(self.view.path, **{name: value for name, value in self.values.items() if value != defaults[name]})
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import changes, compare, explore, number, publications, run, runs, sql
+from warehouse.surfaces.views import catalogue, changes, compare, dimensions, explore, frontier, number, publications, run, runs, serving, sql
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
@@ -11,8 +11,12 @@ VIEWS: tuple[View, ...] = (
     *compare.VIEWS,
     *runs.VIEWS,
     *run.VIEWS,
+    *frontier.VIEWS,
+    *serving.VIEWS,
     *number.VIEWS,
     *publications.VIEWS,
+    *dimensions.VIEWS,
+    *catalogue.VIEWS,
     *sql.VIEWS,
 )
 

@@ -605,6 +605,7 @@ SPELLED_OUT = {
     "main.metric_definition_dim", "feed.accelerator_rule", "feed.serving_slo",
     *(f"staging.{path.stem}" for path in (standard_folder() / "models" / "reference").glob("*.sql")),
 }
+COUNTS = {"mart.wh_runs", "mart.wh_ingest_issues"}  # only numbers of rows: no value flows into them
 
 
 def test_every_column_of_the_standard_project_reaches_what_has_landed(standard: ColumnGraph) -> None:
@@ -613,7 +614,7 @@ def test_every_column_of_the_standard_project_reaches_what_has_landed(standard: 
         for target in standard.sources
         if not any(edge.source not in standard.sources for edge in standard.walk(target))
     }
-    assert from_nothing == SPELLED_OUT
+    assert from_nothing == SPELLED_OUT | COUNTS
 
 
 # Read off the models' SQL: a column, and the landing columns that flow into its value, of these families' tables. What the

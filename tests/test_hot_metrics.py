@@ -227,12 +227,17 @@ def test_too_many_series_are_refused_with_the_metric_and_the_label(tmp_path: Pat
     assert "WH002 warehouse.toml" in wh_on(project, "metrics")[2]
 
 
-def test_an_empty_label_makes_no_second_series(tmp_path: Path) -> None:
+def test_two_rows_of_one_series_are_refused(tmp_path: Path) -> None:
     columns = RUN_ID | {"cluster": "type: varchar"} | TTFT
     sql = "select * from (values ('new', null, 1.0::double), ('new', '', 2.0)) as t (run_id, cluster, ttft_p99_ms)"
     project = bare(tmp_path / "p", acme=model(columns, sql, "run_id, cluster"))
     build(project)
     with pytest.raises(WarehouseError, match=r'WH532 models/acme\.sql: two rows have \{run_id="new"\}'):
+        exposition(project, NOW)
+    header = '/*\nrole: hot_metrics\ncolumns:\n  n: {type: bigint, description: "N"}\n*/\n'
+    (project.root / "models" / "acme.sql").write_text(header + "select unnest([1, 2])::bigint as n\n")
+    build(project)
+    with pytest.raises(WarehouseError, match=r"WH532 models/acme\.sql: two rows have no labels"):
         exposition(project, NOW)
 
 

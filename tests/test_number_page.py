@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from serving import client
 from stored import bundle_folder, folder_of
 from test_gate import METHOD, add, made, runs
 
@@ -26,7 +26,6 @@ from warehouse.project import Project
 from warehouse.surfaces.all_views import view_named
 from warehouse.surfaces.parts import Excerpt, Facts, Figure, Page, Table, Text
 from warehouse.surfaces.view import Visit
-from warehouse.surfaces.web.app import application
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import find_current
 
@@ -80,10 +79,6 @@ def records(page: Page, name: str) -> list[dict[str, Any]]:
     found = part(page, name)
     assert isinstance(found, Table)
     return found.records()
-
-
-def client(project: Project) -> TestClient:
-    return TestClient(application(project), base_url="http://localhost")
 
 
 def new_project(root: Path) -> Project:

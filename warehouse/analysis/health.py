@@ -20,7 +20,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import Build
-from warehouse.transform.finished.query import run_query
+from warehouse.transform.finished.query import read_query
 from warehouse.transform.project.hot_metrics import ENGINE_PREFIX, HotMetric
 
 _FINISHED, _TOOK, _NEWER = "build_finished_timestamp_seconds", "build_duration_seconds", "evidence_newer"
@@ -56,7 +56,7 @@ def health(project: Project, build: Build, now: datetime) -> dict[str, float | N
 
 def _seconds(build: Build) -> float | None:
     sql = "select sum(seconds) from (select seconds from catalog.model_result union all select seconds from catalog.test_result)"
-    with run_query(build.path, sql) as result:
+    with read_query(build.path, sql) as result:
         ((seconds,),) = result.fetchall()
     return None if seconds is None else float(seconds)
 
@@ -64,10 +64,11 @@ def _seconds(build: Build) -> float | None:
 def _publications(project: Project) -> dict[str, float | None]:
     """Publications by state, and the numbers of those that count by verdict."""
     objects = open_store(project).objects
-    corrections = corrected(Ledger(objects).events())
+    events = list(Ledger(objects).events())
+    corrections = corrected(events)
     states: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
-    for each in stored_publications(objects):
+    for each in stored_publications(objects, events):
         if each.fault:
             states[_DAMAGED] += 1
         elif correction := corrections.get(each.digest):

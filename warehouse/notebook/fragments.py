@@ -35,6 +35,9 @@ _KINDS = {
             "withdrawn", "superseded",
         ), "bad"
     ),
+    **dict.fromkeys(("whole", "valid", "signed"), "good"),
+    **dict.fromkeys(("left out", "not published", "published as provisional", "untrusted key", "removed by policy", "warning", "differs"), "warn"),
+    **dict.fromkeys(("altered", "damaged", "error", "signature invalid"), "bad"),
 }
 
 

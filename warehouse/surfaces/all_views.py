@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import catalogue, changes, compare, dimensions, explore, frontier, number, publications, run, runs, serving, sql
+from warehouse.surfaces.views import audit, evidence, evidence_file, ingest, number, numbers, publication, publications, sql
+from warehouse.surfaces.views.analysis import changes, compare, explore, frontier, serving
+from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
@@ -13,8 +15,14 @@ VIEWS: tuple[View, ...] = (
     *run.VIEWS,
     *frontier.VIEWS,
     *serving.VIEWS,
+    *numbers.VIEWS,
     *number.VIEWS,
     *publications.VIEWS,
+    *publication.VIEWS,
+    *evidence.VIEWS,
+    *evidence_file.VIEWS,
+    *ingest.VIEWS,
+    *audit.VIEWS,
     *dimensions.VIEWS,
     *catalogue.VIEWS,
     *sql.VIEWS,

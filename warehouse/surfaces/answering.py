@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
+from warehouse.surfaces.kept import Kept
 from warehouse.surfaces.parts import Page
 from warehouse.surfaces.view import BUILD, View, Visit, utc_now
 from warehouse.transform.finished.builds import Build, check_current, current_build, find_build, find_current
@@ -26,7 +26,8 @@ from warehouse.transform.finished.query import json_value
 from warehouse.version import __version__
 
 _LEDGER_SECONDS = 1.0  # for so long the ledger's last state serves: listing it takes a request to the store
-_MOST_ANSWERS = 500
+_MOST_ANSWERS = 300
+_MOST_BODY_BYTES = 64 << 20
 _COSTLY_AT_ONCE = 2
 
 
@@ -66,12 +67,11 @@ def _build_of(given: Sequence[tuple[str, str]]) -> tuple[str | None, list[tuple[
 
 @dataclass
 class Answers:
-    """Answers the views of one project, from many threads. The last answers are kept; one is computed once, whoever asks meanwhile waits."""
+    """Answers the views of one project, from many threads. The last answers are kept, and in `bodies` what was made of them."""
 
     project: Project
-    _kept: OrderedDict[str, Page] = field(default_factory=OrderedDict)
-    _at_work: dict[str, threading.Lock] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    bodies: Kept[bytes] = field(default_factory=lambda: Kept(_MOST_BODY_BYTES, len))
+    _pages: Kept[Page] = field(default_factory=lambda: Kept(_MOST_ANSWERS))
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
 
@@ -116,25 +116,7 @@ class Answers:
     def _page(self, asked: Question) -> Page:
         if not asked.view.is_kept:
             return self._computed(asked)
-        with self._lock:
-            if kept := self._kept.get(asked.key):
-                self._kept.move_to_end(asked.key)
-                return kept
-            work = self._at_work.setdefault(asked.key, threading.Lock())
-        with work:
-            with self._lock:
-                if kept := self._kept.get(asked.key):
-                    return kept
-            try:
-                page = self._computed(asked)
-                with self._lock:
-                    self._kept[asked.key] = page
-                    while len(self._kept) > _MOST_ANSWERS:
-                        self._kept.popitem(last=False)
-            finally:
-                with self._lock:
-                    self._at_work.pop(asked.key, None)
-        return page
+        return self._pages.get(asked.key, lambda: self._computed(asked))
 
     def _computed(self, asked: Question) -> Page:
         if not asked.view.is_costly:

@@ -77,7 +77,7 @@ def json_bytes(document: Mapping[str, Any]) -> bytes:
 def csv_bytes(table: Table) -> bytes:
     """A table as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front; numbers stay as they are."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream)  # with CRLF, as RFC 4180 has it: else a lone CR in a text would not be quoted
     writer.writerow([_harmless(column.name) for column in table.columns])
     writer.writerows([_harmless(plain_cell(cell)) if isinstance(cell, str) else plain_cell(cell) for cell in row] for row in table.rows)
     return stream.getvalue().encode("utf-8", "backslashreplace")

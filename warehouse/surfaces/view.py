@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -108,14 +109,13 @@ class View:
         """The values of all parameters. Raises WH601 for what is unknown, repeated, or no such value."""
         known = {parameter.name: parameter for parameter in self.parameters}
         values = {name: parameter.default for name, parameter in known.items()}
-        seen: set[str] = set()
+        if repeated := [name for name, count in Counter(name for name, _ in given).items() if count > 1]:
+            name = printable(repeated[0])
+            raise WarehouseError("WH601", f"the parameter {name} is given twice", name, exit_code=ExitCode.USAGE)
         for name, text in given:
-            if name in seen:
-                raise WarehouseError("WH601", f"the parameter {printable(name)} is given twice", printable(name), exit_code=ExitCode.USAGE)
             if name not in known or name in path:
                 hint = did_you_mean(name, known) or (f"it has: {', '.join(known)}" if known else "it has no parameters")
                 raise WarehouseError("WH601", f"{self.name} has no parameter {printable(name)!r}", printable(name), hint, ExitCode.USAGE)
-            seen.add(name)
             if text != "":  # as an empty field of a form
                 values[name] = known[name].read(text)
         return values | {name: known[name].read(text) for name, text in path.items()}

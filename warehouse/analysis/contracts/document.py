@@ -169,9 +169,10 @@ def _metric_definitions(con: "duckdb.DuckDBPyConnection") -> list[dict[str, Any]
 
 def _retention_tiers(project: Project, tables: dict[str, Table]) -> list[dict[str, Any]]:
     kept = project.retention
+    hot = [name for name, table in tables.items() if table.model and table.model.role == HOT_METRICS]
     detail = [name for name, table in tables.items() if table.model and table.model.retention_tier]
     return [
-        {"tier": "hot", "days": kept.hot_days, "holds": "hot metrics", "tables": []},
+        {"tier": "hot", "days": kept.hot_days, "holds": "hot metrics", "tables": hot},
         {"tier": "warm", "days": kept.warm_days, "holds": "detail in the serving database", "tables": detail},
         {"tier": "cold", "days": kept.cold_days, "holds": "raw evidence that no active publication needs", "tables": []},
     ]

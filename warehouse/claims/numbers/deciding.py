@@ -143,7 +143,7 @@ def _check_known(project: Project, run_id: str) -> None:
 def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
     """Whether a build knows a run, and if not, the ids most like it. In a project without a table of runs, every table with
     a run_id holds runs."""
-    from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.query import read_query
     from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.sql.duck import quoted, text_literal
 
@@ -156,13 +156,13 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
     if table := role_table(build.path, RUNS):
         tables = [table.name]
     else:
-        with run_query(build.path, sql) as result:
+        with read_query(build.path, sql) as result:
             tables = [row[0] for row in result.fetchall()]
     if not tables:
         return False, []
     runs = " union ".join(f"select run_id::varchar as run_id from {quoted(table)}" for table in tables)
     ranked = f"order by run_id <> {wanted}, not contains(run_id, {wanted}), levenshtein(run_id, {wanted}), run_id"
-    with run_query(build.path, f"select run_id from ({runs}) where run_id is not null {ranked} limit {_SIMILAR}") as result:
+    with read_query(build.path, f"select run_id from ({runs}) where run_id is not null {ranked} limit {_SIMILAR}") as result:
         found = [row[0] for row in result.fetchall()]
     return found[:1] == [run_id], found
 
@@ -170,7 +170,7 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
 def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
     """The bundles of a build that state a run, sorted, and whether they do so differently: none and no, where no table of the project
     has the role of saying so."""
-    from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.query import read_query
     from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.sql.duck import text_literal
 
@@ -178,7 +178,7 @@ def _stating(build: Build, run_id: str) -> tuple[list[str], bool]:
     if files is None:
         return [], False
     sql = f"select distinct {BUNDLE_COLUMN} from {files.sql} where run_id = {text_literal(run_id)} order by 1"
-    with run_query(build.path, sql) as result:
+    with read_query(build.path, sql) as result:
         stating = [row[0] for row in result.fetchall()]
     return stating, run_id in conflicted_runs(build)
 

@@ -24,7 +24,7 @@ WHOLE = "whole"  # the file of the record
 ALTERED = "altered"  # another file lies there
 MISSING = "missing"  # none does, or it cannot be read
 RANGES = 4  # of each file are opened
-_RANGE_BYTES = 4096  # of each range are read
+RANGE_BYTES = 4096  # of each range are read
 _CONTEXT_BYTES = 400  # at most, on each side
 _CONTEXT_LINES = 2  # of text, on each side
 
@@ -62,8 +62,8 @@ class OpenedFile:
     more_ranges: int
 
 
-def open_file(project: Project, file: RawFile) -> OpenedFile:
-    """Hash a raw file of a lineage and read the bytes of its first `RANGES` ranges."""
+def open_file(project: Project, file: RawFile, most: int = RANGE_BYTES) -> OpenedFile:
+    """Hash a raw file of a lineage and read the bytes of its first `RANGES` ranges, `most` of each."""
     key = proof_key(file.artifact_manifest_digest, file.raw_path, file.sha256)
     try:
         path = open_store(project).objects.local_copy(key, file.sha256)
@@ -72,7 +72,7 @@ def open_file(project: Project, file: RawFile) -> OpenedFile:
             is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
             if not is_file or stream_digest(iter(lambda: stream.read(CHUNK_BYTES), b"")) != file.sha256:
                 return OpenedFile(file, ALTERED, (), 0)
-            windows = tuple(_window(stream, offset, length) for offset, length in file.ranges[:RANGES])
+            windows = tuple(_window(stream, offset, length, most) for offset, length in file.ranges[:RANGES])
     except WarehouseError as error:
         damage(error)
         return OpenedFile(file, ALTERED, (), 0)
@@ -81,11 +81,11 @@ def open_file(project: Project, file: RawFile) -> OpenedFile:
     return OpenedFile(file, WHOLE, windows, max(0, len(file.ranges) - RANGES))
 
 
-def _window(stream: BinaryIO, offset: int, length: int) -> Window:
+def _window(stream: BinaryIO, offset: int, length: int, most: int) -> Window:
     start = max(0, offset - _CONTEXT_BYTES)
     stream.seek(start)
-    before, data = stream.read(offset - start), stream.read(min(length, _RANGE_BYTES))
-    after = stream.read(_CONTEXT_BYTES) if length <= _RANGE_BYTES else b""
+    before, data = stream.read(offset - start), stream.read(min(length, most))
+    after = stream.read(_CONTEXT_BYTES) if length <= most else b""
     return Window(
         offset, length, _last_lines(before, is_cut=start > 0), data, _first_lines(after, is_cut=len(after) == _CONTEXT_BYTES)
     )

@@ -288,6 +288,20 @@ def _numbers(project: Project, published: Sequence[PublishedRollup]) -> Iterator
                 yield FoundCell(query, row, cell, None, rowid), units_of[query].get(cell.column)
 
 
+def units_of(project: Project) -> Callable[[FoundCell], str | None]:
+    """What gives the unit that a found cell's column declares: in the spec of its publication, or in the current build; None for none."""
+    built: dict[str, dict[str, dict[str, str]]] = {}
+
+    def unit(found: FoundCell) -> str | None:
+        if found.publication:
+            specification = stored_specification(project, str(found.publication.record["query_spec_digest"]))
+            return declared_units(specification.document).get(found.cell.column)
+        units = built["now"] if "now" in built else built.setdefault("now", _built_units(project))
+        return units.get(found.query, {}).get(found.cell.column)
+
+    return unit
+
+
 def _built_units(project: Project) -> dict[str, dict[str, str]]:
     """The units of the current build's rollups, by query and column."""
     from warehouse.transform.finished.query import open_build

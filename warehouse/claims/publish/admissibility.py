@@ -56,13 +56,13 @@ def check_admitted(
 def conflicted_runs(build: "Build") -> list[str]:
     """The runs of a build that bundles state differently: nothing of them is published. Empty for a project that has no table of
     runs."""
-    from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.query import read_query
     from warehouse.transform.finished.role_tables import role_table
 
     runs = role_table(build.path, RUNS)
     if runs is None or "has_conflict" not in runs.columns:
         return []
-    with run_query(build.path, f"select run_id from {runs.sql} where has_conflict order by 1") as result:
+    with read_query(build.path, f"select run_id from {runs.sql} where has_conflict order by 1") as result:
         return [row[0] for row in result.fetchall()]
 
 

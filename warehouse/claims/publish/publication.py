@@ -18,6 +18,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from warehouse.claims.publish.why_sets import Run, WhySets
@@ -91,10 +92,11 @@ class PublishedRollup:
         """The names of its files beside the record, sorted."""
         return tuple(sorted(self.record["sha256"])) if self.record else ()
 
-    def rows(self, carrying: str = "") -> Iterator[PublishedRow]:
-        """Its rows, or those in whose text `carrying` stands. Raises WH307 when they cannot be read."""
+    def rows(self, carrying: str = "", first: int = 0) -> Iterator[PublishedRow]:
+        """Its rows from the one with the place `first` on, counted from 0, or those of them in whose text `carrying` stands. Raises WH307
+        when they cannot be read."""
         needle = carrying.encode()
-        for line in self.lines(ROWS):
+        for line in islice(self.lines(ROWS), first, None):
             if needle in line:
                 yield read_row(line, self._why_sets)
 
@@ -149,9 +151,9 @@ def publications(project: Project, events: Iterable[Event] | None = None) -> lis
     return stored_publications(open_store(project).objects, events)
 
 
-def publication_with(project: Project, beginning: str) -> PublishedRollup:
-    """The publication whose digest begins so. Raises WH304 for none, WH305 for several."""
-    found = [each for each in publications(project) if each.digest.startswith(beginning)]
+def publication_with(project: Project, beginning: str, events: Iterable[Event] | None = None) -> PublishedRollup:
+    """The publication whose digest begins so. `events` as in `publications`. Raises WH304 for none, WH305 for several."""
+    found = [each for each in publications(project, events) if each.digest.startswith(beginning)]
     if not found:
         raise WarehouseError("WH304", "no publication has a digest that begins so", beginning, exit_code=ExitCode.NOT_FOUND)
     if len(found) > 1:
@@ -163,7 +165,7 @@ def publication_with(project: Project, beginning: str) -> PublishedRollup:
 
 
 def stored_publications(objects: Objects, events: Iterable[Event] | None = None) -> list[PublishedRollup]:
-    """Those of one store."""
+    """Those of one store; `events` are those of its ledger, if they have been read already."""
     made = [event for event in (Ledger(objects).events() if events is None else events) if event.kind == PUBLICATION]
     order = {event.subject: number for number, event in enumerate(made)}
     queries = {event.subject: str(event.detail.get("query")) for event in made if "query" in event.detail}

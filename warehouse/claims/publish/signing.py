@@ -205,14 +205,14 @@ def _ingested(project: Project, path: Path) -> list[str]:
 
 def _bundle_of_run(project: Project, run_id: str) -> str:
     from warehouse.transform.finished.builds import find_current
-    from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.query import read_query
     from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.sql.duck import text_literal
 
     build, rows = find_current(project), []
     runs = role_table(build.path, RUNS) if build else None
     if build and runs and BUNDLE_COLUMN in runs.columns:
-        with run_query(build.path, f"select {BUNDLE_COLUMN} from {runs.sql} where run_id = {text_literal(run_id)}") as result:
+        with read_query(build.path, f"select {BUNDLE_COLUMN} from {runs.sql} where run_id = {text_literal(run_id)}") as result:
             rows = result.fetchall()
     if not rows:
         raise WarehouseError(

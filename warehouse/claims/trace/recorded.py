@@ -29,10 +29,10 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
     if number.publication:
         return stored_specification(project, number.query_spec_digest).document
     from warehouse.transform.finished.builds import current_build
-    from warehouse.transform.finished.query import run_query
+    from warehouse.transform.finished.query import read_query
 
     sql = f"select specification from catalog.model where schema_name = 'rollup' and name = '{number.query}'"
-    with run_query(current_build(project).path, sql) as result:
+    with read_query(current_build(project).path, sql) as result:
         specification: Mapping[str, Any] = json.loads(result.fetchall()[0][0])
     return specification
 

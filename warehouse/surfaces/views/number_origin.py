@@ -71,9 +71,9 @@ def query(visit: Visit, number: Lineage) -> Iterator[Part]:
     specification = recorded_specification(visit.project, number)
     text, words = _sql(visit, number, specification)
     yield Text("sql", text, "sql", "The query that made it", f"{number.query}: {words}")
-    digests = [Fact("query_spec_digest", number.query_spec_digest, kind="code")]
+    digests = [Fact("query_spec_digest", number.query_spec_digest)]
     if number.publication:
-        digests += [Fact("publication", number.publication, kind="code"), Fact("why_digest", number.why_digest, kind="code", note="of its runs")]
+        digests += [Fact("publication", number.publication), Fact("why_digest", number.why_digest, note="of its runs")]
     promised = [Fact(name, number.guarantees[name]["established"], note=words) for name, words in MEANINGS.items() if number.guarantees]
     yield Facts("digests", (*digests, *promised), "Digests and guarantees")
     yield Table(

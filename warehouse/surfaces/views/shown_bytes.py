@@ -49,3 +49,18 @@ def hex_lines(data: bytes, offset: int) -> str:
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
         lines.append(f"{offset + place:>10}  {part.hex(' '):<{_HEX_BYTES * 3}} {text}")
     return "\n".join(lines)
+
+
+def text_of(data: bytes, *, is_forced: bool) -> str | None:
+    """Bytes of a file as text, but for a character that is cut at an end; None where they are not UTF-8 or have a NUL, unless it
+    `is_forced`: then what is not UTF-8 is shown as such."""
+    start = next((place for place, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
+    if is_forced:
+        return data.decode(errors="backslashreplace")
+    try:
+        found = data[start:].decode()
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            return None
+        found = data[start : start + error.start].decode()
+    return None if "\0" in found else found

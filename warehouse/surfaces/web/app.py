@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
 
+import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -16,17 +20,19 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.landing.declaration.generator import render_benchmark_run
 from warehouse.project import Project
 from warehouse.surfaces.all_views import VIEWS
-from warehouse.surfaces.answering import Answers, Question
+from warehouse.surfaces.answering import Answer, Answers, Question
 from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, page_document, table_bytes
 from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
+from warehouse.surfaces.web.downloads import add_downloads
 from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
 from warehouse.surfaces.web.openapi import documented, view_parameters
 from warehouse.surfaces.web.tokens import Tokens
 from warehouse.transform.finished.query import json_value
 from warehouse.version import __version__
 
+_THREADS = 200
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATUS = {
     ExitCode.USAGE: 400, ExitCode.NOT_FOUND: 404, ExitCode.AMBIGUOUS: 409, ExitCode.TAMPERED: 409, ExitCode.MISSING: 404, ExitCode.FAILED: 409,
@@ -35,13 +41,22 @@ _STATUS_OF_CODE = {"WH211": 404, "WH213": 400, "WH215": 422, "WH114": 503, "WH60
 _MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
+class _WholePath(PathConvertor):
+    """The rest of a path, line breaks included: a file's name may have them."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("path", _WholePath())
+
+
 def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
     """The guarded application of a project, which answers to the names in `hosts`."""
     answers, tokens = Answers(project), Tokens(project)
     sessions = _agents(answers)
     app = FastAPI(
         title=f"wh: {project.name}", version=__version__, docs_url=None, redoc_url=None, openapi_url=None,
-        lifespan=(lambda app: sessions.session_manager.run()) if sessions else None,
+        lifespan=_lifespan(answers, sessions),
     )
     if sessions:
         app.router.routes.append(Route("/mcp", sessions))
@@ -49,6 +64,7 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
         _add_view(app, answers, view)
     _add_contracts(app, project)
     _add_entry(app, project, tokens)
+    add_downloads(app, project)
     _add_fixed(app, project)
 
     def failed(request: Request, error: WarehouseError) -> Response:
@@ -70,6 +86,24 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
 
 
+def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        # Threads that wait for an answer that another one computes must not keep all others from being answered.
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        threading.Thread(target=_prepare, args=(answers,), daemon=True).start()
+        async with sessions.session_manager.run() if sessions else nullcontext():
+            yield
+
+    return running
+
+
+def _prepare(answers: Answers) -> None:
+    """Make the first page, whose libraries take a second to load, while nobody waits for it."""
+    with suppress(WarehouseError):
+        answers.answer(answers.question(VIEWS[0], [], {}))
+
+
 def _agents(answers: Answers) -> Any:
     """What answers MCP under `/mcp`; None where the optional package is not installed."""
     try:
@@ -84,12 +118,15 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         state = request.scope.get("state", {})
         return answers.question(view, given, request.path_params, state.get("visitor", ""), state.get("role") or "read")
 
+    def _body(asked: Question, tag: str, make: Callable[[], bytes]) -> bytes:
+        return answers.bodies.get(tag, make) if view.is_kept else make()
+
     def html(request: Request) -> Response:
         asked = _asked(request, request.query_params.multi_items())
         tag = f'W/"{asked.key[:32]}-html"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _tagged(HTMLResponse(page_html(answers.answer(asked), answers.project.name)), tag if view.is_kept else None)
+        return _tagged(HTMLResponse(_body(asked, tag, lambda: page_html(answers.answer(asked), answers.project.name).encode())), tag, view)
 
     def data(request: Request) -> Response:
         given = request.query_params.multi_items()
@@ -98,13 +135,8 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         tag = f'W/"{asked.key[:32]}-{own["format"]}-{own["table"] or ""}"'.encode("ascii", "backslashreplace").decode()
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        found = answers.answer(asked)
-        if own["format"] == "json":
-            head = {"view": view.name, "build_digest": found.build.digest if found.build else None, "parameters": json_value(dict(found.values))}
-            body = json_bytes(head | page_document(found.page))
-        else:
-            body = table_bytes(chosen_table(found.page, own["table"]), own["format"])
-        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag if view.is_kept else None)
+        body = _body(asked, tag, lambda: _data(answers.answer(asked), own["format"], own["table"]))
+        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag, view)
         if own["format"] != "json":
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response
@@ -116,6 +148,14 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         f"/api{view.path}", data, methods=["POST" if view.is_act else "GET"], name=f"{view.name} data", operation_id=view.name, summary=view.title,
         description=view.description, response_class=Response, openapi_extra={"parameters": view_parameters(view)},
     )
+
+
+def _data(found: Answer, form: str, table: str | None) -> bytes:
+    """An answer as JSON, or one of its tables in another format."""
+    if form != "json":
+        return table_bytes(chosen_table(found.page, table), form)
+    head = {"view": found.view.name, "build_digest": found.build.digest if found.build else None, "parameters": json_value(dict(found.values))}
+    return json_bytes(head | page_document(found.page))
 
 
 def _format_of(given: list[tuple[str, str]]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -211,8 +251,8 @@ def _not_modified(tag: str) -> Response:
     return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "private, no-cache"})
 
 
-def _tagged(response: Response, tag: str | None) -> Response:
-    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"} if tag else {"Cache-Control": "no-store"})
+def _tagged(response: Response, tag: str, view: View) -> Response:
+    response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"} if view.is_kept else {"Cache-Control": "no-store"})
     return response
 
 

@@ -49,8 +49,19 @@ def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
 
 
 @contextmanager
+def read_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Run a query of our own on a build; the session holds its result. Unlike `run_query` it locks nothing: sessions of one process on one
+    file share their settings, so a locked one would stop all others. Raises WH218."""
+    con = open_build(path)
+    try:
+        yield con.execute(sql)
+    finally:
+        con.close()
+
+
+@contextmanager
 def run_query(path: Path, sql: str, limits: SqlLimits = SqlLimits()) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Run one query on a build; the session holds its result. Raises WH213 with the place in the query, for a statement that
+    """Run a user's query on a build, locked in; the session holds its result. Raises WH213 with the place in the query, for a statement that
     does not only read, too; WH215 when it reaches a limit, also while its rows are fetched; WH218."""
     import duckdb
 

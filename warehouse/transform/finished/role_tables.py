@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from warehouse.transform.finished.query import open_build
+from warehouse.transform.finished.query import read_query
 from warehouse.transform.sql.duck import quoted
 
 
@@ -28,8 +28,7 @@ def role_table(build: Path, role: str) -> RoleTable | None:
         "select model.*, list(held.column_name) as columns from catalog.model as model inner join information_schema.columns as held"
         " on held.table_schema = model.schema_name and held.table_name = model.name group by all"
     )
-    with open_build(build) as con:  # not `run_query`: it locks the settings of every session that the process has on this build
-        result = con.execute(sql)
+    with read_query(build, sql) as result:
         names = [column[0] for column in result.description]
         models = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     # A build of an earlier version has no column `role`.

@@ -1,0 +1,164 @@
+"""One publication: its rows, whose numbers lead to their pages, and what was established when it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from warehouse.claims.gate.frozen import judged_rows, published_policy
+from warehouse.claims.gate.policy import VERDICTS
+from warehouse.claims.publish.corrections import corrected, correction_text
+from warehouse.claims.publish.guarantees import MEANINGS
+from warehouse.claims.publish.publication import PublishedRollup, PublishedRow, publication_with
+from warehouse.claims.publish.signing import check_publication_signatures, publication_event
+from warehouse.claims.publish.specification import Specification, declared_units, read_specification
+from warehouse.digest import canonical_json
+from warehouse.errors import WarehouseError, counted, printable
+from warehouse.surfaces.doors import column_of
+from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
+from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.views.publications import OFFSET, publication_state, verdicts_text
+
+_PATH = "/publications/{publication}"
+_ROWS = 50  # a page
+_MEASURES = 8  # beside the grain; the page of a row has all
+_NUMBER = "__number"  # after a column's name: the column of its number ids
+
+Verdicts = Mapping[bytes, Mapping[str, str]]
+
+
+def _page(visit: Visit) -> Page:
+    events = visit.events()
+    publication = publication_with(visit.project, visit["publication"].removeprefix("sha256:"), events)
+    correction, event = corrected(events).get(publication.digest), publication_event(visit.project, publication.digest, events)
+    try:
+        publication.check()
+        specification = read_specification(visit.project, publication)
+        parts = list(_parts(visit, publication, specification))
+        fault = None
+    except WarehouseError as error:
+        parts, fault = [], error
+    about = [
+        Fact("published", event.at if event else None, kind="moment", note=f"by {printable(event.by)}" if event else ""),
+        Fact("publication", publication.digest), Fact("rows", publication.record.get("rows"), kind="number"),
+        Fact("numbers", publication.record.get("numbers"), kind="number", note=verdicts_text(publication.record) or "none is claimed"),
+        Fact("signature", check_publication_signatures(visit.project, publication).state if publication.record else None, kind="state"),
+    ]
+    state = "damaged" if fault else publication_state(publication, correction)
+    published_as = [f"published as {publication.record['published_as']}"] if "published_as" in publication.record else []
+    notices = ([f"It was {correction_text(correction)}."] if correction else []) + ([f"It is damaged: {fault.message}."] if fault else [])
+    return Page(
+        publication.query or f"Publication {publication.digest[:12]}", (Facts("about", tuple(about)), *parts),
+        f"Publication {publication.digest[:12]}", (state, *published_as), tuple(notices), (("Publications", "/publications"),),
+        {"Other publications of the query": address("/publications", query=publication.query)} if publication.query else {},
+    )
+
+
+def _parts(visit: Visit, publication: PublishedRollup, specification: Specification) -> Iterator[Part]:
+    made, units = specification.document["document"], declared_units(specification.document)
+    grain = list(made["contract"]["grain"])
+    values = [name for name, _ in made["columns"] if name not in grain]
+    verdicts = _verdicts(publication)
+    if visit["row"] is not None:
+        yield from _row_numbers(visit["row"], publication, [*grain, *values], units, verdicts)
+    yield _rows(visit["offset"], publication, grain, values, units, verdicts)
+    counts = publication.record.get("verdicts", {})
+    policy = published_policy(publication)
+    yield Table(
+        "verdicts", (Column("verdict", kind="state"), Column("numbers", kind="number")), tuple(counts.items()), "What its numbers are worth",
+        f"By policy {policy}: {policy.description}" if policy else "It was published without a policy.", "its query claims nothing of its numbers",
+    )
+    promised = publication.record["guarantees"]
+    yield Facts("guarantees", tuple(Fact(name, promised[name]["established"], note=words) for name, words in MEANINGS.items()), "What is guaranteed")
+    if clauses := [*promised["G2"].get("clauses", ()), *promised["clauses"]]:
+        yield Text("clauses", "\n".join(map(str, clauses)), "raw", "Clauses for which a guarantee is not established")
+    engine = publication.record["engine"]
+    yield Facts("made_with", (
+        Fact("wh", publication.record["wh"]), Fact("engine", f"{engine['name']} {engine['version']}"),
+        Fact("query", publication.query, link=address("/catalogue/{table}", table=f"rollup.{publication.query}")),
+        Fact("query_spec_digest", specification.digest, kind="code", note=f"over {counted(len(specification.models), 'model')}"),
+    ), "Made with")
+    yield Table(
+        "files", (Column("file"), Column("sha256", kind="code")), tuple(publication.record["sha256"].items()), "Its files",
+        "Each was hashed now and is whole.", is_folded=True,
+    )
+
+
+def _verdicts(publication: PublishedRollup) -> Verdicts:
+    """The verdict on each claimed number, by the exact forms of its row's grain and its column."""
+    return {
+        canonical_json(dict(row.grain)): {name: str(cell["verdict"]) for name, cell in row.cells.items()} for row in judged_rows(publication)
+    }
+
+
+def _verdict(row: PublishedRow, verdicts: Verdicts) -> Mapping[str, str]:
+    return verdicts.get(canonical_json(dict(row.grain_forms)), {})
+
+
+def _rows(
+    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Mapping[str, str], verdicts: Verdicts
+) -> Table:
+    """A page of rows: the grain, and those columns that have a unit, or are claimed, first."""
+    found = list(islice(publication.rows(first=offset), _ROWS))
+    claimed = {name for cells in verdicts.values() for name in cells}
+    numeric = [
+        name for name in values
+        if any(isinstance(row.cells[name].value, int | float) and not isinstance(row.cells[name].value, bool) for row in found if name in row.cells)
+    ]
+    measures = sorted(numeric, key=lambda name: (name not in claimed, name not in units))[:_MEASURES]
+    columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
+    columns += [column_of(name, units.get(name), False) for name in grain]
+    columns += [Column("verdict", "worst verdict", "state")] if claimed else []
+    columns += [Column(name, kind="number", unit=units.get(name), link=f"/numbers/{{{name}{_NUMBER}}}") for name in measures]
+    columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]
+    columns += [Column("publication", is_hidden=True), Column("offset", is_hidden=True)]
+    rows = []
+    for place, row in enumerate(found, offset):
+        told = _verdict(row, verdicts)
+        worst = [max(told.values(), key=lambda word: VERDICTS.index(word) if word in VERDICTS else -1, default=None)] if claimed else []
+        cells = [row.cells.get(name) for name in measures]
+        rows.append((
+            place, *(row.grain[name] for name in grain), *worst, *(cell and cell.value for cell in cells),
+            *(cell and cell.number_id for cell in cells), publication.digest, offset,
+        ))
+    total = int(publication.record["rows"])
+    more = address(_PATH, publication=publication.digest, offset=offset + _ROWS) if offset + _ROWS < total else None
+    left_out = len(values) - len(measures)
+    note = f"{counted(left_out, 'more column')}: the number of a row leads to all of them." if left_out else ""
+    return Table("rows", tuple(columns), tuple(rows), "Rows", note, total=total, more=more)
+
+
+def _row_numbers(
+    place: int, publication: PublishedRollup, order: Sequence[str], units: Mapping[str, str], verdicts: Verdicts
+) -> Iterator[Part]:
+    """Every number of one row."""
+    for row in islice(publication.rows(first=place), 1):
+        told = _verdict(row, verdicts)
+        cells = sorted(row.cells.values(), key=lambda cell: order.index(cell.column))
+        yield Facts("grain", tuple(Fact(name, row.grain[name]) for name in sorted(row.grain, key=order.index)), f"Row {place}")
+        yield Table(
+            "numbers",
+            (
+                Column("column"), Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("verdict", kind="state"),
+                Column("runs", kind="number"), Column("number", kind="code", link="/numbers/{number}"),
+            ),
+            tuple(
+                (cell.column, cell.value, units.get(cell.column), told.get(cell.column, "not claimed"), len(cell.runs), cell.number_id)
+                for cell in cells
+            ),
+            "Its numbers",
+        )
+
+
+VIEWS = (
+    View(
+        "publication", _PATH, "Publication", "One publication: its rows, with the id of each number, and what was established when it was made.",
+        _page,
+        (
+            Parameter("publication", "The publication's digest, or how that begins."), OFFSET,
+            Parameter("row", "The place of a row, from 0: all of its numbers are shown too.", int, bounds=(0, 1_000_000_000)),
+        ),
+        needs_build=False,
+    ),
+)
+

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples.examples import RUN, example_project
+from samples.examples import RUN
 from samples.measured import measured_project
+from samples.served import served_project
 from starlette.testclient import TestClient
 
 from warehouse.analysis.marks import mark
@@ -199,9 +200,9 @@ def test_explore_has_a_panel_for_each_value_of_a_facet(simulated: Project) -> No
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def served() -> Project:
     """The example project: three recorded runs and two served ones, one recorded run in conflict, a publication, and a note."""
-    return example_project(tmp_path_factory.mktemp("served"))
+    return served_project()
 
 
 def test_runs_are_listed_with_their_states_and_filters(served: Project) -> None:

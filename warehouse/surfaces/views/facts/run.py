@@ -14,9 +14,9 @@ from warehouse.evidence.ledger.run_decisions import is_of_run
 from warehouse.evidence.objects.location import open_store
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.reading import Reader, reader
-from warehouse.surfaces.views.runs import DIMENSIONS, label_sql, runs_table
-from warehouse.surfaces.views.serving import load_text
+from warehouse.surfaces.views.analysis.serving import load_text
+from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
 from warehouse.transform.sql.duck import quote

@@ -11,8 +11,8 @@ from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.reading import reader
-from warehouse.surfaces.views.wording import choices
+from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.reading import reader
 from warehouse.transform.project.model import SLOS
 
 _RUN = "/runs/{run_id:path}"

@@ -40,7 +40,7 @@ def _answer(visit: Visit) -> Page:
 
 
 def _units(visit: Visit) -> Mapping[str, str | None]:
-    from warehouse.surfaces.views.reading import reader
+    from warehouse.surfaces.views.facts.reading import reader
 
     assert visit.build
     with reader(visit) as found:

@@ -11,8 +11,8 @@ from typing import Any
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.reading import Reader, reader
-from warehouse.surfaces.views.runs import DIMENSIONS, STATE_SQL, label_sql, runs_table
+from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.runs import DIMENSIONS, STATE_SQL, label_sql, runs_table
 from warehouse.transform.sql.duck import quote
 
 _MOST = 100

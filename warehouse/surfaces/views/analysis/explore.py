@@ -10,7 +10,7 @@ from warehouse.analysis.series import scan
 from warehouse.analysis.times import parse_since
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.wording import series_name
+from warehouse.surfaces.views.analysis.wording import series_name
 from warehouse.transform.sql.duck import quote
 
 _PATH = "/explore"

@@ -8,8 +8,8 @@ from typing import Any
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.reading import Reader, reader
-from warehouse.surfaces.views.wording import choices
+from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.transform.export.tables import PUBLIC_SCHEMAS, TableDescription, describe_table, list_tables
 from warehouse.transform.project.model import RESERVED_COLUMNS
 from warehouse.transform.sql.duck import quote

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples.examples import RUN
 from samples.measured import measured_project
+from samples.served import served_project
 from starlette.testclient import TestClient
 
 from warehouse.analysis.marks import mark
 from warehouse.errors import WarehouseError
 from warehouse.project import Project
 from warehouse.surfaces.all_views import view_named
-from warehouse.surfaces.parts import Facts, Page, Table
+from warehouse.surfaces.parts import Facts, Page, Table, Text
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.web.app import application
 from warehouse.transform.finished.builds import current_build
@@ -195,3 +197,105 @@ def test_explore_has_a_panel_for_each_value_of_a_facet(simulated: Project) -> No
     with client(simulated) as visitor:
         text = visitor.get("/explore?metric=elapsed_ms&facet=benchmark_case_id").text
         assert text.count('<div class="panel">') == 4 and len(text) < 150_000
+
+
+@pytest.fixture(scope="module")
+def served() -> Project:
+    """The example project: three recorded runs and two served ones, one recorded run in conflict, a publication, and a note."""
+    return served_project()
+
+
+def test_runs_are_listed_with_their_states_and_filters(served: Project) -> None:
+    page = asked(served, "runs")
+    runs = {each["run_id"]: each for each in table(page, "runs")}
+    conflicts = {run for run, each in runs.items() if each["state"] == "in conflict"}
+    assert conflicts and all(run.startswith("recorded_run/") for run in conflicts)
+    assert {each["run_id"] for each in table(asked(served, "runs", state="in conflict"), "runs")} == conflicts
+    models = table(asked(served, "runs", model="MiniMaxAI/*"), "runs")
+    assert len(models) == 2 and {each["workload"] for each in models} == {"MiniMaxAI/MiniMax-M2.5"}
+    assert table(asked(served, "runs", since="2026-02-01"), "runs") != table(page, "runs")
+    assert table(asked(served, "runs", run="no such run"), "runs") == []
+    assert [each["run_id"] for each in table(asked(served, "runs", **{"from": 2}), "runs")] == list(runs)[1:]
+
+
+def test_a_run_shows_what_it_measured_its_evidence_and_what_depends_on_it(served: Project) -> None:
+    page = asked(served, "run", run_id=f"{RUN}1")
+    assert page.title == f"{RUN}1"
+    figures = {each["metric"]: each for each in table(page, "figures")}
+    assert figures["elapsed_ms"]["unit"] in ("ms", None) and figures["elapsed_ms"]["value"] > 0
+    assert any(each["kind"] == "note" and each["reason"] == "looked at" for each in table(page, "decisions"))
+    assert any("indicator_results" in each["key"] for each in table(page, "impact"))
+    assert all(each["sha256"] for each in table(page, "files"))
+    with client(served) as visitor:
+        assert visitor.get(f"/runs/{RUN}1").status_code == 200
+        assert visitor.get("/runs/no/such/run").status_code == 404
+
+
+def test_requests_of_a_run_are_counted_over_time(served: Project) -> None:
+    run = next(each["run_id"] for each in table(asked(served, "runs", model="MiniMaxAI/*"), "runs"))
+    page = asked(served, "run", run_id=run)
+    assert sum(each["requests"] for each in table(page, "requests")) == 40
+    results = {each["result"] for each in table(page, "validity")}
+    assert results <= {"holds", "broken", "not proven"} and results
+
+
+def test_dimensions_list_their_runs_and_differ_from_their_sibling(served: Project) -> None:
+    listed = table(asked(served, "workloads"), "workloads")
+    assert sum(each["runs"] for each in listed) == len(table(asked(served, "runs"), "runs"))
+    ours = [each for each in listed if each["name"].startswith("MiniMaxAI/MiniMax-M2.5")]
+    page = asked(served, "workload_row", key=ours[0]["key"])
+    assert page.title.startswith("MiniMaxAI/MiniMax-M2.5") and len(table(page, "runs")) == ours[0]["runs"]
+    assert "MiniMaxAI/MiniMax-M2.5" in next(part.text for part in page.parts if isinstance(part, Text) and part.name == "document")
+    with pytest.raises(WarehouseError) as caught:
+        asked(served, "hardware_row", key="nothing")
+    assert caught.value.code == "WH502"
+    with client(served) as visitor:
+        for path in ("/workloads", "/hardware", "/software", f"/workloads/{ours[0]['key']}"):
+            assert visitor.get(path).status_code == 200, path
+        assert visitor.get("/software/nothing").status_code == 404
+
+
+def test_the_catalogue_says_what_metrics_mean_and_tables_hold(served: Project) -> None:
+    page = asked(served, "catalogue")
+    metrics = {each["metric"]: each for each in table(page, "metrics")}
+    assert metrics["error_rate"]["better"] == "lower" and "serving_results" in metrics["error_rate"]["published_by"]
+    tables = {each["name"] for each in table(page, "tables")}
+    assert "main.benchmark_run_fact" in tables and not any(name.startswith("staging.") for name in tables)
+    assert any(each["name"].startswith("staging.") for each in table(asked(served, "catalogue", internal="yes"), "tables"))
+    assert {each["name"] for each in table(asked(served, "catalogue", find="served models"), "tables")} < tables
+    one = asked(served, "table", table="serving_outcome_fact")
+    units = {each["name"]: each["unit"] for each in table(one, "columns")}
+    assert (units["ttft_p99_ms"], units["run_id"]) == ("ms", None)
+    assert all(each["status"] == "pass" for each in table(one, "tests")) and table(one, "tests")
+    assert len(table(one, "sample")) == 2
+    with client(served) as visitor:
+        text = visitor.get("/catalogue/main.serving_outcome_fact").text
+        assert 'href="/catalogue/feed.serving_outcome"' in text or 'href="/catalogue/staging.' in text
+        assert visitor.get("/catalogue/no_such_table").status_code == 404
+
+
+def test_frontier_goodput_and_validity_lead_to_their_runs(served: Project) -> None:
+    page = asked(served, "frontier", x="ttft_p50_ms", y="output_token_throughput_per_s", scope="model")
+    points = table(page, "frontier_1")
+    assert len(points) == 2 and any(each["is_on_frontier"] for each in points) and all(each["run_id"] for each in points)
+    chart = page.table("frontier_1").chart  # type: ignore[union-attr]
+    assert chart is not None and chart.kind == "steps" and chart.better == "lower"
+    good = asked(served, "goodput", slo="chat")
+    assert {each["total"] for each in table(good, "loads")} == {40} and all(each["met"] <= 40 for each in table(good, "loads"))
+    assert "chat" in {each["slo"] for each in table(asked(served, "goodput"), "slos")}
+    valid = table(asked(served, "validity"), "points")
+    assert len(valid) == 2 and {each["verdict"] for each in valid} <= {"valid", "not proven", "flagged", "invalid"}
+    with client(served) as visitor:
+        assert visitor.get("/frontier?x=nothing").status_code == 404
+        assert visitor.get("/goodput?slo=what").status_code in (400, 404)
+        assert visitor.get("/validity?verdict=valid").status_code == 200
+
+
+def test_a_project_without_runs_or_load_points_is_told_what_is_missing(simulated: Project) -> None:
+    with client(simulated) as visitor:
+        for path, code in (("/runs", "WH501"), ("/runs/x", "WH501"), ("/workloads", "WH501"), ("/frontier", "WH521"), ("/validity", "WH521")):
+            answer = visitor.get(f"/api{path}")
+            assert (answer.status_code, answer.json()["code"]) == (409, code), path
+            assert answer.json()["hint"], path
+        assert "no table main.metric_definition_dim" in visitor.get("/catalogue").text
+        assert any("no table" in part.get("empty", "") for part in visitor.get("/api/catalogue").json()["parts"])

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import (
-    audit,
-    changes,
-    compare,
-    evidence,
-    evidence_file,
-    explore,
-    ingest,
-    number,
-    numbers,
-    publication,
-    publications,
-    run,
-    runs,
-    sql,
-)
+from warehouse.surfaces.views import audit, evidence, evidence_file, ingest, number, numbers, publication, publications, sql
+from warehouse.surfaces.views.analysis import changes, compare, explore, frontier, serving
+from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
 
 VIEWS: tuple[View, ...] = (
     *changes.VIEWS,
@@ -26,6 +13,8 @@ VIEWS: tuple[View, ...] = (
     *compare.VIEWS,
     *runs.VIEWS,
     *run.VIEWS,
+    *frontier.VIEWS,
+    *serving.VIEWS,
     *numbers.VIEWS,
     *number.VIEWS,
     *publications.VIEWS,
@@ -34,6 +23,8 @@ VIEWS: tuple[View, ...] = (
     *evidence_file.VIEWS,
     *ingest.VIEWS,
     *audit.VIEWS,
+    *dimensions.VIEWS,
+    *catalogue.VIEWS,
     *sql.VIEWS,
 )
 

@@ -49,6 +49,7 @@ def _part(part: Part) -> dict[str, Any]:
         "part": part.part, "name": part.name, "title": part.title, "note": part.note, "columns": columns,
         "rows": [json_value(record) for record in records], "total": None if part.is_cut else part.total or len(records),
         "truncated": part.is_cut or (part.total or 0) > len(records), "more": part.more,
+        **({} if records else {"empty": part.empty}),
     }
 
 

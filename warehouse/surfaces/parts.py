@@ -138,7 +138,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Text:
-    """Text as it is: prose, SQL, commands to run, or the content of a file."""
+    """Text as it is: prose, SQL, commands to run, or the content of a file. `links` are the pages of the tables that SQL names."""
 
     part: ClassVar[str] = "text"
     name: str
@@ -146,6 +146,7 @@ class Text:
     form: Literal["prose", "sql", "commands", "raw"] = "prose"
     title: str = ""
     note: str = ""
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from warehouse.errors import counted, printable_lines
 from warehouse.notebook.fragments import SIGNS, kind_of
 from warehouse.surfaces.html.charts import chart, effect, spark
-from warehouse.surfaces.parts import Column, Fact
+from warehouse.surfaces.parts import Column, Fact, Text
 from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import digits, short, shown_value
 from warehouse.transform.export.docs.sql_markup import sql_markup
@@ -35,7 +35,7 @@ def environment() -> "jinja2.Environment":
         undefined=jinja2.StrictUndefined, finalize=_visible,
     )
     found.globals.update(
-        chip=chip, cell=cell, fact=fact, is_long=is_long, chart=chart, linked=linked, sql_text=lambda part: sql_markup(part.text, {}),
+        chip=chip, cell=cell, fact=fact, is_long=is_long, chart=chart, linked=linked, sql_text=sql_text,
     )
     found.filters.update(counted=counted, moment=moment, count=lambda number: f"{number:,}")
     return found
@@ -43,6 +43,10 @@ def environment() -> "jinja2.Environment":
 
 def _visible(value: Any) -> Any:
     return value if hasattr(value, "__html__") else printable_lines(str(value)) if value is not None else ""
+
+
+def sql_text(part: Text, pinned: Callable[[str], str]) -> Markup:
+    return sql_markup(part.text, {name: pinned(place) for name, place in part.links.items()})
 
 
 def chip(word: str) -> Markup:

@@ -13,7 +13,7 @@ from warehouse.analysis.times import parse_since
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.wording import between, choices, differences_table, direction, percent, series_name
+from warehouse.surfaces.views.analysis.wording import between, choices, differences_table, direction, percent, series_name
 
 _PATH = "/changes"
 _RUN = "/runs/{run_id:path}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warehouse.analysis.serving.validity import PointValidity, validity
+from warehouse.analysis.serving.validity import validity
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.verify.impact import impact
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
@@ -14,8 +14,9 @@ from warehouse.evidence.ledger.run_decisions import is_of_run
 from warehouse.evidence.objects.location import open_store
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.reading import Reader, reader
-from warehouse.surfaces.views.runs import DIMENSIONS, label_sql, runs_table
+from warehouse.surfaces.views.analysis.serving import load_text
+from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
 from warehouse.transform.sql.duck import quote
@@ -185,7 +186,7 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
         raise
     rows = tuple(
         (
-            _load(point), rule.rule.id,
+            load_text(point), rule.rule.id,
             "holds" if rule.verdict == PUBLISHABLE else "not proven" if rule.figure is None else "broken", str(rule),
         )
         for point in found.points for rule in point.rules
@@ -193,12 +194,8 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
     columns = (
         Column("load"), Column("rule"), Column("result", kind="state"), Column("why"),
     )
-    note = "; ".join(f"{_load(point)}: {point.verdict}" for point in found.points[:_MOST_POINTS])
+    note = "; ".join(f"{load_text(point)}: {point.verdict}" for point in found.points[:_MOST_POINTS])
     yield Table("validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows))
-
-
-def _load(point: PointValidity) -> str:
-    return "load not stated" if point.load is None else f"{(point.load_kind or 'load').replace('_', ' ')} {point.load:g}"
 
 
 def _issues(found: Reader, run_id: str) -> Iterator[Table]:

@@ -14,7 +14,7 @@ from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit
-from warehouse.surfaces.views.wording import between, differences_table, direction, percent
+from warehouse.surfaces.views.analysis.wording import between, differences_table, direction, percent
 
 _PATH = "/compare"
 _MOST = 60  # runs, conditions

@@ -10,7 +10,7 @@ from warehouse.analysis.series import scan
 from warehouse.analysis.times import parse_since
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.wording import series_name
+from warehouse.surfaces.views.analysis.wording import series_name
 from warehouse.transform.sql.duck import quote
 
 _PATH = "/explore"
@@ -34,7 +34,8 @@ def _answer(visit: Visit) -> Page:
     assert visit.build
     with measured(visit.build) as found:
         if not visit["metric"] and not visit["series"] and not visit["case"]:
-            return Page("Explore", (_form(visit), _metrics(found)), "Which metric over time? Each point is a run.")
+            said = "Which metric over time? Each point is a run."
+            return Page("Explore", (_form(visit), _metrics(found)), said, next_steps=_OTHERS)
         if not visit["metric"] and not visit["series"]:
             return Page("Explore", (_form(visit), _series_of(visit, found)), f"The series of {visit['case']}")
         return _drawn(visit, found)
@@ -217,6 +218,11 @@ def _form(visit: Visit) -> Form:
     ))
 
 
+# Other ways to look at many runs at once.
+_OTHERS = {
+    "Frontiers of load curves": "/frontier", "Goodput": "/goodput", "Validity of served runs": "/validity", "Workloads": "/workloads",
+    "Hardware": "/hardware", "Software": "/software",
+}
 _OF_RUNS = (*_FACETS, *_OF_DIMENSIONS)
 VIEWS = (
     View(

@@ -8,8 +8,8 @@ from warehouse.analysis.times import parse_since
 from warehouse.errors import WarehouseError
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.reading import Reader, reader
-from warehouse.surfaces.views.wording import choices
+from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import RUNS
 

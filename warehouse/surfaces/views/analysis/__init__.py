@@ -1,0 +1,1 @@
+"""Views of analysis: what changed, comparisons, series over time, and load curves."""

@@ -1,0 +1,155 @@
+"""Serving: which share of requests met an SLO, and which runs are valid by the policy for served models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from warehouse.analysis.serving.goodput import CurveGoodput, goodput
+from warehouse.analysis.serving.validity import POLICY, VERDICTS, PointValidity, validity
+from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.statistics.interval import Interval
+from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
+from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.reading import reader
+from warehouse.transform.project.model import SLOS
+
+_RUN = "/runs/{run_id:path}"
+_MOST_CURVES, _MOST = 12, 40
+
+
+def _goodput(visit: Visit) -> Page:
+    form = Form("slo_asked", "/goodput", (
+        Choice("slo", "SLO", visit["slo"] or "", hint="ttft_ms<=500,itl_mean_ms<=50"),
+        Choice("target", "share of requests", f"{visit['target']:g}" if visit["target"] is not None else "", hint="0.99"),
+        Choice("where", value=visit["where"] or "", hint="model=*Qwen*"),
+    ))
+    if not visit["slo"]:
+        return Page("Goodput", (form, _slos(visit)), "Which share of requests is to meet which limits?")
+    found = goodput(visit.project, visit["slo"], visit["where"], visit["target"])
+    ordered = sorted(found.curves, key=lambda each: (-sum(load.share is not None for load in each.loads), _curve(each)))
+    limits = ", ".join(f"{name} at most {value:g}" for name, value in found.limits.items())
+    notices = ["Not points: " + ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())] if found.left_out else []
+    return Page(
+        "Goodput", (form, _loads(ordered[:_MOST_CURVES], found.target), _curves(ordered)), f"{limits}; target {found.target:.4g} of the requests",
+        notices=tuple(notices), crumbs=(("Goodput", "/goodput"),),
+    )
+
+
+def _slos(visit: Visit) -> Table:
+    with reader(visit) as found:
+        table = found.role(SLOS)
+        rows = found.rows(f"select * from {table.sql} order by all limit {_MOST}") if table and "slo" in table.columns else []
+    names = list(rows[0]) if rows else ["slo"]
+    columns = tuple(Column(name, link="/goodput?slo={slo}" if name == "slo" else None) for name in names)
+    return Table("slos", columns, tuple(tuple(row.values()) for row in rows), "Named SLOs", empty="the project names no SLO")
+
+
+def _curve(curve: CurveGoodput) -> str:
+    known = [str(value) for value in (*curve.scope.values(), *curve.labels.values()) if value is not None]
+    return " · ".join(known) or f"curve {curve.curve_key[:8]}"
+
+
+def _curves(curves: list[CurveGoodput]) -> Table:
+    columns = (
+        Column("curve"), Column("load_kind", "load"), Column("largest_load", "largest that meets it", kind="number"),
+        Column("largest_sure_load", "surely", kind="number"), Column("loads", kind="number"), Column("curve_key", is_hidden=True),
+    )
+    rows = tuple(
+        (_curve(each), each.load_kind, each.largest_load, each.largest_sure_load, len(each.loads), each.curve_key) for each in curves[:_MOST]
+    )
+    note = "Largest measured load whose share of good requests meets the target; surely: its 95 % interval does."
+    return Table("curves", columns, rows, "Curves", note, total=len(curves))
+
+
+def _loads(curves: list[CurveGoodput], target: float) -> Table:
+    columns = (
+        Column("curve"), Column("load", kind="number"), Column("share", "share that met it", kind="number"),
+        Column("low", "95 % from", kind="number"), Column("high", "to", kind="number"), Column("met", kind="number"),
+        Column("total", "requests", kind="number"),
+        Column("goodput_per_s", "goodput", kind="number", unit="1/s"), Column("runs", kind="number", link=_RUN), Column("run_id", is_hidden=True),
+        Column("reason", "why not"),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for curve in curves:
+        for each in curve.loads:
+            low, high = (each.interval.low, each.interval.high) if isinstance(each.interval, Interval) else (None, None)
+            why = each.reason or ("" if low is not None else f"no interval: {each.interval}")
+            figures = (each.load, each.share, low, high, each.met, each.total, each.goodput_per_s)
+            rows.append((_curve(curve), *figures, len(each.run_ids), each.run_ids[0], why))
+    title = "Share of requests that met the SLO, by load"
+    chart = Chart("trend", "load", "share", title, low="low", high="high", group="curve", mark=target, link=_RUN)
+    return Table("loads", columns, tuple(rows), "Loads", chart=chart, listed=_MOST, is_folded=len(rows) > _MOST)
+
+
+def _validity(visit: Visit) -> Page:
+    found = validity(visit.project, visit["where"], visit["policy"])
+    counts = Counter(point.verdict for point in found.points)
+    chosen = [point for point in found.points if visit["verdict"] in (None, point.verdict)]
+    first = visit["from"] - 1
+    shown = chosen[first : first + _MOST]
+    columns = (
+        Column("run_id", "run", kind="code", link=_RUN), Column("verdict", kind="state"), Column("model"), Column("load"), Column("configuration"),
+        Column("broken", "rules broken"), Column("silent", "rules without evidence"),
+    )
+    rows = tuple(
+        (
+            point.run_id, point.verdict, point.model, load_text(point), " ".join(str(value) for value in point.labels.values()),
+            "; ".join(map(str, point.against)), ", ".join(each.rule.id for each in point.silent),
+        )
+        for point in shown
+    )
+    more = address("/validity", **{**visit.values, "from": first + _MOST + 1}) if len(chosen) > first + _MOST else None
+    offered = [("any verdict", None, len(found.points)), *((word, word, counts[word]) for word in VERDICTS if counts[word])]
+    form = Form("points_asked", "/validity", (
+        Choice("where", value=visit["where"] or "", hint="model=*Qwen*"), Choice("policy", value=visit["policy"]),
+        *((Choice("verdict", value=visit["verdict"], form="hidden"),) if visit["verdict"] else ()),
+    ))
+    return Page(
+        "Validity",
+        (
+            choices("verdict", "/validity", {**visit.values, "from": None}, "verdict", offered), form,
+            Table("points", columns, rows, total=len(chosen), more=more, empty="no point is like that"), _rules(found.points),
+        ),
+        f"{len(found.points):,} load points judged by policy {found.policy.name}, each by itself",
+    )
+
+
+def _rules(points: tuple[PointValidity, ...]) -> Table:
+    """What each rule found over all points."""
+    found: dict[str, Counter[str]] = {}
+    says: dict[str, str] = {}
+    for point in points:
+        for each in point.rules:
+            result = "holds" if each.verdict == PUBLISHABLE else "without evidence" if each.figure is None else "broken"
+            found.setdefault(each.rule.id, Counter())[result] += 1
+            says[each.rule.id] = each.rule.says
+    columns = (
+        Column("rule"), Column("says", "figure"), Column("broken", kind="number"), Column("without_evidence", kind="number"),
+        Column("holds", kind="number"),
+    )
+    rows = tuple((rule, says[rule], counts["broken"], counts["without evidence"], counts["holds"]) for rule, counts in found.items())
+    return Table("rules", columns, tuple(sorted(rows, key=lambda row: (-row[2], -row[3], row[0]))), "Rules")
+
+
+def load_text(point: PointValidity) -> str:
+    return "not stated" if point.load is None else f"{(point.load_kind or 'load').replace('_', ' ')} {point.load:g}"
+
+
+_WHERE = Parameter("where", "Only points for which name=value,name!=value holds; * stands for any characters.")
+VIEWS = (
+    View(
+        "goodput", "/goodput", "Goodput", "Which share of requests met all limits of an SLO together, over the loads of each curve.", _goodput, (
+            Parameter("slo", "Limits such as ttft_ms<=500,itl_mean_ms<=50, or the name of an SLO of the project."),
+            Parameter("target", "The share of requests that must meet the SLO.", float, bounds=(0.0, 1.0)), _WHERE,
+        ), is_costly=True,
+    ),
+    View(
+        "validity", "/validity", "Validity", "Which runs of served models a policy calls valid, flagged, not proven or invalid, and by which rules.",
+        _validity, (
+            _WHERE, Parameter("policy", "The policy to judge by.", default=POLICY), Parameter("verdict", "Only points judged so.", choices=VERDICTS),
+            Parameter("from", "The first point to list, from 1.", int, 1, bounds=(1, 1_000_000_000)),
+        ), is_costly=True,
+    ),
+)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from warehouse.analysis.changes import Finding, changes, finding_document
-from warehouse.analysis.compare import THRESHOLD
 from warehouse.analysis.conditions import Conditions, listed, read_conditions
 from warehouse.analysis.measurements import measured
 from warehouse.errors import WarehouseError, counted
 from warehouse.project import Project
 from warehouse.statistics.interval import Interval
-from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table, Text
+from warehouse.surfaces.parts import Chart, Column, Part, Table, Text
 from warehouse.surfaces.reports.split import SPLIT, side_of, smallest_change
 from warehouse.surfaces.reports.wording import AREAS, area, impact, way
 from warehouse.surfaces.views.wording import between, percent, series_name
@@ -234,10 +233,3 @@ def _confidence(found: Finding) -> str:
     said += "" if isinstance(found.ratio, Interval) else ", no interval"
     return said + (", and what else changed there may be the cause" if found.is_exploratory else "")
 
-
-def note() -> Facts:
-    """What an exploratory section is worth."""
-    return Facts("exploratory-note", (
-        Fact("source", "the current build, scanned with the threshold of wh changes", note=f"{THRESHOLD:.0%}"),
-        Fact("status", "exploratory", kind="state", note="nothing here is published, frozen or checked by wh verify"),
-    ))

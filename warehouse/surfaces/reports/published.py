@@ -19,6 +19,7 @@ from warehouse.surfaces.reports.wording import (
     impact,
     interval,
     n_of,
+    plain_title,
     standing,
     title,
     way,
@@ -38,14 +39,14 @@ _FIGURE = (
 def summary(found: Selection) -> Iterator[Part]:
     """How many numbers there are, what they are worth, and what is not shown."""
     verdicts = Counter(each.worth.verdict for each in found.numbers)
-    facts = [Fact("numbers", found.total, note=f"the first {len(found.numbers)} are shown" if found.total > len(found.numbers) else "")]
+    cut = f"the first {len(found.numbers)} are shown: --scope narrows it" if found.total > len(found.numbers) else ""
+    facts = [Fact("numbers", found.total, note=cut)]
     facts += [Fact(verdict, count) for verdict, count in sorted(verdicts.items(), key=lambda item: (item[0] != PUBLISHABLE, -item[1], item[0]))]
     if found.others:
         facts.append(Fact("not_shown", found.others, note="settings and counts: cells that their query claims nothing of, or that have no unit"))
     yield Facts("summary", tuple(facts), "What is published")
     columns = (Column("query"), Column("publication", kind="code"), Column("published_at", "published", "moment"))
-    queries = {each.publication: each.query for each in found.numbers}
-    yield Table("publications", columns, tuple((queries.get(digest), digest, at) for digest, at in found.shown.items()), "Publications")
+    yield Table("publications", columns, tuple((query, digest, at) for digest, (query, at) in found.shown.items()), "Publications")
     if found.left_out:
         columns = (Column("query"), Column("publication", kind="code"), Column("why", "why it is left out"))
         yield Table("left_out", columns, tuple((each.query, each.publication, each.why) for each in found.left_out), "Publications left out")
@@ -79,7 +80,7 @@ def product(found: Selection) -> Iterator[Part]:
     yield Table("moved", columns, moved, "What moved between publications", note, "nothing was published twice, or nothing moved")
     for name in AREAS:
         if of_area[name]:
-            rows = tuple(_figure(each, each.grain) for each in of_area[name])
+            rows = tuple((plain_title(each, each.grain), *_figure(each, {})[1:]) for each in of_area[name])
             yield Table(f"numbers-{name}", _FIGURE, rows, name.capitalize(), total=len(rows))
 
 
@@ -87,7 +88,7 @@ def partner(found: Selection, withheld: Withholding) -> Iterator[Part]:
     """The numbers by query, without the names of our machines, people, folders and jobs."""
     parts = list(summary(found))
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
-        rows = tuple((title(each, withheld.grain(each.grain)), *_figure(each, {})[1:]) for each in numbers)
+        rows = tuple((plain_title(each, withheld.grain(each.grain)), *_figure(each, {})[1:]) for each in numbers)
         parts.append(Table(f"numbers-{place}", _FIGURE, rows, query))
     for part in parts:
         if isinstance(part, Table) and part.name.startswith("numbers-"):
@@ -120,7 +121,7 @@ def _figure(number: Number, shown: Sequence[str] | Mapping[str, Any]) -> tuple[A
 
 def _against(number: Number) -> str:
     if number.worth.policy is None or not number.worth.rules:
-        return f"no rule was applied: {number.worth.verdict}"
+        return "no rule was applied"
     return "; ".join(f"{each.verdict}: {each}" for each in number.worth.rules if each.verdict != PUBLISHABLE) or "all are passed"
 
 
@@ -138,7 +139,8 @@ def _moved(name: str, number: Number) -> tuple[Any, ...] | None:
     expected = impact(name, ratio) if ratio and apart else "none that is shown" if apart is False else "not known"
     step = "may be quoted" if apart and is_quotable else "more runs of both, in several sessions" if not apart else f"one of them is {UNPUBLISHABLE}"
     change = f"{shown_value(before.value)} → {shown_value(number.value)} {number.unit or ''}".strip() + (f" ({percent(ratio)})" if ratio else "")
-    return name, f"{title(number)} · {number.column}", said, change, expected, confidence, step, number.number_id, before.number_id
+    what = f"{plain_title(number, number.grain)} · {number.column}"
+    return name, what, said, change, expected, confidence, step, number.number_id, before.number_id
 
 
 def _runs(place: int, query: str, numbers: Sequence[Number], varying: Sequence[str]) -> Iterator[Part]:

@@ -22,6 +22,8 @@ _ASSETS = Path(__file__).parents[1] / "html" / "assets"
 _STYLE = """
 .report .division { border-top: 2px solid var(--line); padding-top: 1.2rem; margin-top: 2.2rem; }
 #published tr:has(td .chip):not(:has(.chip.good)) td.right { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--line) 5px 6px); }
+@media (min-width: 52rem) { #published td code { white-space: nowrap; } }
+.report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 #exploratory { border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }
 @media print {
   details.folded > *, details.folded::details-content { display: block; content-visibility: visible; }
@@ -50,7 +52,8 @@ def report_markdown(report: Report) -> str:
         "Every figure here is in a publication, under the number id beside it. What is not publishable may not be quoted."
         " To check them all: `wh verify FILE`.",
         *(block for part in report.page.parts for block in _part(part)),
-        "## Exploratory", START, *(block for part in report.exploratory for block in _part(part)), END,
+        "## Exploratory", "What the build says now. Nothing here is published or frozen, and `wh verify` does not check it.",
+        START, *(block for part in report.exploratory for block in _part(part)), END,
         "## Record", f"```json\n{_json(report.record)}\n```",
     ]
     return "\n\n".join(filter(None, lines)) + "\n"

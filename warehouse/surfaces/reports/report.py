@@ -50,7 +50,7 @@ def make_report(project: Project, audience: str, scope: Sequence[str] = ()) -> R
     _check_scope(audience, scope, wanted, withheld)
     found = select(project, wanted, list(Ledger(open_store(project).objects).events()))
     runs = {run for each in found.numbers for run in each.run_ids} if scope else None
-    parts = [exploratory.note(), *_EXPLORATORY[audience](read_findings(project, build, runs))]
+    parts = list(_EXPLORATORY[audience](read_findings(project, build, runs)))
     report = published_report(audience, scope, found, build.digest if build else None, withheld)
     return replace(report, exploratory=tuple(withheld.part(each) if audience == "partner" else each for each in parts))
 

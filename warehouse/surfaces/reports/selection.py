@@ -22,7 +22,8 @@ from warehouse.project import Project
 from warehouse.transform.export.docs.published_pages import shown_value
 from warehouse.transform.project.claim import claim_of
 
-MOST_NUMBERS = 400
+MOST_NUMBERS = 300
+_LONGEST_SETTING = 40  # characters
 _KINDS = (PUBLICATION, WITHDRAWAL, CORRECTION)
 
 
@@ -48,6 +49,7 @@ class Number:
     unit: str | None
     worth: Worth
     run_ids: tuple[str, ...]
+    settings: Mapping[str, str]  # what else its row says in words
     earlier: Earlier | None = None
 
 
@@ -62,13 +64,13 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Selection:
-    """The numbers of a report. `total` are in scope, `numbers` the first of them; `until` is the key of the last event of the ledger that
-    counted; `others` are cells in scope that hold settings and counts, of which nothing is claimed and which have no unit."""
+    """The numbers of a report. `total` are in scope, `numbers` the first of them, those that rules were applied to before the others;
+    `until` is the key of the last event of the ledger that counted; `others` are cells in scope that hold settings and counts, of which nothing is claimed and which have no unit."""
 
     numbers: tuple[Number, ...]
     total: int
     others: int
-    shown: Mapping[str, str]  # publication to its time
+    shown: Mapping[str, tuple[str, str]]  # of each publication its query and time
     left_out: tuple[LeftOut, ...]
     until: str | None
 
@@ -118,9 +120,11 @@ def select(project: Project, scope: Scope, events: Sequence[Event], until: str |
     if scope.values and not found:
         wanted = ", ".join("=".join(pair) for pair in scope.values)
         raise WarehouseError("WH610", "no published number is in this scope", printable(wanted), _grain(project, shown.values()), ExitCode.NOT_FOUND)
+    found.sort(key=lambda each: not each.worth.rules)
     last = max((event.key for event in known), default=None)
     return Selection(
-        tuple(found[:MOST_NUMBERS]), len(found), others, {each.digest: times[each.digest] for each in shown.values()}, tuple(left_out), last
+        tuple(found[:MOST_NUMBERS]), len(found), others, {each.digest: (query, times[each.digest]) for query, each in shown.items()},
+        tuple(left_out), last,
     )
 
 
@@ -177,6 +181,7 @@ def _numbers(project: Project, publication: PublishedRollup, scope: Scope) -> tu
         if not scope.takes_row(row.grain):
             continue
         grain = {name: row.grain[name] for name in sorted(row.grain, key=order.index)}
+        settings = {name: row.cells[name].value for name in sorted(row.cells, key=order.index) if _is_setting(row.cells[name].value)}
         for cell in sorted(row.cells.values(), key=lambda cell: order.index(cell.column)):
             value = cell.value
             if cell.number_id is None or isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not isfinite(value):
@@ -187,9 +192,13 @@ def _numbers(project: Project, publication: PublishedRollup, scope: Scope) -> tu
             specification.check_number(row, cell)
             found.append(Number(
                 publication.digest, str(publication.query), grain, cell.column, cell.number_id, value, units.get(cell.column),
-                worth.of(row, cell), tuple(str(run["run_id"]) for run in cell.runs),
+                worth.of(row, cell), tuple(str(run["run_id"]) for run in cell.runs), settings,
             ))
     return found, others
+
+
+def _is_setting(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_SETTING
 
 
 def _earlier(project: Project, publication: PublishedRollup, scope: Scope) -> dict[tuple[Any, ...], Earlier]:

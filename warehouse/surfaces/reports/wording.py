@@ -12,8 +12,9 @@ from warehouse.claims.gate.worth import Worth
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.reports.selection import Number
+from warehouse.surfaces.reports.withholding import names_ours
 from warehouse.surfaces.views.wording import percent
-from warehouse.transform.export.docs.published_pages import short
+from warehouse.transform.export.docs.published_pages import shown_value
 
 LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"
 AREAS = (LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER)
@@ -28,6 +29,8 @@ _WAYS: Mapping[str, tuple[str, str]] = {
     OTHER: ("lower", "higher"),
 }
 UNPUBLISHABLE = "not publishable"
+_LONGEST = 60
+_MOST_SETTINGS = 6
 
 
 def area(metric: str, unit: str | None) -> str:
@@ -60,15 +63,29 @@ def impact(of: str, ratio: float) -> str:
 def title(number: Number, varying: Mapping[str, Any] | None = None) -> str:
     """The row of a number, by the values of its grain."""
     grain = number.grain if varying is None else varying
-    return " · ".join(short(value) for value in grain.values() if value is not None) or "the only row"
+    return " · ".join(_middle(shown_value(value)) for value in grain.values() if value is not None) or "the only row"
+
+
+def plain_title(number: Number, grain: Mapping[str, Any]) -> str:
+    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and where that leaves nothing
+    by what else the row says in words."""
+    said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
+    if not said:
+        said = dict([(name, value) for name, value in number.settings.items() if not names_ours(name)][:_MOST_SETTINGS])
+    return title(number, said)
+
+
+def _middle(text: str) -> str:
+    """A long text without its middle: run ids differ at the end."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2 - 1]}…{text[-_LONGEST // 2 :]}"
 
 
 def interval(worth: Worth) -> str:
-    return interval_text(worth.interval) if worth.interval else "no interval: no statistic is claimed of it"
+    return interval_text(worth.interval) if worth.interval else "none: no statistic is claimed"
 
 
-def n_of(worth: Worth) -> str | None:
-    return ", ".join(counted(count, level) for level, count in worth.n.items()) if worth.n else None
+def n_of(worth: Worth) -> str:
+    return ", ".join(counted(count, level) for level, count in worth.n.items()) if worth.n else "not counted"
 
 
 def standing(worth: Worth) -> str:

@@ -17,7 +17,7 @@ from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Column, Part, Table, Text
 from warehouse.surfaces.reports.split import SPLIT, side_of, smallest_change
 from warehouse.surfaces.reports.wording import AREAS, area, impact, way
-from warehouse.surfaces.views.wording import between, percent, series_name
+from warehouse.surfaces.views.analysis.wording import between, percent, series_name
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.finished.builds import Build
 

@@ -13,7 +13,7 @@ from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.reports.selection import Number
 from warehouse.surfaces.reports.withholding import names_ours
-from warehouse.surfaces.views.wording import percent
+from warehouse.surfaces.views.analysis.wording import percent
 from warehouse.transform.export.docs.published_pages import shown_value
 
 LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"

@@ -24,8 +24,8 @@ from warehouse.surfaces.reports.wording import (
     title,
     way,
 )
-from warehouse.surfaces.views.number_runs import FAILED, LEFT_OUT, NOT_USED, USED
 from warehouse.surfaces.views.analysis.wording import percent
+from warehouse.surfaces.views.claims.number_runs import FAILED, LEFT_OUT, NOT_USED, USED
 from warehouse.transform.export.docs.published_pages import short, shown_value
 
 _MOST_DRAWN = 12  # numbers of a query whose runs are drawn

@@ -272,7 +272,10 @@ def test_verify_now_hashes_and_replays(published: Project) -> None:
     page = asked.get(f"/numbers/{number_id}").text
     assert re.search(rf'<form[^>]*method="post"[^>]*action="/numbers/{number_id}/verify"', page)
     assert asked.get(f"/numbers/{number_id}/verify").status_code == 405
-    response = asked.post(f"/numbers/{number_id}/verify")
+    # With no-referrer a browser sends a form with `Origin: null`, which is refused as another site's.
+    assert asked.get(f"/numbers/{number_id}").headers["referrer-policy"] == "same-origin"
+    response = asked.post(f"/numbers/{number_id}/verify", headers={"Origin": "http://localhost"})
+    assert "rel=\"bookmark\"" not in response.text and "/api/numbers" not in response.text  # neither could be got
     assert response.status_code == 200 and f"{number_id} is verified" in response.text
     assert asked.post(f"/numbers/{number_id}/verify", headers={"Origin": "https://elsewhere.example"}).status_code == 403
 

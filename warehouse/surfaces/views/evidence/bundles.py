@@ -58,7 +58,7 @@ def _list(visit: Visit) -> Page:
             "bundles", columns, tuple(rows), "Bundles", "As the ledger has them, the last one first.", "nothing arrived yet: wh ingest PATH",
             len(digests), more,
         ),
-    ), next_steps={"What arrived last, and what is wrong with it": "/ingest"})
+    ), next_steps={"What arrived last, and what is wrong with it": "/ingest", "Audit log": "/audit"})
 
 
 def _history(events: Sequence[Event]) -> History:

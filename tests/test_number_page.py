@@ -308,3 +308,19 @@ def test_the_same_in_every_format(published: Project) -> None:
     assert "100.05" in html and len(html) < 150_000
 
 
+
+
+def test_names_of_runs_are_data_on_every_page_of_a_number(tmp_path: Path) -> None:
+    hostile = 'a<script>alert(1)<b>\u202e"&12'
+    header, _, sql = CLAIM.partition("*/")
+    wider = sql.replace("'a07')", "'a07', 'a<script>alert(1)<b>' || chr(8238) || '\"&12')")
+    project = made(tmp_path, {"claim": f"{header}*/{wider}"}, runs() | {hostile: 100.4})
+    publish(project, "claim", as_provisional=True)
+    number_id = the_number(project)
+    rows = {row["run_id"]: row for row in records(number_page(project, number_id), "runs")}
+    assert rows[hostile]["value"] == 100.4 and rows[hostile]["state"] == "used"
+    for path in (f"/numbers/{number_id}", f"/numbers/{number_id}/excluded", "/numbers", "/publications"):
+        page = client(project).get(path).text
+        assert "<script>alert" not in page and "\u202e" not in page
+    page = client(project).get(f"/numbers/{number_id}").text
+    assert "a&lt;script&gt;alert(1)&lt;b&gt;\\u202e&#34;&amp;12" in page and 'href="/runs/a%3Cscript%3Ealert%281%29%3Cb%3E%E2%80%AE%22%2612"' in page

@@ -224,7 +224,8 @@ def test_a_run_shows_what_it_measured_its_evidence_and_what_depends_on_it(served
     figures = {each["metric"]: each for each in table(page, "figures")}
     assert figures["elapsed_ms"]["unit"] in ("ms", None) and figures["elapsed_ms"]["value"] > 0
     assert any(each["kind"] == "note" and each["reason"] == "looked at" for each in table(page, "decisions"))
-    assert any("indicator_results" in each["key"] for each in table(page, "impact"))
+    assert page.table("impact") is None and any(place.endswith("?impact=yes#impact") for place in page.next_steps.values())
+    assert any("indicator_results" in each["key"] for each in table(asked(served, "run", run_id=f"{RUN}1", impact="yes"), "impact"))
     assert all(each["sha256"] for each in table(page, "files"))
     with client(served) as visitor:
         assert visitor.get(f"/runs/{RUN}1").status_code == 200

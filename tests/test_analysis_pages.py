@@ -300,3 +300,10 @@ def test_a_project_without_runs_or_load_points_is_told_what_is_missing(simulated
             assert answer.json()["hint"], path
         assert "no table main.metric_definition_dim" in visitor.get("/catalogue").text
         assert any("no table" in part.get("empty", "") for part in visitor.get("/api/catalogue").json()["parts"])
+
+
+def test_compare_draws_the_runs_of_both_sides_however_many(simulated: Project) -> None:
+    page = asked(simulated, "compare", base="benchmark_case_id=flat", head="benchmark_case_id=slow")
+    runs = table(page, "runs")
+    assert [sum(each["side"] == side for each in runs) for side in ("base", "head")] == [60, 60]
+    assert page.table("runs").listed == 60  # type: ignore[union-attr]

@@ -34,6 +34,8 @@ def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
         drawn, said = _panels(plot, draw, records, table.chart.facet)
     if not drawn:
         return NOTHING
+    if (table.total or 0) > len(table.rows):
+        said = [f"drawn: the first {len(table.rows):,} of {table.total:,} rows", *said]
     caption = Markup("").join(Markup("<p>{}</p>").format(printable_lines(each)) for each in dict.fromkeys(said))
     title = Markup("<b>{}</b>").format(printable_lines(table.chart.title)) if table.chart.title else NOTHING
     return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot), caption)

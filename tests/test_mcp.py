@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
+import yaml
 from conftest import REPOSITORY
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
@@ -105,3 +106,78 @@ def test_a_wrong_call_gets_an_error_with_a_code(name: str, arguments: dict[str, 
 def test_over_http_a_token_is_needed_as_for_pages() -> None:
     guarded = client(served_project(), hosts=frozenset({"wh.example"}))
     assert guarded.post("/mcp", json={}).status_code == 421
+
+
+# --- fifty questions ---------------------------------------------------------------------------------------------
+
+QUESTIONS = yaml.safe_load((REPOSITORY / "tests" / "mcp_questions.yaml").read_text())
+
+
+def at(found: dict[str, Any], path: str) -> Any:
+    """What a reply has at a path (tests/mcp_questions.yaml)."""
+    if path in found:
+        return found[path]
+    name, _, rest = path.partition("/")
+    part = next(part for part in found["parts"] if part["name"] == name)
+    if "items" in part:
+        return next(item["value"] for item in part["items"] if item["name"] == rest)
+    if "rows" not in part:
+        return part[rest]
+    row, _, column = rest.rpartition("/")
+    if row.isdigit():
+        return part["rows"][int(row)][column]
+    key, _, end = row.partition("=")
+    return next(each[column] for each in part["rows"] if str(each[key]).endswith(end))
+
+
+@pytest.fixture(scope="module")
+def replies() -> list[list[dict[str, Any]]]:
+    """The replies to the calls of each question, by one client."""
+    async def ask() -> list[list[dict[str, Any]]]:
+        found = []
+        async with Client(mcp_server(Answers(served_project()))) as asking:
+            for question in QUESTIONS:
+                got: list[dict[str, Any]] = []
+                for name, *arguments in question["calls"]:
+                    given = {key: _filled(value, got) for key, value in (arguments[0] if arguments else {}).items()}
+                    result = await asking.call_tool(name, given)
+                    assert not result.is_error, (question["ask"], result.content[0].text)
+                    got.append(result.structured_content)
+                found.append(got)
+        return found
+
+    return anyio.run(ask)
+
+
+def _filled(value: Any, got: list[dict[str, Any]]) -> Any:
+    if not (isinstance(value, str) and value.startswith("$")):
+        return value
+    place, _, path = value[1:].partition(":")
+    return at(got[int(place)], path)
+
+
+def test_fifty_questions_are_answered_by_the_replies_alone(replies: list[list[dict[str, Any]]]) -> None:
+    assert len(QUESTIONS) >= 50
+    wrong = []
+    for question, got in zip(QUESTIONS, replies, strict=True):
+        for path, expected in question["answer"].items():
+            found = at(got[-1], path)
+            is_right = expected[1:] in str(found) if isinstance(expected, str) and expected.startswith("~") else found == expected
+            if not is_right:
+                wrong.append((question["ask"], path, expected, found))
+    assert wrong == []
+
+
+def test_no_figure_comes_without_what_proves_it(replies: list[list[dict[str, Any]]]) -> None:
+    """A row with a measured value names its run or its number; a large figure is of a tool that has its number id; all name the build."""
+    proofs = {"run_id", "number", "number_id", "publication", "bundle", "series_key", "last_run_before"}
+    for question, got in zip(QUESTIONS, replies, strict=True):
+        for reply in got:
+            assert len(str(reply["cite"]["build_digest"])) == 64, question["ask"]
+            assert len(json.dumps(reply)) < 20_000, (question["ask"], len(json.dumps(reply)))
+            if reply["tool"] == "sql":
+                assert "no policy has judged" in reply["notices"][0]
+                continue
+            for part in reply["parts"]:
+                for row in part.get("rows", []):
+                    assert not isinstance(row.get("value"), int | float) or proofs & row.keys(), (question["ask"], part["name"])

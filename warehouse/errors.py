@@ -150,6 +150,9 @@ CODES: dict[str, str] = {
     "WH603": "a request comes from a place that is not allowed",
     "WH604": "there are too many requests",
     "WH605": "a query was ended before its last row",
+    "WH610": "a report's scope names nothing that is published",
+    "WH611": "a file is not a report that can be read",
+    "WH612": "a report for partners would name what is ours",
 }
 
 

@@ -66,6 +66,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Show it to others",
         {
             "serve": "serve pages and an API in which every number leads to its evidence",
+            "report": "write a report for one audience, whose numbers can be checked",
             "mcp": "serve the same to agents, by the Model Context Protocol",
             "token": "list, make and end the tokens that wh serve accepts",
         },

@@ -39,7 +39,11 @@ def _part(part: Part) -> dict[str, Any]:
         return {"part": part.part, **_plain(part)}
     records = part.records()
     columns = [
-        {"name": column.name, "title": column.heading, "kind": column.kind, "unit": column.unit, "link": column.link} for column in part.columns
+        {
+            "name": column.name, "title": column.heading, "kind": column.kind, "unit": column.unit, "link": column.link,
+            "is_hidden": column.is_hidden,
+        }
+        for column in part.columns
     ]
     return {
         "part": part.part, "name": part.name, "title": part.title, "note": part.note, "columns": columns,

@@ -18,9 +18,9 @@ Tone = Literal["good", "warn", "bad", "plain"]
 class Column:
     """A column of a table. `link` is the address that its values lead to, with the row's other columns in braces: `/runs/{run_id}`; a row
     in which one of these is None has no link. `is_hidden`: for links and charts, and in the data formats, but not in the table that people
-    read. `is_minor`: the first to go on a narrow screen. `is_wide`: sentences, which need room. The value of a `spark` is a mapping of
-    `values` and the `place` of a change or None (and how many values `before` and `after` it are of its levels), that of an `effect` one of
-    `ratio`, `low`, `high` (None without an interval) and `threshold`; `tone` names the column with the state word that colours these."""
+    read. `is_minor`: the first to go on a narrow screen. The value of a `spark` is a mapping of `values` and the `place` of a change or
+    None (and how many values `before` and `after` it are of its levels), that of an `effect` one of `ratio`, `low`, `high` (None without an
+    interval) and `threshold`; `tone` names the column with the state word that colours these."""
 
     name: str
     title: str = ""
@@ -29,7 +29,6 @@ class Column:
     link: str | None = None
     is_hidden: bool = False
     is_minor: bool = False
-    is_wide: bool = False
     tone: str | None = None
 
     @property

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
-from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.ledger.events import Event
+from warehouse.evidence.ledger.reading import LedgerReading
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
 from warehouse.surfaces.parts import Page
@@ -69,13 +70,14 @@ class Visit:
     now: datetime
     visitor: str = ""
     role: str = "admin"
+    ledger: LedgerReading = field(default_factory=LedgerReading)
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
-    def events(self) -> list[Event]:
+    def events(self) -> tuple[Event, ...]:
         """The ledger's events, the oldest first."""
-        return list(Ledger(open_store(self.project).objects).events())
+        return self.ledger.events(open_store(self.project).objects)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ def cell_history(
     for publication in islice((each for each in published if each.query == found.query), most):
         number_id = value = fault = None
         try:
-            if cell := published_cell([publication], found):
+            is_own = found.publication is not None and publication.digest == found.publication.digest  # which was read and checked already
+            if cell := found if is_own else published_cell([publication], found):
                 number_id, value = cell.cell.number_id, cell.cell.value
         except WarehouseError as error:
             fault = error.message

@@ -80,14 +80,14 @@ def lineage(project: Project, argument: str) -> Lineage:
 
 
 def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:
-    """The lineage of a cell that was found. `events` are the ledger's, where the caller has read them. Raises WH306, WH307."""
+    """The lineage of a cell that was found, in a publication that was checked then. `events` are the ledger's, where the caller has read
+    them. Raises WH306, WH307."""
     return _of_published(project, found, events) if found.publication else _of_built(project, found)
 
 
 def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | None) -> Lineage:
     publication = found.publication
     assert publication
-    publication.check()
     events = list(Ledger(open_store(project).objects).events() if events is None else events)
     published = publication_event(project, publication.digest, events)
     specification = read_specification(project, publication)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument
@@ -127,7 +128,7 @@ def _names_like(name: str, kind: str, known: Collection[str], query: str) -> str
 def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:
     """What the cell holds in the current build; None when there is no build or no such row any more."""
     wanted = _stated(grain)
-    for _, row, rowid in _built_rows(project, query, lambda found: _stated(found) == wanted):
+    for _, row, rowid in _built_rows(project, query, lambda found: _stated(found) == wanted, grain):
         if column in row.cells:
             return FoundCell(query, row, row.cells[column], None, rowid)
     return None
@@ -174,7 +175,7 @@ def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: st
         return [cell]
     return [
         FoundCell(query, row, cell, None, rowid)
-        for query, row, rowid in _built_rows(project)
+        for query, row, rowid in _built_rows(project, number_id=number_id)
         for cell in row.cells.values()
         if cell.number_id == number_id
     ][:1]
@@ -317,9 +318,12 @@ def _built_units(project: Project) -> dict[str, dict[str, str]]:
 
 
 def _built_rows(
-    project: Project, query: str | None = None, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda grain: True
+    project: Project, query: str | None = None, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda grain: True,
+    texts: Mapping[str, Any] = MappingProxyType({}), number_id: str = "",
 ) -> Iterator[tuple[str, PublishedRow, int]]:
-    """The rows of the current build's rollups whose grain is wanted, untraced: (query, row, row id)."""
+    """The rows of the current build's rollups whose grain is wanted, untraced: (query, row, row id). Of `texts`, those that are text must be
+    in the columns of the grain that they name, and some number's id must have `number_id` in it: this the engine finds, without reading
+    other rows."""
     from warehouse.transform.finished.query import open_build
 
     build = find_current(project)
@@ -330,17 +334,24 @@ def _built_rows(
         rollups = con.execute("select name, grain from catalog.model where schema_name = 'rollup' order by rowid").fetchall()
         for name, grain in rollups:
             if query in (None, name):
-                yield from _rollup_rows(con, name, tuple(grain), is_wanted)
+                yield from _rollup_rows(con, name, tuple(grain), is_wanted, texts, number_id)
     finally:
         con.close()
 
 
 def _rollup_rows(
-    con: "duckdb.DuckDBPyConnection", query: str, grain: tuple[str, ...], is_wanted: Callable[[Mapping[str, Any]], bool]
+    con: "duckdb.DuckDBPyConnection", query: str, grain: tuple[str, ...], is_wanted: Callable[[Mapping[str, Any]], bool],
+    texts: Mapping[str, Any], number_id: str,
 ) -> Iterator[tuple[str, PublishedRow, int]]:
     from warehouse.transform.sql.duck import quote
 
-    result = con.execute(f"select rowid, * exclude (query_spec_digest) from rollup.{quote(query)} order by rowid")
+    given = {name: value for name, value in texts.items() if name in grain and isinstance(value, str)}
+    # A value of another type reads as text in another way here than in the engine.
+    same = [f"(typeof({quote(name)}) <> 'VARCHAR' or {quote(name)} = ?)" for name in given]
+    narrowed = " and ".join([*same, "contains(number_ids::varchar, ?)"])
+    result = con.execute(
+        f"select rowid, * exclude (query_spec_digest) from rollup.{quote(query)} where {narrowed} order by rowid", [*given.values(), number_id]
+    )
     columns = [column[0] for column in result.description]
     for row in result.fetchall():
         values = dict(zip(columns, row, strict=True))

@@ -19,6 +19,7 @@ from warehouse.digest import canonical_json, domain_digest
 
 WHY_SET_DOMAIN = "wh/why-set/1"
 
+_DIGEST = slice(-66, -2)  # where a line of canonical JSON has its why_digest, which is its last key
 # A run as its document: `run_id` and, where a table of runs tells, `workload_spec_digest` and `artifact_manifest_digest`.
 Run = Mapping[str, Any]
 
@@ -55,13 +56,14 @@ class WhySetWriter:
 
 
 class WhySets(Mapping[str, tuple[Run, ...]]):
-    """The sets by their digest, each sorted by run id. Each is decoded, and held against its digest, when it is asked for: one
-    number needs one of them. Raises ValueError when a set is not what its digest is of, TypeError, IndexError or KeyError for
+    """The sets by their digest, each sorted by run id. Each is read, with the runs in it, and checked against its digest when it is asked
+    for: one number needs one of them. Raises ValueError when a set is not what its digest is of, TypeError, IndexError or KeyError for
     what `encoded` never wrote."""
 
     def __init__(self, runs: bytes, why: bytes) -> None:
-        self._dictionary = [json.loads(line) for line in runs.splitlines()]
-        self._bitmaps = {line["why_digest"]: line["runs"] for line in map(json.loads, why.splitlines())}
+        self._dictionary = runs.splitlines()
+        self._runs: dict[int, Run] = {}
+        self._lines = {line[_DIGEST]: line for line in why.splitlines()}
         self._found: dict[str, tuple[Run, ...]] = {}
 
     def __getitem__(self, digest: str) -> tuple[Run, ...]:
@@ -72,17 +74,25 @@ class WhySets(Mapping[str, tuple[Run, ...]]):
     def _decoded(self, digest: str) -> tuple[Run, ...]:
         from pyroaring import BitMap
 
-        ordinals = BitMap.deserialize(b64decode(self._bitmaps[digest], validate=True))
-        found = tuple(self._dictionary[ordinal] for ordinal in ordinals)
+        line = json.loads(self._lines[digest.encode()])
+        if line["why_digest"] != digest:
+            raise KeyError(digest)
+        ordinals = BitMap.deserialize(b64decode(line["runs"], validate=True))
+        found = tuple(map(self._run, ordinals))
         if why_digest(found) != digest:
             raise ValueError(f"the why-set {digest[:12]} differs from its digest")
         return found
 
+    def _run(self, ordinal: int) -> Run:
+        if ordinal not in self._runs:
+            self._runs[ordinal] = json.loads(self._dictionary[ordinal])
+        return self._runs[ordinal]
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._bitmaps)
+        return (digest.decode() for digest in self._lines)
 
     def __len__(self) -> int:
-        return len(self._bitmaps)
+        return len(self._lines)
 
 
 def _run_id(run: Run) -> str:

@@ -40,7 +40,7 @@ def command(
         typer.Argument(
             metavar="NUMBER",
             help="a number id (n-...), query[key=value,...].column, a number as printed, a publication's digest or its beginning"
-            " (8 digits or more; sha256:... may be shorter), or an audit packet",
+            " (8 digits or more; sha256:... may be shorter), an audit packet, or a report",
         ),
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="verify every number of every publication")] = False,
@@ -61,14 +61,14 @@ def command(
     if all == (target is not None):
         raise usage("name one number, publication or packet, or give --all")
     counts, problems = Counter[str](), set[str]()
-    is_one = target is not None and _digest(target) is None
+    is_one = target is not None and _digest(target) is None and not _is_report(target)
     with ExitStack() as bars:
         bar = bars.enter_context(progress_bar(_how_many(target), " numbers")) if not is_one else None
         for verdict in _verdicts(target, trust, timeout):
             counts[verdict.state] += 1
             if as_json:
                 print_json_line(_document(verdict))
-            elif is_one or is_verbose() or verdict.state != VERIFIED:
+            elif is_one or is_verbose() or verdict.state != VERIFIED or verdict.number_id is None:
                 say("\n".join(_lines(verdict)), state=verdict.state)
             for problem in map(str, verdict.problems):
                 if problem not in problems:  # a thousand numbers may depend on one lost file
@@ -89,6 +89,11 @@ def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "
     from warehouse.project import find_project
 
     trusted = _given_keys(trust)
+    if target and _is_report(target):
+        from warehouse.surfaces.reports.verification import verify_report  # heavy, and only for these
+
+        project = find_project()
+        return verify_report(project if trusted is None else replace(project, trusted_keys=trusted), Path(target))
     if target and (packet := packet_at(target)):
         here = _project_here()
         keys = trusted if trusted is not None or here is None else here.trusted_keys
@@ -102,6 +107,13 @@ def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "
     if digest is None:
         return [verify_number(project, target)]
     return verify_publication(project, publication_with(project, digest))
+
+
+def _is_report(target: str) -> bool:
+    from warehouse.surfaces.reports.reading import is_report
+
+    path = Path(target)
+    return path.is_file() and is_report(path)
 
 
 def _how_many(target: str | None) -> int | None:

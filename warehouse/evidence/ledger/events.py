@@ -154,6 +154,10 @@ class Ledger:
         moments = _moments(found)
         return sorted(found.values(), key=lambda event: moments[event.sha256])
 
+    def read(self, keys: Iterable[str]) -> Iterator[Event]:
+        """The events under some keys, read as `events` does."""
+        return (event for _, event in self._read(keys))
+
     def _read(self, keys: Iterable[str]) -> Iterator[tuple[str, Event]]:
         self.damaged = []
         for key in keys:

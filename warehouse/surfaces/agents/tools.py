@@ -19,11 +19,12 @@ from warehouse.surfaces.answering import Answer, Answers
 from warehouse.surfaces.formats import page_document
 from warehouse.surfaces.html.pages import pinned_to
 from warehouse.surfaces.parts import Form
-from warehouse.surfaces.view import BUILD, Parameter, View, address
+from warehouse.surfaces.view import BUILD, Parameter, View
 
 ROWS = 20  # of each table, unless more are asked for
 MOST_ROWS = 200
 _MOST_TEXT = 4000  # characters of one text
+_NAVIGATION = "links"  # the form of facts that only lead elsewhere
 _TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", date: "string"}
 _COMMON = (
     Parameter(BUILD, "The beginning of the digest of a kept build; otherwise the current one."),
@@ -50,12 +51,41 @@ class ViewTool:
         }
 
 
-def _tool(name: str, view: str, description: str, *parts: str) -> ViewTool:
+def _tool(name: str, view: str, description: str, parts: tuple[str, ...] = ()) -> ViewTool:
     return ViewTool(name, view_named(view), description, parts)
 
 
 def view_tools() -> tuple[ViewTool, ...]:
     return (
+        _tool("search", "numbers", (
+            "Find published numbers: by number id, by cell (query[key=value].column), or by a value as it stands somewhere, such as 8.7k tok/s."
+            " Without q: the last published numbers of each query."
+        )),
+        _tool(
+            "number", "number", "What a number is worth: value, unit, interval, verdict, each rule of its policy, its history, and how to cite it.",
+            ("number", "about", "gate", "history", "citation", "commands"),
+        ),
+        _tool(
+            "lineage", "number", "The way of a number to its bytes: its runs, used and left out, its raw files, the cited bytes, and its SQL.",
+            ("number", "runs", "steps", "bytes_", "files", "digests", "models", "sql", "conditions"),
+        ),
+        _tool("excluded", "excluded", "Which runs a number left out, by which clause, and why."),
+        _tool("verify", "verify", "Hash a number's raw files again and compute it again from them; returns the verdict. It changes nothing."),
+        _tool("publications", "publications", "List what was published, when, by whom, and what became of it."),
+        _tool("publication", "publication", "The rows of one publication with the number ids of their values."),
+        _tool("changes", "changes", "What changed over time: confirmed and suspected findings, and series that are stale or could not be judged."),
+        _tool("compare", "compare", (
+            "Compare two sets of runs, metric by metric: effect with interval, verdict, and what else differs. A side is run ids with commas, or"
+            " conditions such as software_version_key=...; without sides it lists which there are."
+        )),
+        _tool("runs", "runs", "List runs, the newest first, by state, case, model, hardware or software."),
+        _tool("run", "run", "One run: what it ran on and with, what it measured, its evidence, and the published numbers that depend on it."),
+        _tool("series", "explore", "The measurements of a metric over time; without a metric, which metrics there are."),
+        _tool("evidence", "evidence", "List the bundles of raw evidence, the last arrived first."),
+        _tool("bundle", "bundle", "The files of a bundle with their digests, the runs that it states, and what is wrong with it."),
+        _tool("raw_file", "file", "A window of the bytes of one raw file, which was hashed first."),
+        _tool("ingest", "ingest", "What arrived last, what was not recognised, and the issues that ingestors found."),
+        _tool("audit_log", "audit", "The ledger: what arrived, was published, decided or signed, when and by whom."),
         _tool("sql", "sql", (
             "Run one SQL query that reads the warehouse. The figures are exploratory: no policy has judged them; cite the query_digest and the"
             " build_digest."
@@ -94,12 +124,15 @@ def _text(name: str, value: Any) -> str:
 def envelope(tool: ViewTool, answer: Answer, most: int) -> dict[str, Any]:
     """An answer without what only people need, cut to so many rows a table."""
     page = page_document(answer.page)
-    kept = [_small(part, most) for part in page["parts"] if part["part"] != Form.part and _is_wanted(tool, part["name"])]
+    kept = [
+        _small(part, most) for part in page["parts"]
+        if part["part"] != Form.part and part.get("form") != _NAVIGATION and _is_wanted(tool, part["name"])
+    ]
     build = answer.build.digest if answer.build else None
     return {
         "tool": tool.name, "title": page["title"], "subtitle": page["subtitle"], "states": page["states"], "notices": page["notices"],
         "parts": kept, "truncated": any(part.get("truncated") for part in kept),
-        "cite": {"build_digest": build, "address": pinned_to(build)(address(answer.view.path, **answer.values))},
+        "cite": {"build_digest": build, "address": None if answer.view.is_act else pinned_to(build)(answer.address)},
     }
 
 

@@ -11,7 +11,7 @@ from warehouse.errors import WarehouseError
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.answering import Answer
 from warehouse.surfaces.html.components import environment
-from warehouse.surfaces.view import BUILD, address
+from warehouse.surfaces.view import BUILD
 from warehouse.transform.export.docs.pages import asset_files as site_assets
 from warehouse.version import __version__
 
@@ -40,7 +40,7 @@ def pinned_to(build: str | None) -> Callable[[str], str]:
 
 def page_html(answer: Answer, project: str) -> str:
     """The page of an answer."""
-    here = address(answer.view.path, **answer.values)
+    here = answer.address
     build = answer.build.digest if answer.build else None
     return _layout(
         "view.html", project, answer.view.menu, page=answer.page, here=here, permalink=pinned_to(build)(here), now_link=here,

@@ -51,7 +51,7 @@ def issue_list(visit: Visit, where: Mapping[str, str], offset: int, more: str | 
 def issue_groups(visit: Visit) -> Table:
     """How many issues there are of each severity, family and code, and an example of a file."""
     sql = (
-        f"select {', '.join(_GROUP)}, count(*), count(distinct artifact_manifest_digest), min(message), min(raw_path) from {{table}}"
+        f"select {', '.join(_GROUP)}, count(*), count(distinct artifact_manifest_digest), min(message), arg_min(raw_path, message) from {{table}}"
         f" group by {', '.join(_GROUP)} order by {_SEVERITY}, 4 desc, family, code"
     )
     found = _rows(visit, sql, [])

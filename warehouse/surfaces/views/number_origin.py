@@ -44,15 +44,15 @@ def conditions(visit: Visit, number: Lineage) -> Table:
     )
     title = "What its runs ran on and with"
     table = role_table(visit.build.path, CONDITIONS) if visit.build else None
-    if visit.build is None or table is None:
+    if visit.build is None or table is None or not number.runs:
         return Table("conditions", columns, (), title, empty="this project has no table of conditions, or nothing is built")
     run_ids = [str(run["run_id"]) for run in number.runs[:_ASKED_RUNS]]
     con = open_build(visit.build.path)
     try:
         found = con.execute(
             f"select kind, name, min(value_text), count(distinct value_text), count(distinct run_id) from {table.sql}"
-            " where run_id in (select unnest(?::varchar[])) and value_number is null group by kind, name order by kind, name",
-            [run_ids],
+            f" where run_id in ({', '.join('?' * len(run_ids))}) and value_number is null group by kind, name order by kind, name",
+            run_ids,
         ).fetchall()
     finally:
         con.close()

@@ -18,6 +18,7 @@ from warehouse.project import Project
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.publications import publication_events, publication_state
+from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.claim import claim_of
 
 _MOST_HITS = 100
@@ -87,13 +88,13 @@ def _first_numbers(project: Project, publication: PublishedRollup) -> list[Found
     found: list[FoundCell] = []
     for row in islice(publication.rows(), _ROWS_OF_EACH):
         cells = [cell for cell in row.cells.values() if cell.number_id and isinstance(cell.value, int | float) and not isinstance(cell.value, bool)]
-        cells.sort(key=lambda cell: (cell.column not in claimed, cell.column not in units))
+        cells.sort(key=lambda cell: (cell.column not in claimed, not isinstance(cell.value, float), cell.column not in units))
         found += [FoundCell(str(publication.query), row, cell, publication, None) for cell in cells[: _NUMBERS_OF_EACH // _ROWS_OF_EACH]]
     return found
 
 
 def _row(found: FoundCell, unit: str | None, state: str, at: str | None) -> tuple[Any, ...]:
-    grain = ", ".join(f"{name} = {'NULL' if value is None else value}" for name, value in found.row.grain.items())
+    grain = " · ".join(short(value) for value in found.row.grain.values() if value is not None)
     digest = found.publication.digest if found.publication else None
     return found.cell.value, unit, found.query, found.cell.column, grain, state, at, found.cell.number_id, digest
 

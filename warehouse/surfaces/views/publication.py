@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
 
 from warehouse.claims.gate.frozen import judged_rows, published_policy
@@ -20,7 +21,7 @@ from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.publications import OFFSET, publication_state, verdicts_text
 
 _PATH = "/publications/{publication}"
-_ROWS = 50  # a page
+_ROWS = 30  # a page
 _MEASURES = 8  # beside the grain; the page of a row has all
 _NUMBER = "__number"  # after a column's name: the column of its number ids
 
@@ -101,11 +102,10 @@ def _rows(
     """A page of rows: the grain, and those columns that have a unit, or are claimed, first."""
     found = list(islice(publication.rows(first=offset), _ROWS))
     claimed = {name for cells in verdicts.values() for name in cells}
-    numeric = [
-        name for name in values
-        if any(isinstance(row.cells[name].value, int | float) and not isinstance(row.cells[name].value, bool) for row in found if name in row.cells)
-    ]
-    measures = sorted(numeric, key=lambda name: (name not in claimed, name not in units))[:_MEASURES]
+    kinds = {name: {type(row.cells[name].value) for row in found if name in row.cells} for name in values}
+    numeric = [name for name in values if kinds[name] & {int, float, Decimal}]
+    # What is claimed, then what was measured, then settings and counts.
+    measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units))[:_MEASURES]
     columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
     columns += [column_of(name, units.get(name), False) for name in grain]
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []

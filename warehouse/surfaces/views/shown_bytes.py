@@ -13,7 +13,7 @@ from warehouse.surfaces.view import address
 FILE = "/evidence/{bundle}/files/{raw_path:path}"
 MANIFEST = "/evidence/{bundle}"
 _HEX_BYTES = 16  # a line
-_SHOWN_BYTES = 1200  # of a cited range
+_SHOWN_BYTES = 480  # of a cited range
 
 
 def file_address(digest: str, raw_path: str, sha256: str, offset: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from warehouse.transform.finished.query import read_query
+from warehouse.transform.finished.query import open_build
 from warehouse.transform.sql.duck import quoted
 
 
@@ -24,13 +24,21 @@ class RoleTable:
 def role_table(build: Path, role: str) -> RoleTable | None:
     """The table of a build's database that has a role. None where none has, or the build holds no rows of it, as of a view over files.
     Raises WH218."""
-    sql = (
-        "select model.*, list(held.column_name) as columns from catalog.model as model inner join information_schema.columns as held"
-        " on held.table_schema = model.schema_name and held.table_name = model.name group by all"
-    )
-    with read_query(build, sql) as result:
+    import duckdb
+
+    con = open_build(build)
+    try:
+        result = con.execute("select * from catalog.model")
         names = [column[0] for column in result.description]
         models = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    # A build of an earlier version has no column `role`.
-    found = next((model for model in models if model.get("role") == role), None)
-    return RoleTable(f"{found['schema_name']}.{found['name']}", frozenset(found["columns"])) if found else None
+        # A build of an earlier version has no column `role`.
+        for model in (model for model in models if model.get("role") == role):
+            table = f"{model['schema_name']}.{model['name']}"
+            try:
+                columns = con.execute(f"from {quoted(table)} limit 0").description
+            except duckdb.CatalogException:
+                continue
+            return RoleTable(table, frozenset(column[0] for column in columns))
+        return None
+    finally:
+        con.close()

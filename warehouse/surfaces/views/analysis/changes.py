@@ -27,7 +27,7 @@ _COLUMNS = (
     Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"),
     Column("change", "change (95 %)", link="/changes?finding={finding_id}"),
     Column("changed_on", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
-    Column("what_else", "what else changed there", is_wide=True), Column("sides", "compare", link="/compare?base={base}&head={head}&metric={metric}"),
+    Column("what_else", "what else changed there"), Column("sides", "compare", link="/compare?base={base}&head={head}&metric={metric}"),
 )
 _HIDDEN = (
     "finding_id", "state", "now", "changed_at", "last_before_at", "series_key", "base", "head", "metric", "point", "benchmark_case_id", "unit",
@@ -211,7 +211,7 @@ def _not_judged(found: Changes) -> Table:
         rows.append((word, case, len(series), why, last))
     columns = (
         Column("state", kind="state"), Column("case", link="/runs?case={case}"),
-        Column("series", kind="number", link="/explore?case={case}"), Column("why", is_wide=True),
+        Column("series", kind="number", link="/explore?case={case}"), Column("why"),
         Column("last_run_at", "last run", kind="moment", is_minor=True),
     )
     return Table("not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", total=len(rows), empty="every series was judged")

@@ -92,7 +92,7 @@ def _effects(found: Comparison) -> Table:
 def _reasons(found: Comparison) -> Table:
     """Why each verdict is what it is, what a comparison of this size would find, and how much repeats differ."""
     columns = (
-        Column("metric"), Column("point"), Column("verdict"), Column("why", is_wide=True), Column("settles", "what would settle it"),
+        Column("metric"), Column("point"), Column("verdict"), Column("why"), Column("settles", "what would settle it"),
         Column("finds", "smallest effect it would find"), Column("noise", "repeats differ by (A/A)"),
     )
     rows = []

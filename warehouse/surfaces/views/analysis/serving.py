@@ -91,7 +91,7 @@ def _validity(visit: Visit) -> Page:
     shown = chosen[first : first + _MOST]
     columns = (
         Column("run_id", "run", kind="code", link=_RUN), Column("verdict", kind="state"), Column("model"), Column("load"), Column("configuration"),
-        Column("broken", "rules broken", is_wide=True), Column("silent", "rules without evidence"),
+        Column("broken", "rules broken"), Column("silent", "rules without evidence"),
     )
     rows = tuple(
         (

@@ -27,7 +27,7 @@ def _catalogue(visit: Visit) -> Page:
     found_tables = [each for each in tables if wanted in f"{each.schema}.{each.table} {each.description}".lower()]
     columns = (
         Column("name", "table", link=_TABLE.replace("{table}", "{name}")), Column("kind"), Column("rows", kind="number"),
-        Column("description", is_wide=True),
+        Column("description"),
     )
     rows = tuple((f"{each.schema}.{each.table}", each.kind, each.rows, each.description) for each in found_tables[:_MOST])
     with reader(visit) as found:
@@ -47,7 +47,7 @@ def _catalogue(visit: Visit) -> Page:
 def _metrics(found: Reader, wanted: str) -> Table:
     """Each metric with the tables that have it and the queries that publish it."""
     columns = (
-        Column("metric", link="/explore?metric={pattern}"), Column("definition", is_wide=True), Column("unit"), Column("better", "better is"),
+        Column("metric", link="/explore?metric={pattern}"), Column("definition"), Column("unit"), Column("better", "better is"),
         Column("version", kind="number"), Column("computed_in", "computed in"), Column("published_by", "published by"),
         Column("pattern", is_hidden=True),
     )
@@ -106,7 +106,7 @@ def _facts(described: TableDescription, model: Mapping[str, Any], result: Mappin
 
 
 def _columns(described: TableDescription) -> Table:
-    columns = (Column("name", "column"), Column("type"), Column("unit"), Column("description", is_wide=True))
+    columns = (Column("name", "column"), Column("type"), Column("unit"), Column("description"))
     rows = tuple((each.name, each.type, each.unit, each.description) for each in described.columns)
     return Table("columns", columns, rows, "Columns")
 

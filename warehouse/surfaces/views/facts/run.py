@@ -195,7 +195,7 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
         for point in found.points for rule in point.rules
     )
     columns = (
-        Column("load"), Column("rule"), Column("result", kind="state"), Column("why", is_wide=True),
+        Column("load"), Column("rule"), Column("result", kind="state"), Column("why"),
     )
     note = "; ".join(f"{load_text(point)}: {point.verdict}" for point in found.points[:_MOST_POINTS])
     yield Table("validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows))

@@ -1,0 +1,100 @@
+"""Words of reports: what kind of figure a unit makes, which way a change of it goes, and what that means for a user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from warehouse.claims.gate.judgement import interval_text
+from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.claims.gate.worth import Worth
+from warehouse.errors import counted
+from warehouse.statistics.interval import Interval
+from warehouse.surfaces.reports.selection import Number
+from warehouse.surfaces.reports.withholding import names_ours
+from warehouse.surfaces.views.analysis.wording import percent
+from warehouse.transform.export.docs.published_pages import shown_value
+
+LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"
+AREAS = (LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER)
+_TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
+_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|W|kW)(/.*)?|s/USD")
+_RELIABLE = frozenset(
+    {"error", "errors", "failed", "failures", "failure", "success", "goodput", "accuracy", "timeouts", "availability", "attainment"}
+)
+# For lower and for higher values.
+_WAYS: Mapping[str, tuple[str, str]] = {
+    LATENCY: ("faster", "slower"), THROUGHPUT: ("slower", "faster"), COST: ("cheaper", "dearer"), RELIABILITY: ("lower", "higher"),
+    OTHER: ("lower", "higher"),
+}
+UNPUBLISHABLE = "not publishable"
+_LONGEST = 60
+_MOST_SETTINGS = 6
+
+
+def area(metric: str, unit: str | None) -> str:
+    """What a figure says something about: reliability by the words of its name, else by its unit; `other` where neither says it."""
+    if _RELIABLE & set(re.split(r"[^a-z]+", metric.lower())):
+        return RELIABILITY
+    if unit is None:
+        return OTHER
+    if _COSTS.fullmatch(unit):
+        return COST
+    return LATENCY if unit in _TIMES else THROUGHPUT if unit.endswith("/s") else OTHER
+
+
+def way(of: str, ratio: float) -> str:
+    """The direction of a change in words."""
+    return "unchanged" if ratio == 1 else _WAYS[of][ratio > 1]
+
+
+def impact(of: str, ratio: float) -> str:
+    """What a change of this size means for who uses it."""
+    size = percent(ratio)
+    said = {
+        LATENCY: f"users wait {'longer' if ratio > 1 else 'shorter'} ({size})",
+        THROUGHPUT: f"the same machines serve {'more' if ratio > 1 else 'less'} ({size})",
+        COST: f"the same work costs {'more' if ratio > 1 else 'less'} ({size})",
+    }
+    return said.get(of, f"{size}; whether users notice depends on what this figure counts")
+
+
+def title(number: Number, varying: Mapping[str, Any] | None = None) -> str:
+    """The row of a number, by the values of its grain."""
+    grain = number.grain if varying is None else varying
+    return " · ".join(_middle(shown_value(value)) for value in grain.values() if value is not None) or "the only row"
+
+
+def plain_title(number: Number, grain: Mapping[str, Any]) -> str:
+    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and where that leaves nothing
+    by what else the row says in words."""
+    said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
+    if not said:
+        said = dict([(name, value) for name, value in number.settings.items() if not names_ours(name)][:_MOST_SETTINGS])
+    return title(number, said)
+
+
+def _middle(text: str) -> str:
+    """A long text without its middle: run ids differ at the end."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2 - 1]}…{text[-_LONGEST // 2 :]}"
+
+
+def interval(worth: Worth) -> str:
+    return interval_text(worth.interval) if worth.interval else "none: no statistic is claimed"
+
+
+def n_of(worth: Worth) -> str:
+    return ", ".join(counted(count, level) for level, count in worth.n.items()) if worth.n else "not counted"
+
+
+def standing(worth: Worth) -> str:
+    """Whether a number may be quoted."""
+    return PUBLISHABLE if worth.verdict == PUBLISHABLE else UNPUBLISHABLE
+
+
+def are_apart(one: Worth, other: Worth) -> bool | None:
+    """Whether the intervals of two numbers have nothing in common; None where one has none."""
+    if isinstance(one.interval, Interval) and isinstance(other.interval, Interval):
+        return one.interval.low > other.interval.high or other.interval.low > one.interval.high
+    return None

@@ -65,7 +65,8 @@ class LeftOut:
 @dataclass(frozen=True)
 class Selection:
     """The numbers of a report. `total` are in scope, `numbers` the first of them, those that rules were applied to before the others;
-    `until` is the key of the last event of the ledger that counted; `others` are cells in scope that hold settings and counts, of which nothing is claimed and which have no unit."""
+    `until` is the key of the last event of the ledger that counted; `others` are cells in scope that hold settings and counts, of which
+    nothing is claimed and which have no unit."""
 
     numbers: tuple[Number, ...]
     total: int

@@ -26,13 +26,13 @@ _COLUMNS = (
     Column("runs", "runs, oldest to newest", kind="spark", tone="way"),
     Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"),
     Column("change", "change (95 %)", link="/changes?finding={finding_id}"),
-    Column("changed_at", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
-    Column("what_else", "what else changed there"), Column("sides", "runs", link="/compare?base={base}&head={head}&metric={metric}"),
+    Column("changed_on", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
+    Column("what_else", "what else changed there"), Column("sides", "compare", link="/compare?base={base}&head={head}&metric={metric}"),
 )
 _HIDDEN = (
-    "finding_id", "state", "now", "last_before_at", "series_key", "base", "head", "metric", "point", "benchmark_case_id", "unit", "better",
-    "before", "after", "ratio", "ratio_low", "ratio_high", "p", "q", "points_before", "points_after", "is_exploratory", "last_run_before",
-    "first_run_after",
+    "finding_id", "state", "now", "changed_at", "last_before_at", "series_key", "base", "head", "metric", "point", "benchmark_case_id", "unit",
+    "better", "before", "after", "ratio", "ratio_low", "ratio_high", "p", "q", "points_before", "points_after", "is_exploratory",
+    "last_run_before", "first_run_after",
 )
 
 
@@ -105,8 +105,8 @@ def _record(found: Finding, threshold: float) -> dict[str, Any]:
         "effect": {"ratio": document["ratio"], "low": low, "high": high, "threshold": threshold} if document["ratio"] else None,
         "change": f"{percent(document['ratio']) or 'from zero'}{f' ({interval})' if interval else ' (no interval)'}",
         "marked": found.state, "levels": f"{found.before:,.6g} → {found.after:,.6g}{unit}",
-        "changed_at": found.first.started_at, "what_else": _what_else(found),
-        "state": found.state, "sides": f"compare {len(found.near[0])} and {len(found.near[1])}", "base": ",".join(found.near[0]),
+        "changed_on": found.first.started_at and found.first.started_at.date(), "changed_at": found.first.started_at, "what_else": _what_else(found),
+        "state": found.state, "sides": f"{len(found.near[0])} v {len(found.near[1])}", "base": ",".join(found.near[0]),
         "head": ",".join(found.near[1]), "last_before_at": found.last.started_at,
     }
 
@@ -211,7 +211,8 @@ def _not_judged(found: Changes) -> Table:
         rows.append((word, case, len(series), why, last))
     columns = (
         Column("state", kind="state"), Column("case", link="/runs?case={case}"),
-        Column("series", kind="number", link="/explore?case={case}"), Column("why"), Column("last_run_at", "last run", kind="moment", is_minor=True),
+        Column("series", kind="number", link="/explore?case={case}"), Column("why"),
+        Column("last_run_at", "last run", kind="moment", is_minor=True),
     )
     return Table("not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", total=len(rows), empty="every series was judged")
 

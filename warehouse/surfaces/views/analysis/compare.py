@@ -19,6 +19,7 @@ from warehouse.surfaces.views.analysis.wording import between, differences_table
 _PATH = "/compare"
 _MOST = 60  # runs, conditions
 _MOST_METRICS = 40
+_MOST_DRAWN = 20_000  # runs of one metric
 _OFFERED = 15
 
 
@@ -145,7 +146,7 @@ def _runs(found: Comparison) -> Iterable[Table]:
         for side, measurements in (("base", first.base), ("head", first.head)) for each in measurements
     )
     chart = Chart("dots", "value", group="side", link="/runs/{run_id:path}", title=f"Each run: {first.metric} {first.point}".strip())
-    yield Table("runs", columns, rows[:_MOST], "The runs", total=len(rows), chart=chart)
+    yield Table("runs", columns, rows[:_MOST_DRAWN], "The runs", total=len(rows), listed=_MOST, chart=chart)
 
 
 def _not_compared(found: Comparison) -> Iterable[Text]:

@@ -22,6 +22,7 @@ from warehouse.surfaces.reports.wording import (
     plain_title,
     standing,
     title,
+    unit_of,
     way,
 )
 from warehouse.surfaces.views.number_runs import FAILED, LEFT_OUT, NOT_USED, USED
@@ -114,7 +115,7 @@ def _constant(numbers: Sequence[Number], varying: Sequence[str]) -> str:
 def _figure(number: Number, shown: Sequence[str] | Mapping[str, Any]) -> tuple[Any, ...]:
     grain = {name: number.grain[name] for name in number.grain if name in shown}
     return (
-        title(number, grain), number.column, number.value, number.unit, interval(number.worth), n_of(number.worth), number.worth.verdict,
+        title(number, grain), number.column, number.value, unit_of(number), interval(number.worth), n_of(number.worth), number.worth.verdict,
         standing(number.worth), number.number_id,
     )
 

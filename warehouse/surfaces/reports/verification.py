@@ -24,7 +24,7 @@ from warehouse.surfaces.reports.reading import NUMBER_ID, ReportFile, explorator
 from warehouse.surfaces.reports.rendering import END, START, report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, published_again
 from warehouse.surfaces.reports.selection import Number, Selection
-from warehouse.surfaces.reports.wording import interval, n_of, standing
+from warehouse.surfaces.reports.wording import interval, n_of, standing, unit_of
 from warehouse.transform.export.docs.published_pages import shown_value
 from warehouse.transform.finished.builds import Build, find_build, find_current
 from warehouse.version import __version__
@@ -131,7 +131,7 @@ def _figure_faults(report: ReportFile, numbers: Sequence[Number]) -> Iterator[st
 
 def _figure(number: Number) -> dict[str, str]:
     """The cells of a number as text."""
-    values = (number.value, number.unit, interval(number.worth), n_of(number.worth), number.worth.verdict, standing(number.worth))
+    values = (number.value, unit_of(number), interval(number.worth), n_of(number.worth), number.worth.verdict, standing(number.worth))
     texts = (f"{each:,}" if hasattr(each, "__round__") else shown_value(each) for each in values)
     return {name: " ".join(text.split()) for name, text in zip(_FIGURE, texts, strict=True)}
 

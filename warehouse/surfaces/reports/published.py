@@ -89,7 +89,7 @@ def partner(found: Selection, withheld: Withholding) -> Iterator[Part]:
     """The numbers by query, without the names of our machines, people, folders and jobs."""
     parts = list(summary(found))
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
-        rows = tuple((plain_title(each, withheld.grain(each.grain)), *_figure(each, {})[1:]) for each in numbers)
+        rows = tuple((plain_title(each, each.grain), *_figure(each, {})[1:]) for each in numbers)
         parts.append(Table(f"numbers-{place}", _FIGURE, rows, query))
     for part in parts:
         if isinstance(part, Table) and part.name.startswith("numbers-"):

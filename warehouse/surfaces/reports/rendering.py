@@ -24,7 +24,7 @@ _STYLE = """
 #published tr:has(td .chip):not(:has(.chip.good)) td.right { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--line) 5px 6px); }
 @media (min-width: 52rem) { #published td code { white-space: nowrap; } }
 .report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-.report { overflow-x: clip; }
+.report main { overflow-x: clip; }
 #exploratory { border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }
 @media print {
   details.folded > *, details.folded::details-content { display: block; content-visibility: visible; }

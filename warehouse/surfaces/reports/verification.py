@@ -36,19 +36,21 @@ _FIGURE = ("value", "unit", "interval", "n", "verdict", "may be quoted")
 def verify_report(project: Project, path: Path) -> Iterator[Verdict]:
     """A verdict on each number of a report, and at last one on the report itself. Raises WH611."""
     report = read_report(path)
-    ledger = Ledger(open_store(project).objects)
-    events = list(ledger.events())
+    events = list(Ledger(open_store(project).objects).events())
+    yield from _replayed(project, report, events)
+    yield check_report(project, report, events)
+
+
+def check_report(project: Project, report: ReportFile, events: Sequence[Event]) -> Verdict:
+    """The verdict on the file alone: whether it shows what its publications hold, by the ledger's events. Nothing is replayed."""
     try:
         build, is_its_build = _build(project, report.record["build"])
         again, found = published_again(project, report.record, events, build)
     except WarehouseError as error:
         if error.code not in ("WH610", "WH307"):
             raise
-        yield from _replayed(project, report, events)
-        yield Verdict(None, str(path), None, TAMPERED, f"it cannot be made again from its record: {error.message}", 0, (error,))
-        return
-    yield from _replayed(project, report, events)
-    yield _verdict(report, again, found, is_its_build)
+        return Verdict(None, str(report.path), None, TAMPERED, f"it cannot be made again from its record: {error.message}", 0, (error,))
+    return _verdict(report, again, found, is_its_build)
 
 
 def _build(project: Project, digest: str | None) -> tuple[Build | None, bool]:

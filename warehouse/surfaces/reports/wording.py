@@ -68,11 +68,12 @@ def title(number: Number, varying: Mapping[str, Any] | None = None) -> str:
 
 
 def plain_title(number: Number, grain: Mapping[str, Any]) -> str:
-    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and where that leaves nothing
-    by what else the row says in words."""
+    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and in place of that by
+    what else the row says in words."""
     said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
-    if not said:
-        said = dict([(name, value) for name, value in number.settings.items() if not names_ours(name)][:_MOST_SETTINGS])
+    if len(said) < len(grain):
+        others = [(name, value) for name, value in number.settings.items() if not names_ours(name) and not name.endswith("_unit")]
+        said |= dict(others[:_MOST_SETTINGS])
     return title(number, said)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from warehouse.surfaces.view import View
-from warehouse.surfaces.views import audit, evidence, evidence_file, ingest, number, numbers, publication, publications, sql
+from warehouse.surfaces.views import sql
 from warehouse.surfaces.views.analysis import changes, compare, explore, frontier, serving
+from warehouse.surfaces.views.claims import number, numbers, publication, publications
+from warehouse.surfaces.views.evidence import audit, bundles, file, ingest
 from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
 
 VIEWS: tuple[View, ...] = (
@@ -19,8 +21,8 @@ VIEWS: tuple[View, ...] = (
     *number.VIEWS,
     *publications.VIEWS,
     *publication.VIEWS,
-    *evidence.VIEWS,
-    *evidence_file.VIEWS,
+    *bundles.VIEWS,
+    *file.VIEWS,
     *ingest.VIEWS,
     *audit.VIEWS,
     *dimensions.VIEWS,

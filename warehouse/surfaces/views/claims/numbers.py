@@ -17,7 +17,7 @@ from warehouse.evidence.ledger.events import Event
 from warehouse.project import Project
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit
-from warehouse.surfaces.views.publications import publication_events, publication_state
+from warehouse.surfaces.views.claims.publications import publication_events, publication_state
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.claim import claim_of
 

@@ -10,7 +10,7 @@ from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.surfaces.parts import Column, Fact, Facts, Figure, Page, Table, without_empty
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.number_runs import RUN
+from warehouse.surfaces.views.claims.number_runs import RUN
 from warehouse.transform.finished.query import plain_cell
 
 NUMBER_ID = Parameter("number_id", "A number id, as in n-2nimndq6tma4.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from warehouse.surfaces.parts import Column, Table, without_empty
 from warehouse.surfaces.view import Visit, address
-from warehouse.surfaces.views.shown_bytes import FILE
+from warehouse.surfaces.views.evidence.shown_bytes import FILE
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.sql.duck import quoted
 

@@ -12,7 +12,7 @@ from warehouse.claims.trace.recorded import recorded_specification
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Column, Fact, Facts, Part, Table, Text
 from warehouse.surfaces.view import Visit
-from warehouse.surfaces.views.shown_bytes import FILE
+from warehouse.surfaces.views.evidence.shown_bytes import FILE
 from warehouse.transform.finished.role_tables import role_table
 from warehouse.transform.project.model import CONDITIONS
 from warehouse.transform.sql.text import body

@@ -11,8 +11,8 @@ from warehouse.evidence.store import proof_key
 from warehouse.project import Project
 from warehouse.surfaces.parts import Fact, Facts, Page, Part, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.evidence import BUNDLE, bundle_named
-from warehouse.surfaces.views.shown_bytes import FILE, hex_lines, text_of
+from warehouse.surfaces.views.evidence.bundles import BUNDLE, bundle_named
+from warehouse.surfaces.views.evidence.shown_bytes import FILE, hex_lines, text_of
 
 RAW = "/raw/{bundle}/{raw_path:path}"
 _WINDOW = {"text": 16_384, "hex": 4096}

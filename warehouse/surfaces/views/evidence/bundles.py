@@ -15,10 +15,10 @@ from warehouse.evidence.signing.signatures import check_signatures, evidence_sub
 from warehouse.project import Project
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text, without_empty
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.issues import bundle_issues
-from warehouse.surfaces.views.number_runs import RUN
-from warehouse.surfaces.views.publications import OFFSET
-from warehouse.surfaces.views.shown_bytes import FILE
+from warehouse.surfaces.views.claims.number_runs import RUN
+from warehouse.surfaces.views.claims.publications import OFFSET
+from warehouse.surfaces.views.evidence.issues import bundle_issues
+from warehouse.surfaces.views.evidence.shown_bytes import FILE
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import role_table
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_FILES, RUNS

@@ -21,9 +21,9 @@ from warehouse.evidence.store import proof_key
 from warehouse.project import Project
 from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
 from warehouse.surfaces.view import View, Visit, address
-from warehouse.surfaces.views import number_audit, number_checks, number_origin, number_runs
-from warehouse.surfaces.views.number_audit import NUMBER_ID, read_id
-from warehouse.surfaces.views.shown_bytes import excerpts
+from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
+from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
+from warehouse.surfaces.views.evidence.shown_bytes import excerpts
 from warehouse.transform.export.docs.published_pages import short
 
 _OPENED_FILES = 3

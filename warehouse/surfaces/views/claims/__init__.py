@@ -1,0 +1,1 @@
+"""Views of published numbers: finding one, everything about it, and the publications that hold them."""

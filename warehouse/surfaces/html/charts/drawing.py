@@ -53,7 +53,7 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
         drawn, words = draw(plot, plot.marks(of_one), _PANEL, shared, value_text(value))
         if drawn:
             heading = printable_lines(f"{plot.heading(facet)} {value_text(value)}")
-            panels.append(Markup('<div class="panel"><h3>{}</h3>{}</div>').format(heading, drawn))
+            panels.append(Markup('<div class="panel"><p>{}</p>{}</div>').format(heading, drawn))
         said += [f"{value_text(value)}: {each}" for each in words]
     if len(of_panel) > _MOST_PANELS:
         said.append(f"{_MOST_PANELS} of {len(of_panel)} panels are drawn")

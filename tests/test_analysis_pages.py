@@ -155,7 +155,7 @@ def test_compare_shows_the_effect_with_its_interval_and_only_what_differs(simula
 def test_compare_of_single_runs_says_what_it_would_need(simulated: Project) -> None:
     page = asked(simulated, "compare", base="slow/039", head="slow/040")
     (metric,) = table(page, "metrics")
-    assert metric["verdict"] == "not supported" and "no interval" in metric["change"] and metric["low"] is None
+    assert metric["verdict"] == "not supported" and metric["interval"] == "no interval" and metric["low"] is None
     (reason,) = table(page, "reasons")
     assert "2 runs" in reason["settles"]
 
@@ -224,7 +224,8 @@ def test_a_run_shows_what_it_measured_its_evidence_and_what_depends_on_it(served
     figures = {each["metric"]: each for each in table(page, "figures")}
     assert figures["elapsed_ms"]["unit"] in ("ms", None) and figures["elapsed_ms"]["value"] > 0
     assert any(each["kind"] == "note" and each["reason"] == "looked at" for each in table(page, "decisions"))
-    assert any("indicator_results" in each["key"] for each in table(page, "impact"))
+    assert page.table("impact") is None and any(place.endswith("?impact=yes#impact") for place in page.next_steps.values())
+    assert any("indicator_results" in each["key"] for each in table(asked(served, "run", run_id=f"{RUN}1", impact="yes"), "impact"))
     assert all(each["sha256"] for each in table(page, "files"))
     with client(served) as visitor:
         assert visitor.get(f"/runs/{RUN}1").status_code == 200
@@ -299,3 +300,10 @@ def test_a_project_without_runs_or_load_points_is_told_what_is_missing(simulated
             assert answer.json()["hint"], path
         assert "no table main.metric_definition_dim" in visitor.get("/catalogue").text
         assert any("no table" in part.get("empty", "") for part in visitor.get("/api/catalogue").json()["parts"])
+
+
+def test_compare_draws_the_runs_of_both_sides_however_many(simulated: Project) -> None:
+    page = asked(simulated, "compare", base="benchmark_case_id=flat", head="benchmark_case_id=slow")
+    runs = table(page, "runs")
+    assert [sum(each["side"] == side for each in runs) for side in ("base", "head")] == [60, 60]
+    assert page.table("runs").listed == 60  # type: ignore[union-attr]

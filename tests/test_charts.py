@@ -198,3 +198,17 @@ def test_an_effect_beyond_the_drawing_is_an_arrow_and_one_without_a_ratio_is_not
     assert near.get("aria-label") == "1.1 times, 1.05 to 1.2" and near.find("circle") is not None
     assert far.find("circle") is None and "beyond" in (far.get("aria-label") or "")
     assert str(effect({"ratio": None}, "bad")) == "" and str(effect({"ratio": -1.0}, "bad")) == ""
+
+
+def test_a_table_of_the_first_rows_says_that_it_draws_no_more() -> None:
+    table = Table("points", COLUMNS, (row(0, 1.0), row(1, 2.0)), chart=TREND, total=1234)
+    assert "the first 2 of 1,234 rows" in str(chart(table, lambda place: place))
+
+
+def test_many_values_on_one_axis_are_drawn_from_end_to_end() -> None:
+    rows = [row(number, float(number), group="base" if number < 600 else "head") for number in range(1000)]
+    found = drawn(rows, replace(TREND, kind="dots", x="value", y="", group="group"))
+    places = points(found)
+    assert len(places) == 200 and "1,000 values" in said(found)
+    links = [holder.get("href") for _, _, holder in places]
+    assert links[0] == "/runs/run/0" and links[-1] == "/runs/run/999"

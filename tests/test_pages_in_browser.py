@@ -31,8 +31,7 @@ def addresses() -> dict[str, str]:
     file = first(f"/evidence/{bundle}", "files")["raw_path"]
     keys = {
         "run_id": run, "number_id": number["number"], "publication": number["publication"], "bundle": bundle, "raw_path": file,
-        "workload_spec_digest": first("/workloads", "workloads"), "hardware_topology_key": first("/hardware", "hardware"),
-        "software_version_key": first("/software", "software"), "table": "main.benchmark_run_fact",
+        "table": "main.benchmark_run_fact",
     }
     found = {}
     for view in VIEWS:
@@ -40,10 +39,10 @@ def addresses() -> dict[str, str]:
             continue
         path = view.path
         for name in view.in_path:
-            value = keys[name] if name in keys else None
-            if isinstance(value, dict):
-                value = next(iter(value.values()))
-            path = path.replace(f"{{{name}:path}}", f"{{{name}}}").replace(f"{{{name}}}", quote(str(value), safe="/"))
+            if name not in keys:  # of a dimension: the first in its list
+                path = _door(asking.get(path.partition("/{")[0]).text, path.partition("{")[0])
+            else:
+                path = path.replace(f"{{{name}:path}}", f"{{{name}}}").replace(f"{{{name}}}", quote(str(keys[name]), safe="/"))
         found[view.name] = path
     return found | {
         "one series": "/explore?metric=ttft_p99_ms", "a query": "/sql?query=select+run_id,+started_at+from+benchmark_run_fact",

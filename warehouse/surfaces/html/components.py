@@ -21,7 +21,7 @@ from warehouse.transform.export.docs.sql_markup import sql_markup
 if TYPE_CHECKING:
     import jinja2
 
-_LONG = 32  # characters
+_LONG, _SHORT = 32, 17  # characters
 _FOLDER = Path(__file__).parent
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
@@ -35,7 +35,7 @@ def environment() -> "jinja2.Environment":
         undefined=jinja2.StrictUndefined, finalize=_visible,
     )
     found.globals.update(
-        chip=chip, cell=cell, fact=fact, is_long=is_long, chart=chart, linked=linked, sql_text=sql_text,
+        chip=chip, cell=cell, fact=fact, breaks=breaks, chart=chart, linked=linked, sql_text=sql_text,
     )
     found.filters.update(counted=counted, moment=moment, count=lambda number: f"{number:,}")
     return found
@@ -66,9 +66,12 @@ def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]
     return _door(shown, linked(column.link, record), pinned)
 
 
-def is_long(value: Any) -> bool:
-    """Whether a cell's text may be broken anywhere: else a narrow column would break its words too."""
-    return isinstance(value, str) and len(short(value)) > _LONG
+def breaks(value: Any, kind: str) -> str:
+    """How a cell's text may be broken: `long` anywhere, or a narrow column would break its words too; `whole` nowhere."""
+    if not isinstance(value, str):
+        return ""
+    length = len(short(value) if kind == "code" else value)
+    return "long" if length > _LONG else "whole" if length <= _SHORT else ""
 
 
 def fact(each: Fact, pinned: Callable[[str], str]) -> Markup:

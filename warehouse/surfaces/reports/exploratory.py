@@ -178,7 +178,7 @@ def _repro(found: Finding, conditions: Mapping[str, Conditions], *, with_environ
     lines = []
     for side, run_id in (("before", found.last.run_id), ("after", found.first.run_id)):
         known = conditions.get(run_id, {})
-        lines.append(f"# {side}: run {run_id}")
+        lines.append(f"# {side}: run {run_id}" if with_environment else f"# {side}")
         commands = list(_commands(known))
         lines += commands or ["# the evidence records no command"]
         images = [text for (_, name), (text, _) in sorted(known.items()) if name == "image_digest"]

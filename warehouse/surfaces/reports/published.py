@@ -22,6 +22,7 @@ from warehouse.surfaces.reports.wording import (
     plain_title,
     standing,
     title,
+    unit_of,
     way,
 )
 from warehouse.surfaces.views.analysis.wording import percent
@@ -88,7 +89,7 @@ def partner(found: Selection, withheld: Withholding) -> Iterator[Part]:
     """The numbers by query, without the names of our machines, people, folders and jobs."""
     parts = list(summary(found))
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
-        rows = tuple((plain_title(each, withheld.grain(each.grain)), *_figure(each, {})[1:]) for each in numbers)
+        rows = tuple((plain_title(each, each.grain), *_figure(each, {})[1:]) for each in numbers)
         parts.append(Table(f"numbers-{place}", _FIGURE, rows, query))
     for part in parts:
         if isinstance(part, Table) and part.name.startswith("numbers-"):
@@ -114,7 +115,7 @@ def _constant(numbers: Sequence[Number], varying: Sequence[str]) -> str:
 def _figure(number: Number, shown: Sequence[str] | Mapping[str, Any]) -> tuple[Any, ...]:
     grain = {name: number.grain[name] for name in number.grain if name in shown}
     return (
-        title(number, grain), number.column, number.value, number.unit, interval(number.worth), n_of(number.worth), number.worth.verdict,
+        title(number, grain), number.column, number.value, unit_of(number), interval(number.worth), n_of(number.worth), number.worth.verdict,
         standing(number.worth), number.number_id,
     )
 

@@ -130,7 +130,7 @@ def _markdown_tables(text: str) -> list[tuple[list[str], list[list[str]]]]:
         elif not is_in and place + 1 < len(lines) and lines[place + 1].startswith("| ---"):
             tables.append((_markdown_cells(line), []))
             is_in = True
-        elif is_in:
+        elif is_in and not re.fullmatch(r"[|\s:-]+", line):
             tables[-1][1].append(_markdown_cells(line))
     return tables
 

@@ -24,13 +24,14 @@ _STYLE = """
 #published tr:has(td .chip):not(:has(.chip.good)) td.right { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--line) 5px 6px); }
 @media (min-width: 52rem) { #published td code { white-space: nowrap; } }
 .report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.report main { overflow-x: clip; }
 #exploratory { border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }
 @media print {
   details.folded > *, details.folded::details-content { display: block; content-visibility: visible; }
   .report tr, .report figure { break-inside: avoid; }
 }
 """
-_MARKED = re.compile(r"[\\`*_{}\[\]()#+!|~$]")
+_MARKED = re.compile(r"[\\`*_\[\]#|~$]")
 
 
 def report_html(report: Report) -> str:
@@ -119,8 +120,7 @@ def _text(text: str) -> str:
     shown = printable(" ".join(text.split("\n")) if text.isprintable() else text)
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     shown = _MARKED.sub(r"\\\g<0>", shown)
-    shown = re.sub(r"^(\s*)(\d+)([.)])", r"\1\2\\\3", shown)
-    shown = re.sub(r"^(\s*)([-=])", r"\1\\\2", shown)
+    shown = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=]*(\s|$))", r"\1\\\2", shown)  # a list, or the line under a heading
     return shown.replace("://", "&#58;//").replace("@", "&#64;").replace("www.", "www&#46;")
 
 

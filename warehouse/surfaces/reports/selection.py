@@ -14,7 +14,7 @@ from typing import Any
 
 from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.publish.corrections import corrected
-from warehouse.claims.publish.publication import PublishedRollup, publications
+from warehouse.claims.publish.publication import PublishedRollup, PublishedRow, publications
 from warehouse.claims.publish.specification import declared_units, read_specification
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import CORRECTION, PUBLICATION, WITHDRAWAL, Event
@@ -65,7 +65,8 @@ class LeftOut:
 @dataclass(frozen=True)
 class Selection:
     """The numbers of a report. `total` are in scope, `numbers` the first of them, those that rules were applied to before the others;
-    `until` is the key of the last event of the ledger that counted; `others` are cells in scope that hold settings and counts, of which nothing is claimed and which have no unit."""
+    `until` is the key of the last event of the ledger that counted; `others` are cells in scope that hold settings and counts,
+    of which nothing is claimed and which have no unit."""
 
     numbers: tuple[Number, ...]
     total: int
@@ -190,11 +191,20 @@ def _numbers(project: Project, publication: PublishedRollup, scope: Scope) -> tu
                 others += 1
                 continue
             specification.check_number(row, cell)
+            unit = units.get(cell.column) or _stated_unit(row, cell.column)
+            run_ids = tuple(str(run["run_id"]) for run in cell.runs)
             found.append(Number(
-                publication.digest, str(publication.query), grain, cell.column, cell.number_id, value, units.get(cell.column),
-                worth.of(row, cell), tuple(str(run["run_id"]) for run in cell.runs), settings,
+                publication.digest, str(publication.query), grain, cell.column, cell.number_id, value, unit, worth.of(row, cell), run_ids, settings,
             ))
     return found, others
+
+
+def _stated_unit(row: PublishedRow, column: str) -> str | None:
+    """The unit that a row itself states of a column: for `performance_result` in `performance_result_unit` or `performance_unit`."""
+    for name in (f"{column}_unit", f"{column.rpartition('_')[0]}_unit"):
+        if name in row.cells and isinstance(row.cells[name].value, str):
+            return str(row.cells[name].value)
+    return None
 
 
 def _is_setting(value: Any) -> bool:

@@ -24,7 +24,7 @@ from warehouse.surfaces.reports.reading import NUMBER_ID, ReportFile, explorator
 from warehouse.surfaces.reports.rendering import END, START, report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, published_again
 from warehouse.surfaces.reports.selection import Number, Selection
-from warehouse.surfaces.reports.wording import interval, n_of, standing
+from warehouse.surfaces.reports.wording import interval, n_of, standing, unit_of
 from warehouse.transform.export.docs.published_pages import shown_value
 from warehouse.transform.finished.builds import Build, find_build, find_current
 from warehouse.version import __version__
@@ -36,19 +36,21 @@ _FIGURE = ("value", "unit", "interval", "n", "verdict", "may be quoted")
 def verify_report(project: Project, path: Path) -> Iterator[Verdict]:
     """A verdict on each number of a report, and at last one on the report itself. Raises WH611."""
     report = read_report(path)
-    ledger = Ledger(open_store(project).objects)
-    events = list(ledger.events())
+    events = list(Ledger(open_store(project).objects).events())
+    yield from _replayed(project, report, events)
+    yield check_report(project, report, events)
+
+
+def check_report(project: Project, report: ReportFile, events: Sequence[Event]) -> Verdict:
+    """The verdict on the file alone: whether it shows what its publications hold, by the ledger's events. Nothing is replayed."""
     try:
         build, is_its_build = _build(project, report.record["build"])
         again, found = published_again(project, report.record, events, build)
     except WarehouseError as error:
         if error.code not in ("WH610", "WH307"):
             raise
-        yield from _replayed(project, report, events)
-        yield Verdict(None, str(path), None, TAMPERED, f"it cannot be made again from its record: {error.message}", 0, (error,))
-        return
-    yield from _replayed(project, report, events)
-    yield _verdict(report, again, found, is_its_build)
+        return Verdict(None, str(report.path), None, TAMPERED, f"it cannot be made again from its record: {error.message}", 0, (error,))
+    return _verdict(report, again, found, is_its_build)
 
 
 def _build(project: Project, digest: str | None) -> tuple[Build | None, bool]:
@@ -131,7 +133,7 @@ def _figure_faults(report: ReportFile, numbers: Sequence[Number]) -> Iterator[st
 
 def _figure(number: Number) -> dict[str, str]:
     """The cells of a number as text."""
-    values = (number.value, number.unit, interval(number.worth), n_of(number.worth), number.worth.verdict, standing(number.worth))
+    values = (number.value, unit_of(number), interval(number.worth), n_of(number.worth), number.worth.verdict, standing(number.worth))
     texts = (f"{each:,}" if hasattr(each, "__round__") else shown_value(each) for each in values)
     return {name: " ".join(text.split()) for name, text in zip(_FIGURE, texts, strict=True)}
 

@@ -22,7 +22,7 @@ WITHHELD = "(withheld)"
 _OURS = frozenset(
     {
         "run", "node", "nodes", "nodelist", "host", "hosts", "hostname", "user", "username", "owner", "path", "file", "folder", "dir", "job", "jobs",
-        "pod", "session", "cluster", "testbed", "queue", "tenant", "region", "zone", "pool", "uuid", "ip", "address", "scheduler",
+        "pod", "session", "cluster", "testbed", "queue", "tenant", "region", "zone", "pool", "uuid", "ip", "address", "scheduler", "location",
     }
 )
 _FORMS = (

@@ -19,7 +19,7 @@ from warehouse.transform.export.docs.published_pages import shown_value
 LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"
 AREAS = (LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER)
 _TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
-_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|W|kW)(/.*)?|s/USD")
+_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|W|kW|Watts|millijoules)(/.*)?")
 _RELIABLE = frozenset(
     {"error", "errors", "failed", "failures", "failure", "success", "goodput", "accuracy", "timeouts", "availability", "attainment"}
 )
@@ -39,6 +39,7 @@ def area(metric: str, unit: str | None) -> str:
         return RELIABILITY
     if unit is None:
         return OTHER
+    unit = named[1] if (named := re.search(r"\((\S+)\)$", unit)) else unit  # Latency (ms)
     if _COSTS.fullmatch(unit):
         return COST
     return LATENCY if unit in _TIMES else THROUGHPUT if unit.endswith("/s") else OTHER
@@ -67,11 +68,12 @@ def title(number: Number, varying: Mapping[str, Any] | None = None) -> str:
 
 
 def plain_title(number: Number, grain: Mapping[str, Any]) -> str:
-    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and where that leaves nothing
-    by what else the row says in words."""
+    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and in place of that by
+    what else the row says in words."""
     said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
-    if not said:
-        said = dict([(name, value) for name, value in number.settings.items() if not names_ours(name)][:_MOST_SETTINGS])
+    if len(said) < len(grain):
+        others = [(name, value) for name, value in number.settings.items() if not names_ours(name) and not name.endswith("_unit")]
+        said |= dict(others[:_MOST_SETTINGS])
     return title(number, said)
 
 
@@ -82,6 +84,10 @@ def _middle(text: str) -> str:
 
 def interval(worth: Worth) -> str:
     return interval_text(worth.interval) if worth.interval else "none: no statistic is claimed"
+
+
+def unit_of(number: Number) -> str:
+    return number.unit or "not declared"
 
 
 def n_of(worth: Worth) -> str:

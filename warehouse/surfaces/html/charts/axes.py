@@ -54,9 +54,9 @@ class Axis:
 
     def ticks(self) -> list[tuple[float, str]]:
         """A few round values within the axis, with their text."""
-        found = list(self._times() if self.is_time else self._decades() if self.is_log else self._numbers())
-        if len(found) < 2 and self.is_log:  # within a decade
-            found = [each for each in self._numbers() if each[0] > 0]
+        found = list(self._times() if self.is_time else self._decades() if self.is_log else self._numbers(self.most))
+        if len(found) < 2 and not self.is_time:  # too few are round enough; on a logarithmic axis, none within a decade
+            found = [each for each in self._numbers(self.most + 2) if each[0] > 0 or not self.is_log]
         if len(found) < 2:
             found = [(value, self.text(value)) for value in (self.low, self.high)]
         return found
@@ -66,8 +66,8 @@ class Axis:
             return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M}"
         return f"{value:,.6g}"
 
-    def _numbers(self) -> Iterator[tuple[float, str]]:
-        rough = (self.high - self.low) / self.most
+    def _numbers(self, most: int) -> Iterator[tuple[float, str]]:
+        rough = (self.high - self.low) / most
         power = 10.0 ** floor(log10(rough))
         step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough * 0.9)
         decimals = max(0, -floor(log10(step) + 1e-9))

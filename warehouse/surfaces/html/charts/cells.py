@@ -9,9 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-_SPARK = (168, 32)
+_SPARK = (128, 32)
 _AROUND = 40  # values that a spark has on each side of its change
-_EFFECT = (150, 22)
+_EFFECT = (112, 22)
 _REACH = 1.5  # times, in both directions: what is beyond is an arrow at the edge
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -11,11 +12,12 @@ from warehouse.errors import printable_lines
 from warehouse.surfaces.html.charts.frames import legend
 from warehouse.surfaces.html.charts.lanes import bars, dots, effects
 from warehouse.surfaces.html.charts.planes import steps_of, trend
-from warehouse.surfaces.html.charts.plot import BROAD, NOTHING, Drawn, Plot, value_text
+from warehouse.surfaces.html.charts.plot import BROAD, MOST_POINTS, NOTHING, Drawn, Plot, value_text
 from warehouse.surfaces.parts import Table
 
 _PANEL = (320, 190)
-_MOST_PANELS = 24
+_MOST_PANELS = 16
+_FEWEST = 24  # points of a panel that are drawn one by one, however many panels there are
 
 
 def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
@@ -32,6 +34,8 @@ def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
         drawn, said = _panels(plot, draw, records, table.chart.facet)
     if not drawn:
         return NOTHING
+    if (table.total or 0) > len(table.rows):
+        said = [f"drawn: the first {len(table.rows):,} of {table.total:,} rows", *said]
     caption = Markup("").join(Markup("<p>{}</p>").format(printable_lines(each)) for each in dict.fromkeys(said))
     title = Markup("<b>{}</b>").format(printable_lines(table.chart.title)) if table.chart.title else NOTHING
     return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot), caption)
@@ -44,11 +48,12 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
         of_panel.setdefault(record[facet], []).append(record)
     shared = [mark for mark in plot.marks(records) if mark.x is not None and (mark.y is not None or not plot.chart.y)]
     panels, said = [], []
+    plot = replace(plot, most=max(_FEWEST, MOST_POINTS * 3 // 2 // min(len(of_panel), _MOST_PANELS)))
     for value, of_one in list(of_panel.items())[:_MOST_PANELS]:
         drawn, words = draw(plot, plot.marks(of_one), _PANEL, shared, value_text(value))
         if drawn:
             heading = printable_lines(f"{plot.heading(facet)} {value_text(value)}")
-            panels.append(Markup('<div class="panel"><h3>{}</h3>{}</div>').format(heading, drawn))
+            panels.append(Markup('<div class="panel"><p>{}</p>{}</div>').format(heading, drawn))
         said += [f"{value_text(value)}: {each}" for each in words]
     if len(of_panel) > _MOST_PANELS:
         said.append(f"{_MOST_PANELS} of {len(of_panel)} panels are drawn")

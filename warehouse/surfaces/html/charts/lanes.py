@@ -10,7 +10,7 @@ from warehouse.errors import printable_lines
 from warehouse.surfaces.html.charts.axes import Axis, axis
 from warehouse.surfaces.html.charts.frames import frame, named, upright, x_ticks
 from warehouse.surfaces.html.charts.planes import BOTTOM, plane
-from warehouse.surfaces.html.charts.plot import MOST_POINTS, NOTHING, Drawn, Mark, Plot, cut, value_text
+from warehouse.surfaces.html.charts.plot import NOTHING, Drawn, Mark, Plot, cut, value_text
 
 MOST_LANES = 20
 _PITCH = 38
@@ -23,9 +23,9 @@ def dots(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Seque
     if not placed:
         return NOTHING, said
     x = _axis(plot, [*placed, *(shared or ())], size)
-    if len(placed) > MOST_POINTS:
-        said.append(f"{len(placed):,} values: {MOST_POINTS} of them are drawn, evenly chosen in their order; the figures have every row")
-        placed = [placed[place * (len(placed) - 1) // (MOST_POINTS - 1)] for place in range(MOST_POINTS)]
+    if len(placed) > plot.most:
+        said.append(f"{len(placed):,} values: {plot.most} of them are drawn, evenly chosen in their order; the figures have every row")
+        placed = [placed[place * (len(placed) - 1) // (plot.most - 1)] for place in range(plot.most)]
     lanes: list[float] = []  # the last pixel of each lane
     at_lane = []
     for mark in placed:
@@ -69,9 +69,9 @@ def bars(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Seque
     said = plot.left_out(marks, *([chart.x] if is_upright else []), chart.y)
     if is_upright:
         placed = sorted((mark for mark in marks if mark.is_placed), key=lambda mark: mark.x or 0.0)
-        if len(placed) > MOST_POINTS:
-            said.append(f"the first {MOST_POINTS} of {len(placed):,} rows are drawn")
-            placed = placed[:MOST_POINTS]
+        if len(placed) > plot.most:
+            said.append(f"the first {plot.most} of {len(placed):,} rows are drawn")
+            placed = placed[:plot.most]
         if not placed:
             return NOTHING, said
         x, _ = plane(plot, placed, size)

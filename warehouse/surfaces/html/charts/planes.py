@@ -10,7 +10,7 @@ from markupsafe import Markup
 from warehouse.errors import printable_lines
 from warehouse.surfaces.html.charts.axes import Axis, axis
 from warehouse.surfaces.html.charts.frames import across, frame, named
-from warehouse.surfaces.html.charts.plot import BROAD, MOST_POINTS, NOTHING, Drawn, Mark, Plot, cut, value_text
+from warehouse.surfaces.html.charts.plot import BROAD, NOTHING, Drawn, Mark, Plot, cut, value_text
 
 SPANS = 50  # of an envelope
 _MOST_NOTES = 6  # with words; more are lines
@@ -42,19 +42,19 @@ def trend(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequ
     inside += _notes(plot, marks, x, y)
     joined: dict[tuple[int, Any], list[Mark]] = {}
     for mark in sorted((mark for mark in marks if mark.x is not None), key=lambda mark: mark.x or 0.0):
-        line = mark.record[plot.chart.line] if plot.chart.line and len(placed) <= MOST_POINTS else None
+        line = mark.record[plot.chart.line] if plot.chart.line and len(placed) <= plot.most else None
         joined.setdefault((mark.group, line), []).append(mark)
     for (group, _), of_line in joined.items():
-        if len(placed) > MOST_POINTS:
+        if len(placed) > plot.most:
             inside += _envelope(plot, of_line, x, y)
         elif len(of_line) > 1:
             inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_line], f"s{group}"))
-    if len(placed) > MOST_POINTS:
+    if len(placed) > plot.most:
         said.append(f"{len(placed):,} points: each span is drawn with its least, median and greatest value; the figures have every row")
     else:
         inside += [_point(plot, mark, x, y) for mark in placed]
     failed = [mark for mark in marks if mark.y is None and mark.x is not None and plot.is_hatched(mark.record)]
-    inside += [plot.point(mark, x.at(mark.x or 0.0), y.start) for mark in failed[:MOST_POINTS]]  # they have a time, and no value: at the foot
+    inside += [plot.point(mark, x.at(mark.x or 0.0), y.start) for mark in failed[:plot.most]]  # they have a time, and no value: at the foot
     return plot.svg(*size, inside, name), said
 
 
@@ -80,7 +80,7 @@ def _envelope(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Iterator[M
     placed = [mark for mark in marks if mark.is_placed]
     if not placed:
         return
-    of_spans = spans(placed, SPANS)
+    of_spans = spans(placed, min(SPANS, plot.most // 2))
     middles = [span[(len(span) - 1) // 2] for span in of_spans]
     at = [x.at(mark.x or 0.0) for mark in middles]
     edges = [
@@ -130,10 +130,10 @@ def steps_of(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
             steps.append(f"H{left:g}V{top:g}" if plot.chart.better == "lower" else f"V{top:g}H{left:g}")
         inside.append(Markup('<path class="steps" d="{}"/>').format("".join(steps)))
     others = [mark for mark in placed if not (plot.chart.on_line and mark.record[plot.chart.on_line])]
-    if len(placed) > MOST_POINTS:
+    if len(placed) > plot.most:
         said.append(f"{len(placed):,} points: those on the line are drawn, and of the others the least, median and greatest of each span")
-        others = [span[place] for span in spans(others, SPANS) for place in sorted({0, (len(span) - 1) // 2, len(span) - 1})]
-        chosen = chosen[:MOST_POINTS]
+        others = [span[place] for span in spans(others, min(SPANS, plot.most // 3)) for place in sorted({0, (len(span) - 1) // 2, len(span) - 1})]
+        chosen = chosen[:plot.most]
     inside += [_point(plot, mark, x, y) for mark in (*others, *chosen)]
     return plot.svg(*size, inside, name), said
 

@@ -44,12 +44,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plot:
-    """A table with its chart, while it is drawn. `groups` are the values of its column `group`, in the order of the rows."""
+    """A table with its chart, while it is drawn. `groups` are the values of its column `group`, in the order of the rows; `most` points
+    are drawn one by one."""
 
     table: Table
     chart: Chart
     groups: tuple[Any, ...]
     pinned: Callable[[str], str]
+    most: int = MOST_POINTS
 
     def marks(self, records: Sequence[Mapping[str, Any]]) -> list[Mark]:
         chart = self.chart

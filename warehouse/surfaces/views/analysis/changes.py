@@ -25,14 +25,14 @@ _COLUMNS = (
     Column("series", link="/explore?series={series_key}"), Column("status", kind="state"), Column("way", "direction", kind="state"),
     Column("runs", "runs, oldest to newest", kind="spark", tone="way"),
     Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"),
-    Column("change", "change (95 %)", link="/changes?finding={finding_id}"),
-    Column("changed_at", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
-    Column("what_else", "what else changed there"), Column("sides", "runs", link="/compare?base={base}&head={head}&metric={metric}"),
+    Column("change", link="/changes?finding={finding_id}"), Column("interval", "95 %"),
+    Column("changed_on", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
+    Column("what_else", "what else changed there"), Column("sides", "compare", link="/compare?base={base}&head={head}&metric={metric}"),
 )
 _HIDDEN = (
-    "finding_id", "state", "now", "last_before_at", "series_key", "base", "head", "metric", "point", "benchmark_case_id", "unit", "better",
-    "before", "after", "ratio", "ratio_low", "ratio_high", "p", "q", "points_before", "points_after", "is_exploratory", "last_run_before",
-    "first_run_after",
+    "finding_id", "state", "now", "changed_at", "last_before_at", "series_key", "base", "head", "metric", "point", "benchmark_case_id", "unit",
+    "better", "before", "after", "ratio", "ratio_low", "ratio_high", "p", "q", "points_before", "points_after", "is_exploratory",
+    "last_run_before", "first_run_after",
 )
 
 
@@ -97,16 +97,15 @@ def _record(found: Finding, threshold: float) -> dict[str, Any]:
     document = finding_document(found)
     low, high = document["ratio_low"], document["ratio_high"]
     unit = f" {found.first.unit}" if found.first.unit else ""
-    interval = between(low, high)
     return {
         **document, "series": series_name(found.first.benchmark_case_id, found.first.metric, found.first.point),
         "series_key": found.first.series_key, "way": direction(found.outcome, found.first.unit),
         "runs": {"values": found.values, "place": found.place, "before": found.points[0], "after": found.points[1]},
         "effect": {"ratio": document["ratio"], "low": low, "high": high, "threshold": threshold} if document["ratio"] else None,
-        "change": f"{percent(document['ratio']) or 'from zero'}{f' ({interval})' if interval else ' (no interval)'}",
+        "change": percent(document["ratio"]) or "from zero", "interval": between(low, high) or "no interval",
         "marked": found.state, "levels": f"{found.before:,.6g} → {found.after:,.6g}{unit}",
-        "changed_at": found.first.started_at, "what_else": _what_else(found),
-        "state": found.state, "sides": f"compare {len(found.near[0])} and {len(found.near[1])}", "base": ",".join(found.near[0]),
+        "changed_on": found.first.started_at and found.first.started_at.date(), "changed_at": found.first.started_at, "what_else": _what_else(found),
+        "state": found.state, "sides": f"{len(found.near[0])} v {len(found.near[1])}", "base": ",".join(found.near[0]),
         "head": ",".join(found.near[1]), "last_before_at": found.last.started_at,
     }
 
@@ -138,7 +137,7 @@ def _one(visit: Visit, found: Changes) -> Page:
     record = _record(chosen, visit["threshold"])
     unit = chosen.first.unit
     facts = [
-        Fact("change", record["change"], note=f"{record['levels']}"), Fact("direction", record["way"], kind="state"),
+        Fact("change", f"{record['change']} ({record['interval']})", note=record["levels"]), Fact("direction", record["way"], kind="state"),
         Fact("changed_between", f"{chosen.last.started_at:%Y-%m-%d %H:%M} and {chosen.first.started_at:%Y-%m-%d %H:%M} UTC"),
         Fact("last_run_before", chosen.last.run_id, link=address(_RUN, run_id=chosen.last.run_id), kind="code"),
         Fact("first_run_after", chosen.first.run_id, link=address(_RUN, run_id=chosen.first.run_id), kind="code"),
@@ -211,7 +210,8 @@ def _not_judged(found: Changes) -> Table:
         rows.append((word, case, len(series), why, last))
     columns = (
         Column("state", kind="state"), Column("case", link="/runs?case={case}"),
-        Column("series", kind="number", link="/explore?case={case}"), Column("why"), Column("last_run_at", "last run", kind="moment", is_minor=True),
+        Column("series", kind="number", link="/explore?case={case}"), Column("why"),
+        Column("last_run_at", "last run", kind="moment", is_minor=True),
     )
     return Table("not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", total=len(rows), empty="every series was judged")
 

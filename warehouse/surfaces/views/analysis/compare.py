@@ -19,6 +19,7 @@ from warehouse.surfaces.views.analysis.wording import between, differences_table
 _PATH = "/compare"
 _MOST = 60  # runs, conditions
 _MOST_METRICS = 40
+_MOST_DRAWN = 20_000  # runs of one metric
 _OFFERED = 15
 
 
@@ -75,7 +76,7 @@ def _effects(found: Comparison) -> Table:
     columns = (
         Column("metric", link="/explore?series={series_key}"), Column("point"), Column("verdict", kind="state"),
         Column("way", "direction", kind="state"),
-        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"), Column("change", "change (95 %)"),
+        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"), Column("change"), Column("interval", "95 %"),
         Column("levels", "medians"), Column("runs"), *(Column(name, is_hidden=True) for name in _HIDDEN),
     )
     ranked = found.ranked()
@@ -110,12 +111,11 @@ def _effect(found: MetricComparison, threshold: float) -> dict[str, Any]:
     base, head = (median(each.value for each in side) for side in (found.base, found.head))
     estimate = ratio.estimate if ratio else head / base if base > 0 else None
     low, high = (ratio.low, ratio.high) if ratio else (None, None)
-    interval = between(low, high) or "no interval"
     unit = f" {found.unit}" if found.unit else ""
     return {
         "metric": found.metric, "point": found.point, "verdict": judged.verdict, "way": direction(judged.outcome, found.unit) or "not known",
         "effect": {"ratio": estimate, "low": low, "high": high, "threshold": threshold} if estimate else None,
-        "change": f"{percent(estimate) or 'no ratio'} ({interval})", "base": base, "head": head, "unit": found.unit,
+        "change": percent(estimate) or "no ratio", "interval": between(low, high) or "no interval", "base": base, "head": head, "unit": found.unit,
         "levels": f"{base:,.6g} → {head:,.6g}{unit}",
         "runs": f"{len(found.base)} v {len(found.head)}; {judged.design.base_sessions} v {judged.design.head_sessions} sessions",
         "label": f"{found.metric} {found.point}".strip(), "ratio": estimate, "low": low, "high": high, "series_key": found.head[0].series_key,
@@ -145,7 +145,7 @@ def _runs(found: Comparison) -> Iterable[Table]:
         for side, measurements in (("base", first.base), ("head", first.head)) for each in measurements
     )
     chart = Chart("dots", "value", group="side", link="/runs/{run_id:path}", title=f"Each run: {first.metric} {first.point}".strip())
-    yield Table("runs", columns, rows[:_MOST], "The runs", total=len(rows), chart=chart)
+    yield Table("runs", columns, rows[:_MOST_DRAWN], "The runs", total=len(rows), listed=_MOST, chart=chart)
 
 
 def _not_compared(found: Comparison) -> Iterable[Text]:

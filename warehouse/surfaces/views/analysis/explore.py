@@ -146,8 +146,8 @@ def _trend(
     """Values over time. In one series, a line stands where the software or the level changed, and runs that stand out are named."""
     columns = (
         Column("started_at", "start", kind="moment"), Column("run_id", "run", kind="code", link=_RUN),
-        _value_column(first), Column("point", is_minor=True), Column("facet", visit["facet"] or "facet", is_hidden=not visit["facet"]),
-        Column("colour", visit["by"] or "colour", is_hidden=not visit["by"]), Column("session", is_minor=True),
+        _value_column(first), Column("point", is_minor=True), Column("facet", _words(visit["facet"]) or "facet", is_hidden=not visit["facet"]),
+        Column("colour", _words(visit["by"]) or "colour", is_hidden=not visit["by"]), Column("session", is_minor=True),
         Column("note", is_hidden=not notes), Column("state", kind="state", is_hidden=not outliers), Column("series_key", is_hidden=True),
     )
     rows = tuple(
@@ -175,8 +175,8 @@ def _value_column(first: dict[str, Any] | None) -> Column:
 def _untimed(visit: Visit, records: Sequence[dict[str, Any]], first: dict[str, Any] | None) -> Table:
     columns = (
         Column("run_id", "run", kind="code", link=_RUN), _value_column(first), Column("point"),
-        Column("facet", visit["facet"] or "facet", is_hidden=not visit["facet"]),
-        Column("colour", visit["by"] or "colour", is_hidden=not visit["by"]),
+        Column("facet", _words(visit["facet"]) or "facet", is_hidden=not visit["facet"]),
+        Column("colour", _words(visit["by"]) or "colour", is_hidden=not visit["by"]),
     )
     rows = tuple((each["run_id"], each["value"], each["point"], each["facet"] or "not stated", each["colour"] or "not stated") for each in records)
     chart = Chart(
@@ -205,6 +205,10 @@ def _annotated(visit: Visit, found: Measured, records: Sequence[dict[str, Any]],
         return notes, ()
     starts = [change.index for change in scanned.changes]
     return notes, [place for place in scanned.outliers if not any(0 <= place - start < _UNSETTLED for start in starts)]
+
+
+def _words(name: str | None) -> str:
+    return "case" if name == "benchmark_case_id" else (name or "").replace("_", " ")
 
 
 def _form(visit: Visit) -> Form:

@@ -66,7 +66,7 @@ def _curves(curves: list[CurveGoodput]) -> Table:
 def _loads(curves: list[CurveGoodput], target: float) -> Table:
     columns = (
         Column("curve"), Column("load", kind="number"), Column("share", "share that met it", kind="number"),
-        Column("low", "95 % from", kind="number"), Column("high", "to", kind="number"), Column("met", kind="number"),
+        Column("low", "95 % from", kind="number", is_minor=True), Column("high", "to", kind="number", is_minor=True), Column("met", kind="number"),
         Column("total", "requests", kind="number"),
         Column("goodput_per_s", "goodput", kind="number", unit="1/s"), Column("runs", kind="number", link=_RUN), Column("run_id", is_hidden=True),
         Column("reason", "why not"),

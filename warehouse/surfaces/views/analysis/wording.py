@@ -32,7 +32,13 @@ def percent(ratio: float | None) -> str | None:
 
 
 def between(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{percent(low)} to {percent(high)}"
+    """The ends of an interval of a ratio: +6.1 to +11.8 %."""
+    words = [percent(each) or "" for each in (low, high)]
+    if not all(words):
+        return ""
+    if all(word.endswith(" %") for word in words):
+        words[0] = words[0].removesuffix(" %")
+    return " to ".join(words)
 
 
 def choices(

@@ -26,7 +26,8 @@ def _catalogue(visit: Visit) -> Page:
     tables = [each for each in list_tables(visit.project) if visit["internal"] == "yes" or not each.is_internal]
     found_tables = [each for each in tables if wanted in f"{each.schema}.{each.table} {each.description}".lower()]
     columns = (
-        Column("name", "table", link=_TABLE.replace("{table}", "{name}")), Column("kind"), Column("rows", kind="number"), Column("description"),
+        Column("name", "table", link=_TABLE.replace("{table}", "{name}")), Column("kind"), Column("rows", kind="number"),
+        Column("description"),
     )
     rows = tuple((f"{each.schema}.{each.table}", each.kind, each.rows, each.description) for each in found_tables[:_MOST])
     with reader(visit) as found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.surfaces.view import Visit
 from warehouse.transform.finished.query import open_build
-from warehouse.transform.finished.role_tables import RoleTable, role_table
+from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.sql.duck import quoted
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Reader:
 
     con: "duckdb.DuckDBPyConnection"
     visit: Visit
-    _columns: dict[str, frozenset[str]] = field(default_factory=dict)
+    _columns: dict[str, frozenset[str]] = field(default_factory=dict)  # of all tables, once they are asked for
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         found = self.con.execute(sql, list(parameters))
@@ -31,17 +31,18 @@ class Reader:
 
     def columns(self, table: str) -> frozenset[str]:
         """The columns of a table, as in `main.workload_dim`; empty where the build has no such table."""
-        if table not in self._columns:
-            schema, _, name = table.rpartition(".")
+        if not self._columns:
             found = self.con.execute(
-                "select column_name from duckdb_columns() where schema_name = ? and table_name = ?", [schema, name]
+                "select schema_name || '.' || table_name, list(column_name) from duckdb_columns() where not internal group by 1"
             ).fetchall()
-            self._columns[table] = frozenset(row[0] for row in found)
-        return self._columns[table]
+            self._columns = {name: frozenset(columns) for name, columns in found}
+        return self._columns.get(table, frozenset())
 
     def role(self, role: str) -> RoleTable | None:
-        assert self.visit.build  # a page that reads a build needs one
-        return role_table(self.visit.build.path, role)
+        if "role" not in self.columns("catalog.model"):  # a build of an earlier version
+            return None
+        found = self.con.execute("select schema_name || '.' || name from catalog.model where role = ?", [role]).fetchone()
+        return RoleTable(found[0], self.columns(found[0])) if found and self.columns(found[0]) else None
 
     def by_key(self, table: str, column: str, value: Any, limit: int = 1000) -> list[dict[str, Any]]:
         """The rows of a table in which a column has a value; none where the build has no such table or column."""

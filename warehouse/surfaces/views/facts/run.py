@@ -41,14 +41,16 @@ def _answer(visit: Visit) -> Page:
             raise _unknown(found, table, run_id)
         parts: list[Part] = [*_identity(found, table, run), *_decisions(visit, run_id)]
         parts += [*_figures(found, run_id), *_requests(found, run_id)]
+        # Windows of telemetry belong here, below the requests and on the same axis of time.
         near = _neighbours(found, table, run)
-        parts += [*_validity(visit, run_id), *_issues(found, run_id), *_evidence(found, run), *_impact(visit, run_id)]
-    if near.rows:
-        parts.insert(-1, near)
+        parts += [*_validity(visit, run_id), *_issues(found, run_id), *_evidence(found, run)]
+        parts += [near] if near.rows else []
+        parts += _impact(visit, run_id) if visit["impact"] == "yes" else []
     before = next((row[0] for row in reversed(near.rows) if row[1] == "before"), None)
     steps = {"Its repeats, and all runs of the case": address("/runs", case=run["benchmark_case_id"])}
     if before:
         steps = {"Compare with the run before": address("/compare", base=before, head=run_id), **steps}
+    steps["Published numbers that depend on it"] = address(_PATH, run_id=run_id, impact="yes") + "#impact"
     words = [run["status"], *([run["state"]] if run["state"] != "admitted" else []), *(["in conflict"] if run["has_conflict"] else [])]
     reasons = [run.get("status_reason"), run.get("state_reason")]
     return Page(
@@ -169,7 +171,8 @@ def _requests(found: Reader, run_id: str) -> Iterator[Table]:
         Column("load"), Column("from_s", "from", kind="number", unit="s"), Column("requests", "requests sent", kind="number"),
         Column("failed", kind="number"), Column("e2e_p50_ms", "median latency", kind="number", unit="ms"),
     )
-    chart = Chart("bars", "from_s", "requests", "Requests sent, over the time of each load", facet="load")
+    facet = "load" if len({row["load"] for row in rows}) > 1 else None
+    chart = Chart("bars", "from_s", "requests", "Requests sent, over the time of each load", facet=facet)
     note = f"Each span is a {_SPANS}th of the load's time. The requests of one run are not repeats of each other."
     yield Table(
         "requests", columns, tuple(tuple(row.values()) for row in rows), "Requests over time", note, chart=chart, is_folded=True,
@@ -284,6 +287,9 @@ def _neighbours(found: Reader, table: RoleTable, run: dict[str, Any]) -> Table:
 VIEWS = (
     View(
         "run", _PATH, "Run", "One run: what it was, what it measured with units, whether it can be trusted, its evidence, and its neighbours.",
-        _answer, (Parameter("run_id", "The run's id."),), is_costly=True,
+        _answer, (
+            Parameter("run_id", "The run's id."),
+            Parameter("impact", "Whether to look for published numbers that depend on it, in all publications.", default="no", choices=("no", "yes")),
+        ), is_costly=True,
     ),
 )

@@ -134,7 +134,7 @@ def _columns(labels: Any, rows: list[dict[str, Any]]) -> tuple[Column, ...]:
         path = "workloads" if name == "workload" else name
         columns += [Column(name, link=f"/{path}/{{{name}_key}}"), Column(f"{name}_key", is_hidden=True)]
     if rows and "duration_s" in rows[0]:
-        columns.append(Column("duration_s", "duration", kind="number", unit="s", is_minor=True))
+        columns.append(Column("duration_s", "duration", kind="number", unit="s", is_hidden=True))
     columns += [Column(name, is_hidden=True) for name in ("started_at", "family", "mode", "cadence", "status_reason") if rows and name in rows[0]]
     return tuple(columns)
 

@@ -17,9 +17,8 @@ PACKAGE = REPOSITORY / "warehouse"
 # A layer sees itself, those after it, and whatever stands beside all of them (DESIGN.md, *Layout*). Layers of one
 # line do not see each other.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"cli"}),
+    frozenset({"cli", "api"}),
     frozenset({"surfaces"}),
-    frozenset({"api"}),
     frozenset({"notebook"}),
     frozenset({"analysis", "maintenance", "record", "starting"}),
     frozenset({"claims"}),

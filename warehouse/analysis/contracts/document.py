@@ -33,6 +33,16 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 CANONICAL_TABLES = (*FACTS, *INFERENCE_FACTS, *TRAINING_FACTS, *DIMENSIONS)  # those that the contract names
+INTERFACES = {  # that return this document, and that render a BenchmarkRun
+    "contracts": {
+        "command": "wh contracts --json", "http": "GET /api/benchmark/contracts", "mcp_tool": "benchmark_contracts",
+        "python": "Warehouse.contracts()",
+    },
+    "render": {
+        "command": "wh contracts render", "http": "POST /api/benchmark/contracts/render-run", "mcp_tool": "render_benchmark_run",
+        "python": "Warehouse.render_benchmark_run()",
+    },
+}
 METRICS = "metric_definition_dim"
 _METRIC_COLUMNS = ("metric", "version", "definition", "unit", "better")
 _ROLLUP = "rollup"
@@ -91,6 +101,7 @@ def contracts_document(project: Project) -> dict[str, Any]:
             "renders": f"{API_VERSION} {BENCHMARK_RUN}", "command": "wh contracts render",
             "fields": [{**asdict(field), "expected": field.expected} for field in FIELDS],
         },
+        "interfaces": INTERFACES,
         "missing": missing,
     }
     plain: dict[str, Any] = json_value(document)

@@ -9,7 +9,7 @@ import typer
 from warehouse.cli.output import notice
 from warehouse.errors import ExitCode
 
-PAGE = "docs/serving-pages.md"
+PAGE = "docs/serve.md"
 EXAMPLES = ("wh serve", "wh serve --port 8080", "wh serve --port 0 --name warehouse.example.org")
 INTERRUPTED = "the server has stopped"
 

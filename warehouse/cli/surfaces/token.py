@@ -10,7 +10,7 @@ from warehouse.cli.output import notice, say, table
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode
 
-PAGE = "docs/serving-pages.md"
+PAGE = "docs/serve.md"
 EXAMPLES = ("wh token new grafana", "wh token new ops --role admin", "wh token", "wh token revoke grafana")
 
 

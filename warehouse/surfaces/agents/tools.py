@@ -78,6 +78,9 @@ def view_tools() -> tuple[ViewTool, ...]:
             "Compare two sets of runs, metric by metric: effect with interval, verdict, and what else differs. A side is run ids with commas, or"
             " conditions such as software_version_key=...; without sides it lists which there are."
         )),
+        _tool("frontier", "frontier", "Of measured points of served models, those that no other point beats on two axes."),
+        _tool("goodput", "goodput", "The share of requests that meet the limits of an SLO, load by load; without an SLO, which are named."),
+        _tool("validity", "validity", "Which runs of served models can be trusted, and which rules the others break."),
         _tool("runs", "runs", "List runs, the newest first, by state, case, model, hardware or software."),
         _tool("run", "run", "One run: what it ran on and with, what it measured, its evidence, and the published numbers that depend on it."),
         _tool("series", "explore", "The measurements of a metric over time; without a metric, which metrics there are."),
@@ -86,6 +89,8 @@ def view_tools() -> tuple[ViewTool, ...]:
         _tool("raw_file", "file", "A window of the bytes of one raw file, which was hashed first."),
         _tool("ingest", "ingest", "What arrived last, what was not recognised, and the issues that ingestors found."),
         _tool("audit_log", "audit", "The ledger: what arrived, was published, decided or signed, when and by whom."),
+        _tool("tables", "catalogue", "What each metric means, and which tables the build has."),
+        _tool("table", "table", "The columns of a table with types and units, its tests, its SQL, and some of its rows."),
         _tool("sql", "sql", (
             "Run one SQL query that reads the warehouse. The figures are exploratory: no policy has judged them; cite the query_digest and the"
             " build_digest."

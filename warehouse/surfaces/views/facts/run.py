@@ -118,10 +118,11 @@ def _decisions(visit: Visit, run_id: str) -> Iterator[Table]:
 def _figures(found: Reader, run_id: str) -> Iterator[Table]:
     """Every number of the run's outcomes, in long form with its unit; and where it is a measurement, its series."""
     rows: list[tuple[Any, ...]] = []
-    series = {
-        (row["metric"], row["value"]): row["series_key"]
-        for row in found.by_key("mart.measurement", "run_id", run_id) if "series_key" in row
-    }
+    keys: dict[tuple[str, float], set[str]] = {}
+    for row in found.by_key("mart.measurement", "run_id", run_id):
+        keys.setdefault((row["metric"], row["value"]), set()).add(row["series_key"])
+    # Where two points have the same value of a metric, it is not known here which series is whose: neither gets a link.
+    series = {name: next(iter(of_value)) for name, of_value in keys.items() if len(of_value) == 1}
     tables = found.rows(
         "select distinct schema_name || '.' || table_name as name from duckdb_columns() where schema_name = 'main' and column_name = 'run_id'"
         " and table_name like '%outcome_fact' order by 1"

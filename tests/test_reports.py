@@ -253,12 +253,16 @@ def test_evidence_does_not_inject(published: Project, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("form", ["html", "md"])
-def test_what_was_written_verifies(published: Project, tmp_path: Path, audience: str, form: str, wh_on: WhOn) -> None:
+def test_what_was_written_verifies(published: Project, tmp_path: Path, audience: str, form: str) -> None:
     path = written(published, tmp_path, audience, form)
     last, numbers = verdicts(published, path)
     assert last.state == VERIFIED and "its exploratory section is not verified" in last.reason
     assert numbers.keys() == {*numbers_of(published, "claim").values(), *numbers_of(published, "evil").values()}
     assert {each.state for each in numbers.values()} == {VERIFIED}
+
+
+def test_the_command_verifies_a_report(published: Project, tmp_path: Path, wh_on: WhOn) -> None:
+    path = written(published, tmp_path)
     status, out, err = wh_on(published, "verify", str(path), "--json")
     assert status == 0 and [json.loads(line)["state"] for line in out.splitlines()] == [VERIFIED] * 4
     status, out, err = wh_on(published, "verify", str(path), "--strict")

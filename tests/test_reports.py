@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from browser import offline_page
 from conftest import WhOn
 from test_gate import METHOD, add, made, runs
 
+from warehouse.analysis.changes import Finding
 from warehouse.analysis.conditions import Difference
+from warehouse.analysis.measurements import Measurement
 from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.corrections import withdraw
 from warehouse.claims.publish.publication import publications
@@ -25,7 +28,10 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
-from warehouse.surfaces.parts import Table
+from warehouse.statistics.interval import NotSupported
+from warehouse.surfaces.parts import Table, Text
+from warehouse.surfaces.reports import exploratory
+from warehouse.surfaces.reports.exploratory import Findings, experiment, hypothesis
 from warehouse.surfaces.reports.reading import AUDIENCES, read_report
 from warehouse.surfaces.reports.rendering import report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, make_report
@@ -185,6 +191,41 @@ def test_what_moved_between_publications_is_said_with_its_confidence(tmp_path: P
     assert [each["why"] for each in left_out.records()] == ["its query was published again since"]
 
 
+def finding(variables: tuple[str, ...], needs: int | None) -> Finding:
+    """A server became slower from version 0.6.1 to 0.6.2, 10 to 12 ms, in one session after."""
+    at = datetime(2026, 1, 31, tzinfo=UTC)
+    first, last = (
+        Measurement(run, "serving", "ttft_p99_ms", "c16", "ms", "lower", "s", "case", "dgx-07", "k", "k", value, at, {})
+        for run, value in (("r2", 12.0), ("r1", 10.0))
+    )
+    return Finding(
+        "f-1", "step 1", "suspected", "worse", last, first, 10.0, 12.0, NotSupported("too few", "run", 2, 5), (5, 2), 1, 0.001, 0.01, needs, variables,
+        "still", (Difference("package", "vllm", ("0.6.1",), ("0.6.2",)),), values=(10.0, 12.0), run_ids=("r1", "r2"), place=1,
+    )
+
+
+def test_a_finding_has_one_hypothesis_a_repro_and_an_experiment() -> None:
+    one = finding(("software",), 3)
+    assert hypothesis(one) == "Only software changed: package vllm: 0.6.1 -> 0.6.2."
+    assert experiment(one) == "3 more runs of the state after, in at least 1 more session, with only software changed."
+    assert hypothesis(finding(("software", "script"), None)).startswith("Several variables changed together (software, script)")
+    known = {
+        "r1": {("workload", "argv"): ('["serve", "--model", "a b", "/home/us/x"]', None), ("software", "image_digest"): ("sha256:1", None)},
+        "r2": {("workload", "env.OMP"): ("8", None)},
+    }
+    found = Findings((one,), 1, known)
+    (repro,) = [each.text for each in exploratory.engineering(found) if isinstance(each, Text)]
+    assert repro.splitlines() == [
+        "# before: run r1", "serve --model 'a b' /home/us/x", "# image: sha256:1", "# after: run r2", "# the evidence records no command",
+        "# image: not stated", "# env.OMP: 8",
+    ]
+    (repro,) = [Withholding().part(each) for each in exploratory.partner(found) if isinstance(each, Text)]
+    assert isinstance(repro, Text) and repro.text.splitlines()[:3] == ["# before", "serve --model 'a b' (withheld)", "# image: sha256:1"]
+    (table,) = [each for each in exploratory.product(found) if isinstance(each, Table)]
+    (row,) = table.records()
+    assert (row["area"], row["direction"], row["impact"], row["next"]) == ("latency", "slower", "users wait longer (+20.0 %)", "repeat it: 3 more runs")
+
+
 # --- partners --------------------------------------------------------------------------------------------------------
 
 
@@ -253,12 +294,16 @@ def test_evidence_does_not_inject(published: Project, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("form", ["html", "md"])
-def test_what_was_written_verifies(published: Project, tmp_path: Path, audience: str, form: str, wh_on: WhOn) -> None:
+def test_what_was_written_verifies(published: Project, tmp_path: Path, audience: str, form: str) -> None:
     path = written(published, tmp_path, audience, form)
     last, numbers = verdicts(published, path)
     assert last.state == VERIFIED and "its exploratory section is not verified" in last.reason
     assert numbers.keys() == {*numbers_of(published, "claim").values(), *numbers_of(published, "evil").values()}
     assert {each.state for each in numbers.values()} == {VERIFIED}
+
+
+def test_the_command_verifies_a_report(published: Project, tmp_path: Path, wh_on: WhOn) -> None:
+    path = written(published, tmp_path)
     status, out, err = wh_on(published, "verify", str(path), "--json")
     assert status == 0 and [json.loads(line)["state"] for line in out.splitlines()] == [VERIFIED] * 4
     status, out, err = wh_on(published, "verify", str(path), "--strict")

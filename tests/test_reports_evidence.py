@@ -27,13 +27,14 @@ AUDIENCES = ("engineering", "product", "partner")
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
     results = unpacked_evidence("mlperf-inference") / "mlcommons__inference_results_v4.1" / "closed" / "Fujitsu"
-    inspections = unpacked_evidence("thoth") / "amun-api_example"
+    thoth = unpacked_evidence("thoth")
+    inspections = thoth / "amun-api_example" / "example", thoth / "report-processing" / "tests" / "data" / "inspections"
     project = standard_project(tmp_path_factory.mktemp("reported") / "project")
     (project.root / "ingest" / "amun.py").write_text(_INGESTOR)
     (project.root / "models" / "staging").mkdir(parents=True, exist_ok=True)
     for name, (feed, sql) in _MODELS.items():
         (project.root / "models" / "staging" / f"{name}.sql").write_text(f"/*\nfeeds: {feed}\n*/\n{sql}\n")
-    for tree in (results, inspections):
+    for tree in (results, *inspections):
         ingest(plan_ingest(tree, load_ingestors(project).values()), open_store(project), "evidence")
     assert not build(project).damaged
     publish(project, "mlperf_inference_results", as_provisional=True)

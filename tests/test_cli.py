@@ -117,10 +117,14 @@ def test_every_example_runs(name: str, example: str, examples: Path, capfd: pyte
         return
     words = shlex.split(example)
     if name == "serve":
-        serving = subprocess.Popen([sys.executable, "-m", "warehouse.cli.main", *words[1:]], stderr=subprocess.PIPE, text=True)
+        port = [] if "--port" in words else ["--port", "0"]
+        serving = subprocess.Popen([sys.executable, "-m", "warehouse.cli.main", *words[1:], *port], stderr=subprocess.PIPE, text=True)
         assert serving.stderr and "serving http://127.0.0.1:" in serving.stderr.readline()
         serving.send_signal(signal.SIGINT)
         assert serving.wait(timeout=30) == ExitCode.INTERRUPTED and "interrupted: the server has stopped" in serving.stderr.read()
+        return
+    if name == "mcp":  # a client that asks nothing
+        assert subprocess.run([sys.executable, "-m", "warehouse.cli.main", *words[1:]], stdin=subprocess.DEVNULL, check=True).returncode == 0
         return
     if name == "token" and "revoke" in words:
         assert main(["token", "new", words[3]]) == 0

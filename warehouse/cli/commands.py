@@ -65,9 +65,9 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     "surfaces": (
         "Show it to others",
         {
-            "serve": "serve pages and an API in which every number leads to its evidence",
+            "serve": "serve pages in which every number leads to its evidence",
             "report": "write a report for one audience, whose numbers can be checked",
-            "mcp": "serve the same to agents, by the Model Context Protocol",
+            "mcp": "serve the same to agents, as tools that only read",
             "token": "list, make and end the tokens that wh serve accepts",
         },
     ),

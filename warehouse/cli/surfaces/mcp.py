@@ -5,12 +5,12 @@ from __future__ import annotations
 from warehouse.errors import ExitCode, WarehouseError
 
 PAGE = "docs/mcp.md"
-EXAMPLES = ("wh mcp < /dev/null",)
+EXAMPLES = ("wh mcp",)
 INTERRUPTED = "the server has stopped"
 
 
 def command() -> ExitCode:
-    """Tools for agents over standard input and output: search, numbers, lineage, verification, comparisons, SQL. All of them only read."""
+    """The Model Context Protocol over standard input and output. Tools: search, numbers, lineage, verification, comparisons, SQL."""
     from warehouse.project import find_project
     from warehouse.surfaces.answering import Answers
 

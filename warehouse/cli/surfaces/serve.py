@@ -22,7 +22,7 @@ def command(
     ] = None,
     rate: Annotated[int, typer.Option("--rate", metavar="N", help="requests that a visitor may make in a minute", min=1)] = 3000,
 ) -> ExitCode:
-    """Pages and an API over HTTP, in which every number leads to its evidence. Without tokens only this machine can be served."""
+    """Pages, the same as data, and tools for agents, over HTTP. Without tokens only this machine can be served."""
     from warehouse.project import find_project
     from warehouse.surfaces.web.serving import serve
 

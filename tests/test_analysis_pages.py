@@ -215,7 +215,7 @@ def test_runs_are_listed_with_their_states_and_filters(served: Project) -> None:
     assert len(models) == 2 and {each["workload"] for each in models} == {"MiniMaxAI/MiniMax-M2.5"}
     assert table(asked(served, "runs", since="2026-02-01"), "runs") != table(page, "runs")
     assert table(asked(served, "runs", run="no such run"), "runs") == []
-    assert [each["run_id"] for each in table(asked(served, "runs", **{"from": 2}), "runs")] == list(runs)[1:]
+    assert [each["run_id"] for each in table(asked(served, "runs", offset=1), "runs")] == list(runs)[1:]
 
 
 def test_a_run_shows_what_it_measured_its_evidence_and_what_depends_on_it(served: Project) -> None:

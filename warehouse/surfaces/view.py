@@ -59,6 +59,9 @@ class Parameter:
         return WarehouseError("WH601", printable(f"{self.name} {message}"), self.name, hint, ExitCode.USAGE)
 
 
+OFFSET = Parameter("offset", "How many rows to leave out at the beginning.", int, 0, bounds=(0, 1_000_000_000))
+
+
 @dataclass(frozen=True)
 class Visit:
     """One asking of a view: the project with the build that it is of (None where nothing is built, or the view needs none), its parameters

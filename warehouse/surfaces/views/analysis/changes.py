@@ -12,7 +12,7 @@ from warehouse.analysis.compare import THRESHOLD
 from warehouse.analysis.times import parse_since
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table, Text
-from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import between, choices, differences_table, direction, percent, series_name
 
 _PATH = "/changes"
@@ -43,9 +43,9 @@ def _answer(visit: Visit) -> Page:
         return _one(visit, found)
     named = [each for each in found.findings if _is_named(each, visit["metric"])]
     shown = [each for each in named if visit["way"] in (None, each.outcome) and visit["state"] in (None, each.state)]
-    first = visit["from"] - 1
+    first = visit["offset"]
     page = shown[first : first + _MOST]
-    more = address(_PATH, **{**visit.values, "from": first + _MOST + 1}) if len(shown) > first + _MOST else None
+    more = address(_PATH, **{**visit.values, "offset": first + _MOST}) if len(shown) > first + _MOST else None
     table = _table(page, visit["threshold"])
     empty = "no finding is like that; others are" if found.findings else "no change was found"
     if not found.tested:
@@ -67,7 +67,7 @@ def _is_named(found: Finding, metric: str | None) -> bool:
 
 
 def _filters(visit: Visit, found: Changes, named: Sequence[Finding]) -> Iterable[Facts]:
-    values = {**visit.values, "from": None, "finding": None, "threshold": visit["threshold"] if visit["threshold"] != THRESHOLD else None}
+    values = {**visit.values, "offset": None, "finding": None, "threshold": visit["threshold"] if visit["threshold"] != THRESHOLD else None}
     spans = (("any time", None), ("past 14 days", "14d"), ("past 30 days", "30d"), ("past 6 months", "6m"), ("past year", "1y"))
     yield choices("since", _PATH, values, "since", [(words, value, None) for words, value in spans])
     ways = Counter(str(each.outcome) for each in named)
@@ -240,7 +240,7 @@ VIEWS = (
             Parameter("metric", "Only metrics of this name; * stands for any characters."),
             Parameter("threshold", "The smallest change worth a finding, as a share.", float, THRESHOLD, bounds=(0.0, 10.0)),
             Parameter("finding", "One finding by its id, with all that is known of it."),
-            Parameter("from", "The first finding to list, from 1.", int, 1, bounds=(1, 1_000_000)),
+            OFFSET,
         ), menu="What changed", is_costly=True,
     ),
 )

@@ -10,7 +10,7 @@ from warehouse.analysis.serving.validity import POLICY, VERDICTS, PointValidity,
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
-from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.transform.project.model import SLOS
@@ -87,7 +87,7 @@ def _validity(visit: Visit) -> Page:
     found = validity(visit.project, visit["where"], visit["policy"])
     counts = Counter(point.verdict for point in found.points)
     chosen = [point for point in found.points if visit["verdict"] in (None, point.verdict)]
-    first = visit["from"] - 1
+    first = visit["offset"]
     shown = chosen[first : first + _MOST]
     columns = (
         Column("run_id", "run", kind="code", link=_RUN), Column("verdict", kind="state"), Column("model"), Column("load"), Column("configuration"),
@@ -100,7 +100,7 @@ def _validity(visit: Visit) -> Page:
         )
         for point in shown
     )
-    more = address("/validity", **{**visit.values, "from": first + _MOST + 1}) if len(chosen) > first + _MOST else None
+    more = address("/validity", **{**visit.values, "offset": first + _MOST}) if len(chosen) > first + _MOST else None
     offered = [("any verdict", None, len(found.points)), *((word, word, counts[word]) for word in VERDICTS if counts[word])]
     form = Form("points_asked", "/validity", (
         Choice("where", value=visit["where"] or "", hint="model=*Qwen*"), Choice("policy", value=visit["policy"]),
@@ -109,7 +109,7 @@ def _validity(visit: Visit) -> Page:
     return Page(
         "Validity",
         (
-            choices("verdict", "/validity", {**visit.values, "from": None}, "verdict", offered), form,
+            choices("verdict", "/validity", {**visit.values, "offset": None}, "verdict", offered), form,
             Table("points", columns, rows, total=len(chosen), more=more, empty="no point is like that"), _rules(found.points),
         ),
         f"{len(found.points):,} load points judged by policy {found.policy.name}, each by itself",
@@ -149,7 +149,7 @@ VIEWS = (
         "validity", "/validity", "Validity", "Which runs of served models a policy calls valid, flagged, not proven or invalid, and by which rules.",
         _validity, (
             _WHERE, Parameter("policy", "The policy to judge by.", default=POLICY), Parameter("verdict", "Only points judged so.", choices=VERDICTS),
-            Parameter("from", "The first point to list, from 1.", int, 1, bounds=(1, 1_000_000_000)),
+            OFFSET,
         ), is_costly=True,
     ),
 )

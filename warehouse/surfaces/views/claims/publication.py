@@ -17,8 +17,8 @@ from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
-from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.claims.publications import OFFSET, publication_state, verdicts_text
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
+from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
 
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page

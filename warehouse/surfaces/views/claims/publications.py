@@ -9,9 +9,8 @@ from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, publications
 from warehouse.evidence.ledger.events import CORRECTION, PUBLICATION, Event
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
-from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 
-OFFSET = Parameter("offset", "How many rows to leave out at the beginning.", int, 0, bounds=(0, 1_000_000_000))
 _PAGE = 50
 _COLUMNS = (
     Column("published_at", "published", "moment"), Column("query", link="/publications/{publication}"), Column("state", kind="state"),

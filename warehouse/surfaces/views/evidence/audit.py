@@ -9,8 +9,7 @@ from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, PUBLICATION, R
 from warehouse.evidence.ledger.run_decisions import is_of_run
 from warehouse.evidence.objects.location import open_store
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
-from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.claims.publications import OFFSET
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.evidence.bundles import detail_text
 
 _EVENTS = 100  # a page

@@ -14,9 +14,8 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import check_signatures, evidence_subject
 from warehouse.project import Project
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text, without_empty
-from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.claims.number_runs import RUN
-from warehouse.surfaces.views.claims.publications import OFFSET
 from warehouse.surfaces.views.evidence.issues import bundle_issues
 from warehouse.surfaces.views.evidence.shown_bytes import FILE
 from warehouse.transform.finished.query import open_build

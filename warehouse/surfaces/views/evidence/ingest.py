@@ -11,8 +11,7 @@ from warehouse.evidence.ledger.events import ARRIVAL, Event, History
 from warehouse.evidence.manifest import UNRECOGNISED
 from warehouse.evidence.objects.location import open_store
 from warehouse.surfaces.parts import Column, Page, Part, Table
-from warehouse.surfaces.view import Parameter, View, Visit
-from warehouse.surfaces.views.claims.publications import OFFSET
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit
 from warehouse.surfaces.views.evidence.issues import filtered, issue_groups, issue_list
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import is_unfinished

@@ -10,7 +10,7 @@ from typing import Any
 
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
-from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, STATE_SQL, label_sql, runs_table
 from warehouse.transform.sql.duck import quote
@@ -62,7 +62,7 @@ def _list(subject: _Subject, visit: Visit) -> Page:
         listed = [name for name in subject.listed if name in columns]
         label, _ = label_sql(found, subject.name)
         used = f"select {subject.key} as key, count(*) as runs, max(started_at) as last_at from {runs.sql} group by 1"
-        first = visit["from"] - 1
+        first = visit["offset"]
         order = "runs desc nulls last" if visit["sort"] == "runs" else "last_at desc nulls last"
         shown = ", ".join(f"{subject.name}.{quote(name)}" for name in listed)
         rows = found.rows(
@@ -73,7 +73,7 @@ def _list(subject: _Subject, visit: Visit) -> Page:
         )
         ((total,),) = found.con.execute(f"select count(*) from {subject.table}").fetchall()
         units = found.described(subject.table)
-    more = address(subject.path, **{**visit.values, "from": first + _MOST + 1}) if total > first + len(rows) else None
+    more = address(subject.path, **{**visit.values, "offset": first + _MOST}) if total > first + len(rows) else None
     table_columns = (
         Column("name", subject.one.lower(), link=f"{subject.path}/{{key}}"), Column("key", kind="code"),
         *(Column(name, unit=units.get(name, (None, ""))[0]) for name in listed),
@@ -195,7 +195,7 @@ def _views(subject: _Subject) -> tuple[View, ...]:
             subject.path[1:], subject.path, subject.many, f"The {subject.many.lower()} that runs state, with how many runs each has.",
             lambda visit: _list(subject, visit), (
                 Parameter("sort", "What comes first: the most runs, or the last used.", default="runs", choices=("runs", "last")),
-                Parameter("from", "The first row to list, from 1.", int, 1, bounds=(1, 1_000_000_000)),
+                OFFSET,
             ),
         ),
         View(

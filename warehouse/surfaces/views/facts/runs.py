@@ -7,7 +7,7 @@ from typing import Any
 from warehouse.analysis.times import parse_since
 from warehouse.errors import WarehouseError
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
-from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.transform.finished.role_tables import RoleTable
@@ -63,7 +63,7 @@ def _page(visit: Visit, found: Reader, table: RoleTable) -> Page:
     joins = " ".join(join for _, join in labels.values())
     words = ", ".join(f"{words} as {name}, run.{DIMENSIONS[name][0]} as {name}_key" for name, (words, _) in labels.items())
     optional = ", ".join(f"run.{name}" for name in ("family", "mode", "duration_s", "cadence", "status_reason") if name in columns)
-    first = visit["from"] - 1
+    first = visit["offset"]
     rows = found.rows(
         f"select run.run_id, run.benchmark_case_id as \"case\", run.started_at, {when} as seen_at, {STATE_SQL} as state"
         f"{', ' + words if words else ''}{', ' + optional if optional else ''} from {table.sql} as run {joins} where {clauses}"
@@ -71,13 +71,13 @@ def _page(visit: Visit, found: Reader, table: RoleTable) -> Page:
     )
     counted = found.rows(f"select {STATE_SQL} as state, count(*) as runs from {table.sql} as run where {clauses} group by all", values)
     total = sum(each["runs"] for each in counted)
-    others = {**visit.values, "from": None}
+    others = {**visit.values, "offset": None}
     without = _where(visit, found, columns, skip="state")
     states = {each["state"]: each["runs"] for each in found.rows(
         f"select {STATE_SQL} as state, count(*) as runs from {table.sql} as run where {without[0]} group by all", without[1]
     )}
     offered = [(state, state, states[state]) for state in STATES if state in states]
-    more = address(_PATH, **{**visit.values, "from": first + _MOST + 1}) if total > first + len(rows) else None
+    more = address(_PATH, **{**visit.values, "offset": first + _MOST}) if total > first + len(rows) else None
     return Page(
         "Runs",
         (
@@ -156,7 +156,7 @@ VIEWS = (
             Parameter("workload", "Only runs of this workload, by its digest."),
             Parameter("hardware", "Only runs on this hardware, by its key."),
             Parameter("software", "Only runs with this software, by its key."),
-            Parameter("from", "The first run to list, from 1.", int, 1, bounds=(1, 1_000_000_000)),
+            OFFSET,
         ), menu="Runs",
     ),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -65,6 +67,37 @@ def test_the_official_client_calls_a_tool(transport: str) -> None:
     assert found.structured_content["parts"][0]["rows"] == [{"runs": 6}]
 
 
+# What a client of version 1 does: it starts the server, lists its tools, and calls one.
+_CLIENT_1 = """
+import anyio, json, sys
+from importlib.metadata import version
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+async def main():
+    asked = StdioServerParameters(command=sys.argv[1], args=["-m", "warehouse.cli.main", "--project", sys.argv[2], "mcp"], env={"PYTHONPATH": sys.argv[3]})
+    async with stdio_client(asked) as (reading, writing), ClientSession(reading, writing) as session:
+        await session.initialize()
+        tools = [tool.name for tool in (await session.list_tools()).tools]
+        found = await session.call_tool("sql", {"query": "select count(*) as runs from benchmark_run_fact"})
+        print(json.dumps([version("mcp"), tools, json.loads(found.content[0].text)["parts"][0]["rows"]]))
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.exhaustive
+def test_a_client_of_version_1_calls_a_tool(tmp_path: Path) -> None:
+    python = tmp_path / "client" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "client")], check=True)
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(REPOSITORY / "tests" / "agents" / "client1.txt")]
+    if subprocess.run(pip, capture_output=True).returncode:
+        pytest.skip("the packages of agents/client1.txt cannot be had")
+    command = [str(python), "-c", _CLIENT_1, sys.executable, str(served_project().root), str(REPOSITORY)]
+    version, tools, rows = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert version.startswith("1.") and tools == [tool.name for tool in all_tools()] and rows == [{"runs": 6}]
+
+
 def test_the_contract_is_that_of_the_other_surfaces() -> None:
     assert called("benchmark_contracts").content[0].text.encode() == client(served_project()).get("/api/benchmark/contracts").content
 
@@ -110,11 +143,11 @@ def test_over_http_a_token_is_needed_as_for_pages() -> None:
 
 # --- fifty questions ---------------------------------------------------------------------------------------------
 
-QUESTIONS = yaml.safe_load((REPOSITORY / "tests" / "mcp_questions.yaml").read_text())
+QUESTIONS = yaml.safe_load((REPOSITORY / "tests" / "agents" / "questions.yaml").read_text())
 
 
 def at(found: dict[str, Any], path: str) -> Any:
-    """What a reply has at a path (tests/mcp_questions.yaml)."""
+    """What a reply has at a path (tests/agents/questions.yaml)."""
     if path in found:
         return found[path]
     name, _, rest = path.partition("/")

@@ -34,6 +34,7 @@ STEP_RULE, SUCCESSION_RULE = f"step {DETECTOR}", f"succession {SUCCESSION}"
 _Q = 0.05
 _NEAR = 5  # runs on each side whose conditions are compared
 _AROUND = 64  # runs on each side that the size is computed from
+_EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
 _LEVEL = 10  # last runs of a series that say where it is now
 _STALE = 3  # mean gaps between sessions without a run
 _FOR_GAPS = 5  # sessions that have a mean gap
@@ -260,7 +261,10 @@ def _described(
     return [
         replace(
             each, controls=controls[each.finding_id],
-            differences=differences(*([conditions[run] for run in side] for side in sides[each.finding_id])),
+            differences=tuple(
+                found for found in differences(*([conditions[run] for run in side] for side in sides[each.finding_id]))
+                if found.kind != _EVIDENCE
+            ),
         )
         for each in listed
     ]

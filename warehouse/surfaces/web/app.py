@@ -50,8 +50,8 @@ class _WholePath(PathConvertor):
 register_url_convertor("path", _WholePath())
 
 
-def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
-    """The guarded application of a project, which answers to the names in `hosts`."""
+def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000, needs_token: bool = False) -> Guard:
+    """The guarded application of a project, which answers to the names in `hosts`. `needs_token`: also where there are no tokens."""
     answers, tokens = Answers(project), Tokens(project)
     sessions = _agents(answers)
     app = FastAPI(
@@ -83,7 +83,7 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     app.add_exception_handler(WarehouseError, failed)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
     app.openapi = documented(app)  # type: ignore[method-assign]
-    return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
+    return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project), needs_token)
 
 
 def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
+from urllib.parse import quote
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
@@ -132,7 +133,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         given = request.query_params.multi_items()
         own, rest = _format_of(given)
         asked = _asked(request, rest)
-        tag = f'W/"{asked.key[:32]}-{own["format"]}-{own["table"] or ""}"'.encode("ascii", "backslashreplace").decode()
+        tag = f'W/"{asked.key[:32]}-{own["format"]}-{quote(own["table"] or "", errors="replace")}"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
         body = _body(asked, tag, lambda: _data(answers.answer(asked), own["format"], own["table"]))
@@ -266,8 +267,6 @@ def _error(scope: Scope, error: WarehouseError, status: int, project: Project) -
 def _refusal(scope: Scope, error: WarehouseError, status: int, project: Project) -> Callable[[Scope, Receive, Send], Any]:
     """What a refused visitor gets; one without a token, whose browser asks for a page, the page to sign in."""
     if status == 401 and scope["method"] == "GET" and not scope["path"].startswith(("/api", "/metrics", "/mcp")):
-        from urllib.parse import quote
-
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         return RedirectResponse(f"/login?to={quote(scope['path'] + query)}", 303)
     response = _error(scope, error, status, project)

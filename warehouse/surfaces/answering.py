@@ -1,7 +1,7 @@
 """Answers of views: which build one is of, what it depends on, and a bounded memory of those that were given.
 
-An answer depends on the view, its parameters, the build, the ledger and the day, from which age is counted; all of that is in its key. So an answer
-that is kept is the answer that would be computed again, and its key serves as the ETag.
+An answer depends on the view, its parameters, the build, the ledger, the policies of the project, and the day, from which age is counted; all of that
+is in its key. So an answer that is kept is the answer that would be computed again, and its key serves as the ETag.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.gate.policy import policies_state
 from warehouse.digest import domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
@@ -107,6 +108,7 @@ class Answers:
         key = domain_digest("wh/answer/1", [
             __version__, view.name, json_value(values), build.digest if build else None, pinned is not None,
             current.digest if current else None, self.ledger_state(), now.date().isoformat(),
+            policies_state(self.project),
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
         return Question(view, Visit(project, build, values, now, visitor, role, self._events), pinned is not None, newer, key)

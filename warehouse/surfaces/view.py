@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -51,6 +52,8 @@ class Parameter:
         except ValueError as error:
             kinds = {int: "an integer", float: "a number", date: "a date such as 2026-01-31"}
             raise self._fault(f"is not {kinds[self.kind]}: {text!r}") from error
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._fault(f"is not a number: {text!r}")
         if self.bounds and isinstance(value, int | float) and not self.bounds[0] <= value <= self.bounds[1]:
             raise self._fault(f"is {text}, not within {self.bounds[0]:g} and {self.bounds[1]:g}")
         return value

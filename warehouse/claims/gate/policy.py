@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.claims.gate.checks import CHECKS, GUARANTEES, NOT_MATCHING, OVER
-from warehouse.digest import canonical_json, domain_digest
+from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project import Project, standard_folder
 
@@ -145,6 +145,17 @@ def policy_files(project: Project) -> dict[str, Path]:
     """The file of every policy by name: a project's own replaces a standard one. Every project has the standard ones."""
     layers = (standard_folder(), project.root)
     return {path.stem: path for layer in layers for path in sorted((layer / "queries" / _FOLDER).glob("*.toml"))}
+
+
+def policies_state(project: Project) -> str:
+    """A digest of the files of all policies, which changes when one of them does. One that cannot be read is for `load_policy` to report."""
+    found: dict[str, str | None] = {}
+    for name, path in policy_files(project).items():
+        try:
+            found[name] = bytes_digest(path.read_bytes())
+        except OSError:
+            found[name] = None
+    return domain_digest("wh/policies-state/1", found)
 
 
 def read_policy(document: Mapping[str, Any], place: str) -> Policy:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
+from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit
@@ -46,7 +47,7 @@ def _workbench(visit: Visit) -> Page:
 
 
 def result_table(name: str, found: "pa.Table", has_more: bool) -> Table:
-    """A result as a table, in which what is named as a key leads to what it is the key of."""
+    """A result as a table, in which what is named as a key leads to what it is the key of. Raises WH213 for a date that Python does not have."""
     import pyarrow.types as types
 
     columns = tuple(
@@ -56,8 +57,16 @@ def result_table(name: str, found: "pa.Table", has_more: bool) -> Table:
         )
         for name, field in zip(distinct_names(found.schema.names), found.schema, strict=True)
     )
-    rows = tuple(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    rows = tuple(zip(*(_values(column, name) for column, name in zip(found.columns, found.schema.names, strict=True)), strict=True))
     return Table(name, columns, rows, "Result", empty="no rows", is_cut=has_more)
+
+
+def _values(column: "pa.ChunkedArray", name: str) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError) as error:  # infinity, and years that are not within 1 and 9999
+        message = printable(f"{name} has a date or time that is not within the years 1 and 9999")
+        raise WarehouseError("WH213", message, "query", "cast it: column::varchar", ExitCode.USAGE) from error
 
 
 def _running(visit: Visit) -> Page:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
+from urllib.parse import quote
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
@@ -50,8 +51,8 @@ class _WholePath(PathConvertor):
 register_url_convertor("path", _WholePath())
 
 
-def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000) -> Guard:
-    """The guarded application of a project, which answers to the names in `hosts`."""
+def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_minute: float = 3000, needs_token: bool = False) -> Guard:
+    """The guarded application of a project, which answers to the names in `hosts`. `needs_token`: also where there are no tokens."""
     answers, tokens = Answers(project), Tokens(project)
     sessions = _agents(answers)
     app = FastAPI(
@@ -83,7 +84,7 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     app.add_exception_handler(WarehouseError, failed)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
     app.openapi = documented(app)  # type: ignore[method-assign]
-    return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project))
+    return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project), needs_token)
 
 
 def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
@@ -132,7 +133,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         given = request.query_params.multi_items()
         own, rest = _format_of(given)
         asked = _asked(request, rest)
-        tag = f'W/"{asked.key[:32]}-{own["format"]}-{own["table"] or ""}"'.encode("ascii", "backslashreplace").decode()
+        tag = f'W/"{asked.key[:32]}-{own["format"]}-{quote(own["table"] or "", errors="replace")}"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
         body = _body(asked, tag, lambda: _data(answers.answer(asked), own["format"], own["table"]))
@@ -266,8 +267,6 @@ def _error(scope: Scope, error: WarehouseError, status: int, project: Project) -
 def _refusal(scope: Scope, error: WarehouseError, status: int, project: Project) -> Callable[[Scope, Receive, Send], Any]:
     """What a refused visitor gets; one without a token, whose browser asks for a page, the page to sign in."""
     if status == 401 and scope["method"] == "GET" and not scope["path"].startswith(("/api", "/metrics", "/mcp")):
-        from urllib.parse import quote
-
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         return RedirectResponse(f"/login?to={quote(scope['path'] + query)}", 303)
     response = _error(scope, error, status, project)

@@ -56,13 +56,15 @@ class Allowance:
 @dataclass
 class Guard:
     """Wraps the application. `hosts` are the names by which it may be asked for; another name would let a page of a foreign site that
-    resolves to this machine read it. Without tokens every visitor has the role `admin`, which is for one's own machine."""
+    resolves to this machine read it. Without tokens every visitor has the role `admin`, which is for one's own machine; a server that has
+    had tokens stays closed when the last one is revoked. `needs_token`: it is closed from the start."""
 
     app: App
     tokens: Tokens
     hosts: frozenset[str]
     requests_a_minute: float
     refuse: Refuse
+    needs_token: bool = False
     _requests: Allowance = field(init=False)
     _failures: Allowance = field(init=False)
 
@@ -93,11 +95,11 @@ class Guard:
         if not (length.isascii() and length.isdigit() and len(length) < 12) or int(length) > MOST_BODY_BYTES:
             return WarehouseError("WH601", f"the request is larger than {MOST_BODY_BYTES:,} bytes"), 413
         try:
-            is_open = not self.tokens.all()
+            self.needs_token = bool(self.tokens.all()) or self.needs_token
         except WarehouseError as error:
             return error, 401
-        visitor, role = address, "admin" if is_open else None
-        if not is_open and (text := _token_text(headers)):
+        visitor, role = address, None if self.needs_token else "admin"
+        if self.needs_token and (text := _token_text(headers)):
             if holder := self.tokens.holder(text):
                 visitor, role = f"token {holder.name}", holder.role
             elif not self._failures.take(address):  # the right tokens of the same address, perhaps a proxy's, are still accepted

@@ -21,6 +21,7 @@ def serve(project: Project, host: str, port: int, names: frozenset[str], rate: i
         raise WarehouseError("WH006", f"{error.name} is not installed", hint="pip install 'perf-warehouse[serve]'") from error
     from warehouse.surfaces.web.app import LOOPBACK, application
 
+    needs_token = bool(Tokens(project).all()) or not _is_loopback(host)
     if not _is_loopback(host) and not Tokens(project).all():
         raise WarehouseError(
             "WH602", f"{host} can be reached from other machines, and there are no tokens", hint="wh token new NAME", exit_code=ExitCode.USAGE
@@ -31,7 +32,7 @@ def serve(project: Project, host: str, port: int, names: frozenset[str], rate: i
     except OSError as error:
         raise WarehouseError("WH005", f"it cannot listen: {error.strerror or error}", f"{host}:{port}", "choose another port: --port 0") from error
     shown = f"[{host}]" if ":" in host else host
-    app = application(project, LOOPBACK | names | {host}, rate)
+    app = application(project, LOOPBACK | names | {host}, rate, needs_token)
     started(f"http://{shown}:{listening.getsockname()[1]}/")
     # No server header, no access log with what was asked; a proxy's word on who asks is not taken.
     config = uvicorn.Config(

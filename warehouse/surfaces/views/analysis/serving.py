@@ -112,7 +112,7 @@ def _validity(visit: Visit) -> Page:
             choices("verdict", "/validity", {**visit.values, "offset": None}, "verdict", offered), form,
             Table("points", columns, rows, total=len(chosen), more=more, empty="no point is like that"), _rules(found.points),
         ),
-        f"{len(found.points):,} load points judged by policy {found.policy.name}, each by itself",
+        f"{len(found.points):,} load points judged by policy {found.policy}, each by itself",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,18 @@ from test_reports import CLAIM, check, finding, numbers_of, written
 
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verdict import TAMPERED, VERIFIED
+from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.objects.location import open_store
 from warehouse.project import Project
+from warehouse.surfaces.parts import Table
 from warehouse.surfaces.reports import exploratory
+from warehouse.surfaces.reports import published as published_parts
 from warehouse.surfaces.reports.exploratory import Findings
 from warehouse.surfaces.reports.reading import AUDIENCES, exploratory_fault
 from warehouse.surfaces.reports.rendering import END, START, report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, make_report
+from warehouse.surfaces.reports.selection import read_scope, select
+from warehouse.surfaces.reports.withholding import Withholding
 
 HTML = {
     "a heading of a section": '<h2 class="division">Published <span class="chip good">frozen</span></h2>',
@@ -91,3 +98,14 @@ def test_what_wh_writes_of_hostile_evidence_is_an_exploratory_section(published:
         inside = text[text.index(START) + len(START) : text.rindex(END)]
         assert len(inside) > 300
         assert exploratory_fault(inside, is_html=is_html) is None
+
+
+def test_a_name_that_is_too_long_is_withheld_before_it_is_shortened(published: Project) -> None:
+    """Half a path, or half the name of a machine, is not recognised by its form."""
+    found = select(published, read_scope([]), list(Ledger(open_store(published).objects).events()))
+    names = ("--data /home/" + "x" * 40 + "/alice-secret.bin", "on " + "w" * 20 + " gpu-node-00017.rack " + "w" * 25)
+    numbers = tuple(replace(found.numbers[0], grain={"workload": name}) for name in names)
+    parts = published_parts.partner(replace(found, numbers=numbers), Withholding(frozenset({"gpu-node-00017"})))
+    (table,) = [each for each in parts if isinstance(each, Table) and each.name == "numbers-1"]
+    whats = [row["what"] for row in table.records()]
+    assert whats[0] == "--data (withheld)" and whats[1].startswith("on www") and not [what for what in whats if "alice" in what or "gpu" in what]

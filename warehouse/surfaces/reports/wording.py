@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from warehouse.claims.gate.judgement import interval_text
@@ -61,20 +61,20 @@ def impact(of: str, ratio: float) -> str:
     return said.get(of, f"{size}; whether users notice depends on what this figure counts")
 
 
-def title(number: Number, varying: Mapping[str, Any] | None = None) -> str:
-    """The row of a number, by the values of its grain."""
+def title(number: Number, varying: Mapping[str, Any] | None = None, shown: Callable[[str], str] = str) -> str:
+    """The row of a number, by the values of its grain. `shown` is applied to each value before it is shortened."""
     grain = number.grain if varying is None else varying
-    return " · ".join(_middle(shown_value(value)) for value in grain.values() if value is not None) or "the only row"
+    return " · ".join(_middle(shown(shown_value(value))) for value in grain.values() if value is not None) or "the only row"
 
 
-def plain_title(number: Number, grain: Mapping[str, Any]) -> str:
+def plain_title(number: Number, grain: Mapping[str, Any], shown: Callable[[str], str] = str) -> str:
     """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and in place of that by
     what else the row says in words."""
     said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
     if len(said) < len(grain):
         others = [(name, value) for name, value in number.settings.items() if not names_ours(name) and not name.endswith("_unit")]
         said |= dict(others[:_MOST_SETTINGS])
-    return title(number, said)
+    return title(number, said, shown)
 
 
 def _middle(text: str) -> str:

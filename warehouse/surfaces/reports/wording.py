@@ -19,7 +19,8 @@ from warehouse.transform.export.docs.published_pages import shown_value
 LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"
 AREAS = (LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER)
 _TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
-_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|W|kW|Watts|millijoules)(/.*)?")
+# Energy, but not power: a machine that draws more and is done sooner may cost less.
+_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|millijoules)(/.*)?")
 _RELIABLE = frozenset(
     {"error", "errors", "failed", "failures", "failure", "success", "goodput", "accuracy", "timeouts", "availability", "attainment"}
 )
@@ -55,7 +56,7 @@ def impact(of: str, ratio: float) -> str:
     size = percent(ratio)
     said = {
         LATENCY: f"users wait {'longer' if ratio > 1 else 'shorter'} ({size})",
-        THROUGHPUT: f"the same machines serve {'more' if ratio > 1 else 'less'} ({size})",
+        THROUGHPUT: f"{'more' if ratio > 1 else 'less'} is done per second ({size})",
         COST: f"the same work costs {'more' if ratio > 1 else 'less'} ({size})",
     }
     return said.get(of, f"{size}; whether users notice depends on what this figure counts")

@@ -164,8 +164,8 @@ def test_a_scope_takes_a_query_or_rows(published: Project) -> None:
 def test_figures_are_grouped_by_what_they_say_something_about() -> None:
     assert [area(*each) for each in (
         ("ttft_p99_ms", "ms"), ("throughput", "tokens/s"), ("error_rate", "%"), ("cost_per_token_usd", "USD"), ("energy", "J"), ("v", None),
-        ("performance_result", "Latency (ms)"), ("bandwidth", "GB/s"),
-    )] == ["latency", "throughput", "reliability", "cost", "cost", "other", "latency", "throughput"]
+        ("performance_result", "Latency (ms)"), ("bandwidth", "GB/s"), ("power_result", "Watts"), ("accelerator_power_w", "W"),
+    )] == ["latency", "throughput", "reliability", "cost", "cost", "other", "latency", "throughput", "other", "other"]
 
 
 def test_directions_are_words() -> None:
@@ -182,7 +182,7 @@ def test_what_moved_between_publications_is_said_with_its_confidence(tmp_path: P
     publish(project, "claim", as_provisional=True)
     (moved,) = [each for each in make_report(project, "product").page.tables if each.name == "moved"]
     (row,) = moved.records()
-    assert row["area"] == "throughput" and row["direction"] == "faster" and row["impact"].startswith("the same machines serve more (+50.0 %")  # 150.175 / 100.1
+    assert row["area"] == "throughput" and row["direction"] == "faster" and row["impact"].startswith("more is done per second (+50.0 %")  # 150.175 / 100.1
     assert row["confidence"] == "their intervals are apart"
     assert {row["number"], row["earlier"]} == {
         cell.number_id for each in publications(project) for one in each.rows() for cell in one.cells.values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,15 @@ from test_changes_evidence import _INGESTOR, _MODELS
 
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verdict import VERIFIED
+from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project import Project
+from warehouse.surfaces.reports.reading import read_report
 from warehouse.surfaces.reports.rendering import report_html, report_markdown
-from warehouse.surfaces.reports.report import make_report
-from warehouse.surfaces.reports.verification import verify_report
+from warehouse.surfaces.reports.report import Report, make_report
+from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.transform.build.build import build
 
 AUDIENCES = ("engineering", "product", "partner")
@@ -26,7 +29,7 @@ AUDIENCES = ("engineering", "product", "partner")
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    results = unpacked_evidence("mlperf-inference") / "mlcommons__inference_results_v4.1" / "closed" / "Fujitsu"
+    system = unpacked_evidence("mlperf-inference") / "mlcommons__inference_results_v4.1" / "closed" / "Fujitsu" / "results" / "CDI_L40Sx8_TRT"
     thoth = unpacked_evidence("thoth")
     inspections = thoth / "amun-api_example" / "example", thoth / "report-processing" / "tests" / "data" / "inspections"
     project = standard_project(tmp_path_factory.mktemp("reported") / "project")
@@ -34,7 +37,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
     (project.root / "models" / "staging").mkdir(parents=True, exist_ok=True)
     for name, (feed, sql) in _MODELS.items():
         (project.root / "models" / "staging" / f"{name}.sql").write_text(f"/*\nfeeds: {feed}\n*/\n{sql}\n")
-    for tree in (results, *inspections):
+    for tree in (system / "gptj-99", system / "llama2-70b-99", *inspections):
         ingest(plan_ingest(tree, load_ingestors(project).values()), open_store(project), "evidence")
     assert not build(project).damaged
     publish(project, "mlperf_inference_results", as_provisional=True)
@@ -64,9 +67,20 @@ def test_the_slow_inspections_are_open_for_each_audience_in_its_words(reported: 
         assert "amun/inspection" not in texts[audience] and "rhtf" not in texts[audience]
 
 
-@pytest.mark.parametrize("audience", ["product", "partner"])
-def test_the_reports_of_real_evidence_verify(reported: Project, tmp_path: Path, audience: str) -> None:
+@pytest.mark.parametrize("audience", AUDIENCES)
+@pytest.mark.parametrize("form", [report_html, report_markdown])
+def test_the_reports_of_real_evidence_are_what_their_publication_gives(
+    reported: Project, tmp_path: Path, audience: str, form: Callable[[Report], str]
+) -> None:
+    """The exploratory sections too: what `wh report` writes of Thoth's inspections is what verification takes for one."""
+    path = tmp_path / "report.txt"
+    path.write_text(form(make_report(reported, audience)), encoding="utf-8", newline="\n")
+    verdict = check_report(reported, read_report(path), list(Ledger(open_store(reported).objects).events()))
+    assert verdict.state == VERIFIED, verdict.reason
+
+
+def test_the_numbers_of_a_report_of_real_evidence_verify(reported: Project, tmp_path: Path) -> None:
     path = tmp_path / "report.md"
-    path.write_text(report_markdown(make_report(reported, audience)), encoding="utf-8", newline="\n")
+    path.write_text(report_markdown(make_report(reported, "partner")), encoding="utf-8", newline="\n")
     *numbers, last = verify_report(reported, path)
     assert last.state == VERIFIED and numbers and {each.state for each in numbers} == {VERIFIED}

@@ -89,11 +89,12 @@ def partner(found: Selection, withheld: Withholding) -> Iterator[Part]:
     """The numbers by query, without the names of our machines, people, folders and jobs."""
     parts = list(summary(found))
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
-        rows = tuple((plain_title(each, each.grain), *_figure(each, {})[1:]) for each in numbers)
+        # Withheld before it is shortened: the halves of a name are not recognised.
+        rows = tuple((plain_title(each, each.grain, withheld.text), *_figure(each, {})[1:]) for each in numbers)
         parts.append(Table(f"numbers-{place}", _FIGURE, rows, query))
     for part in parts:
         if isinstance(part, Table) and part.name.startswith("numbers-"):
-            # Number ids, units and intervals are ours to show: only the names of rows may say too much.
+            # Number ids and intervals are ours to show; the name of a row may also be one that only its whole makes.
             yield Table(part.name, part.columns, tuple((withheld.text(row[0]), *row[1:]) for row in part.rows), part.title)
         elif part.name == "left_out":
             yield withheld.part(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -20,11 +21,20 @@ _BEGINNING = 4096
 _SIGN = re.compile(rb'<!-- wh-report \d+ -->|<meta name="generator" content="wh-report \d+">')
 _RECORD = re.compile(r'<script type="application/json" id="wh-report">(.*?)</script>|^```json\n(\{.*?\})\n```$', re.DOTALL | re.MULTILINE)
 NUMBER_ID = re.compile(r"\bn-[a-z2-7]{12}\b")
-_VOID = frozenset({"meta", "br", "hr", "path", "circle", "rect", "line", "input", "img", "link", "wbr"})
-# What no exploratory section has: it loads nothing, runs nothing, leads nowhere and has no style of its own.
-_NEVER = frozenset({"script", "style", "link", "img", "iframe", "object", "embed", "base", "meta", "form", "input", "a", "image", "use", "h1"})
-_NEVER_ATTRIBUTES = re.compile(r"on.*|style|href|src|srcset|xlink:href")
-
+_VOID = frozenset({"br", "path", "circle", "rect", "wbr"})
+# What exploratory sections are written with. A list of what is allowed: browsers know more ways out of a section than a list of what is not.
+_TAGS = frozenset(
+    "section h2 small p b br wbr span code pre time div dl dt dd ul li table thead tbody tr th td details summary figure figcaption"
+    " svg g path text title rect circle".split()
+)
+_ATTRIBUTES = frozenset(
+    "id class title datetime scope role tabindex aria-label aria-hidden data-name data-unit viewBox width height x y cx cy r d"
+    " text-anchor dominant-baseline".split()
+)
+_TAG = re.compile(r"<(/?)([A-Za-z0-9]+)((?: [A-Za-z-]+=\"[^\"<>]*\")*) ?/?>")
+_ATTRIBUTE = re.compile(r" ([A-Za-z-]+)=\"([^\"]*)\"")
+_LINE = re.compile(r"(?:### |- )?")
+_SYNTAX = re.compile(r"[\\`*_\[\]#~$<>]|://|www\.|@")
 
 @dataclass(frozen=True)
 class ReportFile:
@@ -140,56 +150,50 @@ def _markdown_cells(line: str) -> list[str]:
     return [html.unescape(re.sub(r"\\(.)", r"\1", cell.strip())) for cell in cells]
 
 
-class _Contained(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.fault: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _NEVER or any(_NEVER_ATTRIBUTES.fullmatch(name) for name, _ in attrs) or ("id", "published") in attrs:
-            self.fault = self.fault or f"it has <{tag}> as no exploratory section has it"
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in _VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _VOID:
-            return
-        if not self.open or self.open.pop() != tag:
-            self.fault = self.fault or f"it ends a <{tag}> that is not its own"
-
-    def handle_decl(self, decl: str) -> None:
-        self.fault = self.fault or "it has a declaration"
-
-    def handle_comment(self, data: str) -> None:
-        self.fault = self.fault or "it has a comment"
-
-    def handle_data(self, data: str) -> None:
-        if NUMBER_ID.search(data):
-            self.fault = self.fault or "it has a number id: published figures stand in the published section"
-
-
 def exploratory_fault(text: str, *, is_html: bool) -> str | None:
-    """Why the text between the marks of the exploratory section is more than that: it ends the section, or takes the form of a published one."""
-    if is_html:
-        parser = _Contained()
-        parser.feed(text)
-        parser.close()
-        return parser.fault or ("it does not end what it begins" if parser.open else None)
+    """Why the text between the marks of the exploratory section is more than that: it ends the section, has what `wh report` does not write,
+    or takes the form of a published one."""
+    fault = _html_fault(text) if is_html else _markdown_fault(text)
+    if fault:
+        return fault
+    shown = html.unescape(_TAG.sub("", text) if is_html else re.sub(r"\\(?=\W)", "", text))
+    if hidden := next((each for each in shown if each != "\n" and not each.isprintable()), None):
+        return f"it has the character U+{ord(hidden):04X}, which does not show"
+    if NUMBER_ID.search("".join(each for each in unicodedata.normalize("NFKD", shown) if unicodedata.category(each) != "Mn")):
+        return "it has a number id: published figures stand in the published section"
+    return None
+
+
+def _html_fault(text: str) -> str | None:
+    if re.search("[<>]", _TAG.sub("", text)):
+        return "it has markup as no exploratory section has it"
+    within: list[str] = []
+    for is_end, tag, attributes in _TAG.findall(text):
+        found = _ATTRIBUTE.findall(attributes)
+        if tag not in _TAGS or any(name not in _ATTRIBUTES or (name, value) == ("id", "published") for name, value in found):
+            return f"it has <{tag}> as no exploratory section has it"
+        if any(name == "class" and "division" in html.unescape(value).split() for name, value in found):
+            return "it has a heading of a section of its own"
+        if is_end and (not within or within.pop() != tag):
+            return f"it ends a <{tag}> that is not its own"
+        if not is_end and tag not in _VOID:
+            within.append(tag)
+    return "it does not end what it begins" if within else None
+
+
+def _markdown_fault(text: str) -> str | None:
     fence = None
     for line in text.split("\n"):
-        mark = re.match(r"`{3,}", line)
-        if fence is None and mark:
-            fence = mark[0]
-        elif fence is not None and line == fence:
-            fence = None
-        elif fence is None and (re.match(r"\s*#{1,2}(?!#)|\s*(=+|-+)\s*$", line) or re.search(r"(?<!\\)<|(?<!\\)\]\(", line)):
-            return "it has a heading, a link or markup as no exploratory section has it"
-        elif fence is None and NUMBER_ID.search(line):
-            return "it has a number id: published figures stand in the published section"
+        mark = re.match(r"\s*(`{3,})", line)
+        if fence is not None:
+            if line == fence:
+                fence = None
+            elif mark and len(mark[1]) >= len(fence):
+                return "it ends a block of code in another way"
+        elif re.fullmatch("`{3,}", line):
+            fence = line
+        else:
+            plain = _LINE.sub("", re.sub(r"\\[!-/:-@\[-`{-~]", "", line), count=1)
+            if _SYNTAX.search(plain) or re.match(r"\s*(=+|-+)\s*$|\s+\S", line) or ("|" in plain and not line.startswith("|")):
+                return "it has a heading, a link or markup as no exploratory section has it"
     return "it does not end what it begins" if fence else None

@@ -25,7 +25,7 @@ _STYLE = """
 @media (min-width: 52rem) { #published td code { white-space: nowrap; } }
 .report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .report main { overflow-x: clip; }
-#exploratory { border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }
+#exploratory { contain: paint; border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }
 @media print {
   details.folded > *, details.folded::details-content { display: block; content-visibility: visible; }
   .report tr, .report figure { break-inside: avoid; }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from warehouse.claims.gate.judgement import interval_text
@@ -19,7 +19,8 @@ from warehouse.transform.export.docs.published_pages import shown_value
 LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"
 AREAS = (LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER)
 _TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
-_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|W|kW|Watts|millijoules)(/.*)?")
+# Energy, but not power: a machine that draws more and is done sooner may cost less.
+_COSTS = re.compile(r"(USD|\$|EUR|J|mJ|kJ|kWh|Wh|millijoules)(/.*)?")
 _RELIABLE = frozenset(
     {"error", "errors", "failed", "failures", "failure", "success", "goodput", "accuracy", "timeouts", "availability", "attainment"}
 )
@@ -55,26 +56,26 @@ def impact(of: str, ratio: float) -> str:
     size = percent(ratio)
     said = {
         LATENCY: f"users wait {'longer' if ratio > 1 else 'shorter'} ({size})",
-        THROUGHPUT: f"the same machines serve {'more' if ratio > 1 else 'less'} ({size})",
+        THROUGHPUT: f"{'more' if ratio > 1 else 'less'} is done per second ({size})",
         COST: f"the same work costs {'more' if ratio > 1 else 'less'} ({size})",
     }
     return said.get(of, f"{size}; whether users notice depends on what this figure counts")
 
 
-def title(number: Number, varying: Mapping[str, Any] | None = None) -> str:
-    """The row of a number, by the values of its grain."""
+def title(number: Number, varying: Mapping[str, Any] | None = None, shown: Callable[[str], str] = str) -> str:
+    """The row of a number, by the values of its grain. `shown` is applied to each value before it is shortened."""
     grain = number.grain if varying is None else varying
-    return " · ".join(_middle(shown_value(value)) for value in grain.values() if value is not None) or "the only row"
+    return " · ".join(_middle(shown(shown_value(value))) for value in grain.values() if value is not None) or "the only row"
 
 
-def plain_title(number: Number, grain: Mapping[str, Any]) -> str:
+def plain_title(number: Number, grain: Mapping[str, Any], shown: Callable[[str], str] = str) -> str:
     """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and in place of that by
     what else the row says in words."""
     said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
     if len(said) < len(grain):
         others = [(name, value) for name, value in number.settings.items() if not names_ours(name) and not name.endswith("_unit")]
         said |= dict(others[:_MOST_SETTINGS])
-    return title(number, said)
+    return title(number, said, shown)
 
 
 def _middle(text: str) -> str:

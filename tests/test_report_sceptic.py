@@ -109,3 +109,12 @@ def test_a_name_that_is_too_long_is_withheld_before_it_is_shortened(published: P
     (table,) = [each for each in parts if isinstance(each, Table) and each.name == "numbers-1"]
     whats = [row["what"] for row in table.records()]
     assert whats[0] == "--data (withheld)" and whats[1].startswith("on www") and not [what for what in whats if "alice" in what or "gpu" in what]
+
+
+def test_a_build_that_is_not_here_is_not_vouched_for(published: Project, tmp_path: Path) -> None:
+    """The name of the build stands in the footer, and nothing published depends on it."""
+    path = written(published, tmp_path)
+    assert "build that it names" not in check(published, path).reason
+    build = str(make_report(published, "engineering").record["build"])
+    path.write_text(path.read_text().replace(build, "0" * 64).replace(build[:12], "0" * 12))
+    assert "nor that it was made on the build that it names" in check(published, path).reason

@@ -246,7 +246,9 @@ def test_what_is_withheld_by_its_form_or_because_the_build_knows_it() -> None:
         "vLLM 0.6.1 at 52 tokens/s": "vLLM 0.6.1 at 52 tokens/s", "MiniMaxAI/MiniMax-M2.5": "MiniMaxAI/MiniMax-M2.5", "C:\\us\\x": "(withheld)",
     }
     assert {text: withheld.text(text) for text in cases} == cases
-    assert [names_ours(name) for name in ("node_name", "run_id", "job_uid", "user", "raw_path", "model", "precision")] == [True] * 5 + [False] * 2
+    assert [names_ours(name) for name in (
+        "node_name", "run_id", "job_uid", "user", "raw_path", "machine", "k8s_namespace", "author_email", "slurm_account", "model", "precision",
+    )] == [True] * 9 + [False] * 2
 
 
 def test_a_partner_report_has_no_scope_of_ours(published: Project) -> None:

@@ -80,7 +80,8 @@ def _verdict(report: ReportFile, again: Report, found: Selection, is_its_build: 
         if fault := exploratory_fault(inside, is_html=report.is_html):
             return Verdict(None, place, None, TAMPERED, f"its exploratory section is not one: {fault}")
         counts = f"its published sections are, letter by letter, what {_count(found)} give"
-        return Verdict(None, place, None, VERIFIED, f"{counts}; its exploratory section is not verified")
+        unknown = "" if is_its_build else ", nor that it was made on the build that it names, which is not here"
+        return Verdict(None, place, None, VERIFIED, f"{counts}; its exploratory section is not verified{unknown}")
     faults = list(_figure_faults(report, found.numbers))
     if faults:
         return Verdict(None, place, None, TAMPERED, "; ".join(faults[:5]) + (f"; and {len(faults) - 5} more" if len(faults) > 5 else ""))
@@ -89,7 +90,8 @@ def _verdict(report: ReportFile, again: Report, found: Selection, is_its_build: 
         return Verdict(None, place, None, TAMPERED, f"its published sections are not what its publications give: {said}")
     lost = "the build that it was made on is not here, so that names cannot be withheld again"
     why = lost if is_same_version else "it was made by another version of wh"
-    reason = f"{why}: every figure beside a number id was compared; its words, drawings and exploratory section are not verified"
+    compared = "the value, unit, interval, n and verdict of every number were compared"
+    reason = f"{why}: {compared}; its words, drawings, other tables and exploratory section are not verified"
     return Verdict(None, place, None, STALE, reason)  # not verified: its words may say anything
 
 

@@ -23,6 +23,7 @@ _OURS = frozenset(
     {
         "run", "node", "nodes", "nodelist", "host", "hosts", "hostname", "user", "username", "owner", "path", "file", "folder", "dir", "job", "jobs",
         "pod", "session", "cluster", "testbed", "queue", "tenant", "region", "zone", "pool", "uuid", "ip", "address", "scheduler", "location",
+        "machine", "machines", "rack", "account", "namespace", "email", "author", "login",
     }
 )
 _FORMS = (

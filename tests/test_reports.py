@@ -232,7 +232,8 @@ def test_a_finding_has_one_hypothesis_a_repro_and_an_experiment() -> None:
 def test_a_partner_reads_no_name_of_ours(published: Project) -> None:
     for form in FORMS:
         text = form(make_report(published, "partner"))
-        assert not [word for word in ("gpu-node-17", "alice", "/home", "a01", "b02", str(published.root)) if word in text]
+        assert not [word for word in ("gpu-node-17", "alice", "/home", str(published.root)) if word in text]
+        assert not re.search(r"\b(a01|b02)\b", text)  # whole: a digest may have their characters in it
         assert "evil.example" not in text and "(withheld)" in text
         assert numbers_of(published, "claim")["a"] in text
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from samples.examples import RUN
 from samples.served import copied, served_project
 from serving import client
 
+from warehouse.cli.main import main
+from warehouse.errors import WarehouseError
 from warehouse.project import read_project
+from warehouse.surfaces.all_views import view_named
+from warehouse.surfaces.answering import Answers
 from warehouse.surfaces.web.tokens import Tokens
 
 
@@ -69,3 +74,28 @@ def test_the_name_of_a_table_writes_no_header_of_its_own(name: str) -> None:
     assert answer.status_code in (200, 400) and "x-own" not in answer.headers
     tag = answer.headers.get("etag", 'W/""')
     assert tag.isascii() and tag.isprintable() and tag.count('"') == 2
+
+
+def test_a_store_that_is_gone_does_not_look_empty(tmp_path: Path) -> None:
+    own = copied(tmp_path / "own")
+    answers = Answers(own)
+    assert answers.answer(answers.question(view_named("publications"), [], {})).page.tables[0].rows
+    (own.root / ".wh" / "store").rename(tmp_path / "elsewhere")
+    answers._ledger = (float("-inf"), "")  # as if a second had passed
+    with pytest.raises(WarehouseError, match="WH114.*has none now"):
+        answers.question(view_named("publications"), [], {})
+
+
+def test_an_error_does_not_say_where_the_project_lies(tmp_path: Path) -> None:
+    own = copied(tmp_path / "own")
+    asking = client(own)
+    for place in ("/api/runs?build=ffff", "/runs?build=ffff"):
+        found = asking.get(place)
+        assert found.status_code == 404 and str(tmp_path) not in found.text and ".wh/builds" in found.text
+
+
+def test_a_number_of_a_retracted_run_is_listed_as_such(tmp_path: Path) -> None:
+    own = copied(tmp_path / "own")
+    assert main(["--project", str(own.root), "retract", f"{RUN}1", "--reason", "throttled"]) == 0
+    rows = client(own).get("/api/numbers").json()["parts"][1]["rows"]
+    assert {row["state"] for row in rows} == {"retracted"}

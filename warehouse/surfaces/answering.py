@@ -86,6 +86,7 @@ class Answers:
     _pages: Kept[Page] = field(default_factory=lambda: Kept(_MOST_ANSWERS))
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
+    _had_events: bool = False
     _events: LedgerReading = field(default_factory=LedgerReading)
     _open: "tuple[str, duckdb.DuckDBPyConnection] | None" = None  # a session on the last build, so that others on it open at once (2 ms, not 35)
 
@@ -121,10 +122,16 @@ class Answers:
         return Answer(asked.view, page, build, built_at, asked.is_pinned, asked.newer, asked.key, asked.visit.values)
 
     def ledger_state(self) -> str:
-        """A digest of the names of the ledger's events, which have the digests of their content."""
+        """A digest of the names of the ledger's events, which have the digests of their content. Raises WH114, also where the ledger was emptied:
+        a store that is gone must not look like one in which nothing happened."""
         at, state = self._ledger
         if time.monotonic() - at > _LEDGER_SECONDS:
-            state = domain_digest("wh/ledger-state/1", list(Ledger(open_store(self.project).objects).keys()))
+            objects = open_store(self.project).objects
+            keys = list(Ledger(objects).keys())
+            if self._had_events and not keys:
+                raise WarehouseError("WH114", "its ledger had events, and has none now", objects.url)
+            self._had_events = bool(keys)
+            state = domain_digest("wh/ledger-state/1", keys)
             self._ledger = time.monotonic(), state
         return state
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.project import Project
 from warehouse.surfaces.parts import Page, Part, Table
 from warehouse.surfaces.view import linked
 from warehouse.transform.finished.query import json_value, plain_cell
@@ -62,6 +64,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return json_value(value)
+
+
+def public(error: WarehouseError, project: Project) -> WarehouseError:
+    """An error for visitors: without where the project lies on this machine."""
+    return replace(error, place=error.place and error.place.replace(f"{project.root}{os.sep}", ""))
+
+
+def error_document(error: WarehouseError, project: Project) -> dict[str, Any]:
+    """An error as JSON has it."""
+    found = public(error, project)
+    return {"code": found.code, "message": found.message, "place": found.place, "hint": found.hint}
 
 
 def chosen_table(page: Page, name: str | None) -> Table:

@@ -13,6 +13,7 @@ from mcp.server import Server, ServerRequestContext
 from warehouse.errors import WarehouseError
 from warehouse.surfaces.agents.tools import PlainTool, all_tools, call_view, tool_named
 from warehouse.surfaces.answering import Answers
+from warehouse.surfaces.formats import error_document
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def mcp_server(answers: Answers) -> Server[Any]:
         try:
             return await anyio.to_thread.run_sync(_called, answers, params, state.get("visitor", "mcp"), state.get("role") or "read")
         except WarehouseError as error:
-            document = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint}
+            document = error_document(error, answers.project)
             return types.CallToolResult(content=[types.TextContent(text=json.dumps(document, ensure_ascii=False))], is_error=True)
 
     return Server("wh", version=__version__, instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)

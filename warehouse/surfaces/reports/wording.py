@@ -14,7 +14,7 @@ from warehouse.statistics.interval import Interval
 from warehouse.surfaces.reports.selection import Number
 from warehouse.surfaces.reports.withholding import names_ours
 from warehouse.surfaces.views.analysis.wording import percent
-from warehouse.transform.export.docs.published_pages import shown_value
+from warehouse.transform.export.docs.published_pages import is_digest, shown_value
 
 LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER = "latency", "throughput", "reliability", "cost", "other"
 AREAS = (LATENCY, THROUGHPUT, RELIABILITY, COST, OTHER)
@@ -69,9 +69,9 @@ def title(number: Number, varying: Mapping[str, Any] | None = None, shown: Calla
 
 
 def plain_title(number: Number, grain: Mapping[str, Any], shown: Callable[[str], str] = str) -> str:
-    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these, and in place of that by
-    what else the row says in words."""
-    said = {name: value for name, value in grain.items() if value is not None and not names_ours(name)}
+    """The row of a number for who knows nothing of our machines and runs: by the grain without what names these and without digests, and in
+    place of that by what else the row says in words."""
+    said = {name: value for name, value in grain.items() if value is not None and not names_ours(name) and not is_digest(value)}
     if len(said) < len(grain):
         others = [(name, value) for name, value in number.settings.items() if not names_ours(name) and not name.endswith("_unit")]
         said |= dict(others[:_MOST_SETTINGS])

@@ -22,7 +22,7 @@ from warehouse.landing.declaration.generator import render_benchmark_run
 from warehouse.project import Project
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.answering import Answer, Answers, Question
-from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, json_bytes, page_document, table_bytes
+from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, error_document, json_bytes, page_document, public, table_bytes
 from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
@@ -259,9 +259,8 @@ def _tagged(response: Response, tag: str, view: View) -> Response:
 
 def _error(scope: Scope, error: WarehouseError, status: int, project: Project) -> Response:
     if scope["path"].startswith("/api"):
-        document = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint}
-        return Response(json_bytes(document), status, media_type="application/json")
-    return HTMLResponse(error_html(error, status, project.name), status)
+        return Response(json_bytes(error_document(error, project)), status, media_type="application/json")
+    return HTMLResponse(error_html(public(error, project), status, project.name), status)
 
 
 def _refusal(scope: Scope, error: WarehouseError, status: int, project: Project) -> Callable[[Scope, Receive, Send], Any]:

@@ -24,7 +24,7 @@ from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
-from warehouse.transform.export.docs.published_pages import short
+from warehouse.transform.export.docs.published_pages import is_digest, short
 
 _OPENED_FILES = 3
 _HASHED_BYTES = 64 << 20  # for one page: a larger file is hashed where it is shown itself
@@ -50,7 +50,8 @@ def _page(visit: Visit) -> Page:
 
 
 def _title(number: Lineage) -> str:
-    return " · ".join(short(value) for value in number.grain.values() if value is not None) or number.query
+    said = [value for value in number.grain.values() if value is not None]
+    return " · ".join(short(value) for value in said if not is_digest(value)) or " · ".join(map(short, said)) or number.query
 
 
 def _opened(project: Project, number: Lineage) -> list[OpenedFile]:

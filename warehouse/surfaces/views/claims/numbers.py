@@ -14,6 +14,7 @@ from warehouse.claims.publish.publication import PublishedRollup, publications
 from warehouse.claims.publish.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Event
+from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.project import Project
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit
@@ -43,10 +44,13 @@ def _page(visit: Visit) -> Page:
         found, notices = list(_last(visit.project, published, events)), ()
         title = "Numbers"
     made, corrections, units = publication_events(events), corrected(events), units_of(visit.project)
+    withdrawn = frozenset(standing(events).not_admitted)
     rows = []
     for each in found[:_MOST_HITS]:
         event = made.get(each.publication.digest) if each.publication else None
         state = publication_state(each.publication, corrections.get(each.publication.digest)) if each.publication else "not published"
+        if state == "counts" and not withdrawn.isdisjoint(run["run_id"] for run in each.cell.runs):
+            state = "retracted"
         rows.append(_row(each, units(each), state, event.at if event else None))
     if question:
         heading, note, empty = "Matches", "", "no number matches"

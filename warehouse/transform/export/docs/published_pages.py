@@ -74,6 +74,11 @@ def short(value: Any) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
+def is_digest(value: Any) -> bool:
+    """Whether a value is nothing but a digest, which says nothing to a reader."""
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
 def digits(value: Any, leading: int = _LEADING_DIGITS) -> tuple[str, str]:
     """A number with its thousands apart, in two parts: up to as many digits as a reader takes in, never fewer than stand before the point,
     and the rest."""

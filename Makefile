@@ -13,6 +13,7 @@
 # make bench-statistics   coverage of the intervals, false alarms and power of the change detector, compared with other rules
 # make bench-changes   false verdicts, findings and cost of `wh compare` and `wh changes`, on builds of simulated runs
 # make bench-serving   cost of `wh frontier` and `wh goodput` over 10 million requests
+# make bench-serve   `wh serve` under 50 readers of a warehouse of 10 million requests, while builds are switched
 # make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
 
@@ -20,7 +21,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving wheel lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -70,6 +71,9 @@ bench-changes: .venv/installed-test
 
 bench-serving: .venv/installed-test
 	$(BIN)/python benchmarks/serving/run.py
+
+bench-serve: .venv/installed-test
+	$(BIN)/python benchmarks/serve/run.py
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

@@ -164,7 +164,7 @@ def test_unknown_and_repeated_parameters_are_refused(view: View, project: Projec
 def test_a_build_is_pinned_by_the_address(project: Project) -> None:
     asking, digest = client(project), current_build(project).digest
     page = asking.get("/sql", params={"query": "select 1 as one", "build": digest[:12]})
-    assert f"shows build <code>{digest[:12]}</code>" in page.text
+    assert f"shows build <code>{digest[:12]}</code>, which is the current one" in page.text
     assert asking.get("/api/sql", params={"query": "select 1 as one", "build": digest}).json()["build_digest"] == digest
     assert asking.get("/api/sql", params={"query": "select 1", "build": "ffff"}).json()["code"] == "WH214"
 
@@ -180,7 +180,7 @@ def test_a_newer_build_shows_on_the_pinned_page_and_changes_the_tag(tmp_path: Pa
     after = asking.get("/publications", headers=again)
     assert after.status_code == 200 and after.headers["etag"] != before.headers["etag"]
     pinned = asking.get("/publications", params={"build": first[:12]})
-    assert current_build(own).digest != first and "whatever was built since" in pinned.text
+    assert current_build(own).digest != first and "There is a newer one" in pinned.text
 
 
 def test_nothing_built_is_said(tmp_path: Path, project: Project) -> None:

@@ -27,6 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from samples.examples import example_project
 
 from warehouse.claims.publish.publication import publications
+from warehouse.cli.main import main as main_of_wh
 from warehouse.project import Project
 from warehouse.transform.build.build import build
 
@@ -99,6 +100,7 @@ def main() -> None:
         project = example_project(Path(folder) / "made")
         (project.root / "models" / "load_request.sql").write_text(_REQUESTS.format(rows=options.rows))
         build(project)
+        main_of_wh(["--project", str(project.root), "publish", "serving_results", "--as", "provisional"])
         numbers = [cell.number_id for each in publications(project) for row in each.rows() for cell in row.cells.values() if cell.number_id]
         command = [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "serve", "--port", "0", "--rate", "10000000"]
         serving = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -116,8 +118,10 @@ def main() -> None:
             status = Path(f"/proc/{serving.pid}/status").read_text()
             serving.send_signal(signal.SIGINT)
             serving.wait()
-            print(serving.returncode, serving.stderr.read()[-3000:])
+            told = serving.stderr.read()
         peak = next(int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmHWM:"))
+    if "Traceback" in told:
+        errors.append(told[-2000:])
     result = {
         "pages": {
             name: {"answers": len(each), "p50_ms": quantile(each, 0.5), "p99_ms": quantile(each, 0.99)} for name, each in sorted(found.items())

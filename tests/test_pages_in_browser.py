@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import CHROMIUM
+from exhaustive import few
 from playwright.sync_api import Browser, Page, sync_playwright
 from samples.nightly import nightly_project
 from serving import client, server
@@ -103,7 +104,7 @@ def watched(browser: Browser, place: str) -> Iterator[Watched]:
     found.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), few([(390, "light"), (1280, "light"), (1280, "dark"), (390, "dark")], 1))
 def test_every_page_is_readable_quiet_and_small(browser: Browser, place: str, width: int, scheme: Any) -> None:
     """No fault in the console, nothing asked of another host, nothing beyond the edge, no serious violation that axe-core finds, few bytes."""
     wrong = []

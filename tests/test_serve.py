@@ -294,3 +294,12 @@ def test_the_server_answers_over_the_network_and_says_no_more_than_needed(projec
         with urllib.request.urlopen(f"{place}/api/publications") as answer:
             assert json.load(answer)["view"] == "publications"
             assert "server" not in {name.lower() for name in answer.headers}
+
+
+def test_answers_are_compressed_for_those_who_take_that(project: Project) -> None:
+    asking = client(project)
+    packed = asking.get("/publications", headers={"Accept-Encoding": "gzip"})
+    plain = asking.get("/publications", headers={"Accept-Encoding": "identity"})
+    assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "content-encoding" not in plain.headers and int(packed.headers["content-length"]) < int(plain.headers["content-length"])
+    assert packed.text == plain.text

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 QUERIES = Queries()
+_LISTED = 200  # rows on the page; the files have all
 _EXAMPLE = "select run_id, benchmark_case_id, started_at, state\nfrom benchmark_run_fact\norder by started_at desc\nlimit 20"
 _RUNNING = (
     Column("query_id", "query", "number"), Column("visitor"), Column("began_at", "began", "moment"), Column("sql", "SQL", "code"),
@@ -58,7 +59,7 @@ def result_table(name: str, found: "pa.Table", has_more: bool) -> Table:
         for name, field in zip(distinct_names(found.schema.names), found.schema, strict=True)
     )
     rows = tuple(zip(*(_values(column, name) for column, name in zip(found.columns, found.schema.names, strict=True)), strict=True))
-    return Table(name, columns, rows, "Result", empty="no rows", is_cut=has_more)
+    return Table(name, columns, rows, "Result", empty="no rows", is_cut=has_more, listed=_LISTED)
 
 
 def _values(column: "pa.ChunkedArray", name: str) -> list[Any]:

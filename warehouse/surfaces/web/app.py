@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
@@ -119,15 +120,23 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         state = request.scope.get("state", {})
         return answers.question(view, given, request.path_params, state.get("visitor", ""), state.get("role") or "read")
 
-    def _body(asked: Question, tag: str, make: Callable[[], bytes]) -> bytes:
-        return answers.bodies.get(tag, make) if view.is_kept else make()
+    def _sent(request: Request, tag: str, media: str, make: Callable[[], bytes]) -> Response:
+        """What was made, compressed for those who take that; kept as it is sent."""
+        is_packed = "gzip" in request.headers.get("accept-encoding", "")
+
+        def packed() -> bytes:
+            return gzip.compress(make(), 6, mtime=0) if is_packed else make()
+
+        body = answers.bodies.get(f"{tag} {is_packed}", packed) if view.is_kept else packed()
+        headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
+        return _tagged(Response(body, media_type=media, headers=headers), tag, view)
 
     def html(request: Request) -> Response:
         asked = _asked(request, request.query_params.multi_items())
         tag = f'W/"{asked.key[:32]}-html"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _tagged(HTMLResponse(_body(asked, tag, lambda: page_html(answers.answer(asked), answers.project.name).encode())), tag, view)
+        return _sent(request, tag, "text/html; charset=utf-8", lambda: page_html(answers.answer(asked), answers.project.name).encode())
 
     def data(request: Request) -> Response:
         given = request.query_params.multi_items()
@@ -136,8 +145,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         tag = f'W/"{asked.key[:32]}-{own["format"]}-{quote(own["table"] or "", errors="replace")}"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        body = _body(asked, tag, lambda: _data(answers.answer(asked), own["format"], own["table"]))
-        response = _tagged(Response(body, media_type=MEDIA_TYPES[own["format"]]), tag, view)
+        response = _sent(request, tag, MEDIA_TYPES[own["format"]], lambda: _data(answers.answer(asked), own["format"], own["table"]))
         if own["format"] != "json":
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response

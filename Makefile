@@ -93,7 +93,7 @@ wheel: .venv/installed
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 lock:
-	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes \
+	uv pip compile pyproject.toml --extra build --extra mcp --extra serve --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet -o requirements.txt
 	uv pip compile pyproject.toml --extra build --extra test --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet -o requirements-test.txt

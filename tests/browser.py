@@ -106,11 +106,17 @@ class Page:
         self._after_load(act)
 
 
+def chromium() -> str:
+    """The installed browser. Skips the test where there is none: it is the system's, not a package of ours; CI installs it (.ci/run)."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed here: apt-get install chromium")
+    return CHROMIUM
+
+
 @contextmanager
 def offline_page() -> Iterator[Page]:
     """A page of a browser without network. Skips the test where there is no browser."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed here: apt-get install chromium")
+    program = chromium()
     # A chromium that is ending still writes into its profile.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         commands_out, commands_in = _pipe()
@@ -119,7 +125,7 @@ def offline_page() -> Iterator[Page]:
         process = subprocess.Popen(
             [
                 # The browser takes commands at 3 and answers at 4.
-                "bash", "-c", f'exec "$@" 3<&{commands_out} 4>&{answers_in}', "bash", CHROMIUM,
+                "bash", "-c", f'exec "$@" 3<&{commands_out} 4>&{answers_in}', "bash", program,
                 "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
                 f"--user-data-dir={profile}", "--window-size=1280,900", "--remote-debugging-pipe",

@@ -142,7 +142,7 @@ def test_compare_shows_the_effect_with_its_interval_and_only_what_differs(simula
     (metric,) = table(page, "metrics")
     assert (metric["metric"], metric["verdict"], metric["way"], metric["unit"]) == ("elapsed_ms", "confirmed", "slower", "ms")
     assert metric["low"] < 1.15 < metric["high"] and metric["runs"] == "10 v 10; 10 v 10 sessions"
-    chart = page.table("metrics").chart  # type: ignore[union-attr]
+    chart = page.table("metrics").chart
     assert chart is not None and chart.band == (1 / 1.02, 1.02) and chart.mark == 1.0
     assert [(each["name"], each["base"], each["head"]) for each in table(page, "differences")] == [("framework_version", "1", "2")]
     assert [each["runs"] for each in table(page, "sides")] == ["10 runs in 10 sessions"] * 2
@@ -279,7 +279,7 @@ def test_frontier_goodput_and_validity_lead_to_their_runs(served: Project) -> No
     page = asked(served, "frontier", x="ttft_p50_ms", y="output_token_throughput_per_s", scope="model")
     points = table(page, "frontier_1")
     assert len(points) == 2 and any(each["is_on_frontier"] for each in points) and all(each["run_id"] for each in points)
-    chart = page.table("frontier_1").chart  # type: ignore[union-attr]
+    chart = page.table("frontier_1").chart
     assert chart is not None and chart.kind == "steps" and chart.better == "lower"
     good = asked(served, "goodput", slo="chat")
     assert {each["total"] for each in table(good, "loads")} == {40} and all(each["met"] <= 40 for each in table(good, "loads"))
@@ -306,4 +306,4 @@ def test_compare_draws_the_runs_of_both_sides_however_many(simulated: Project) -
     page = asked(simulated, "compare", base="benchmark_case_id=flat", head="benchmark_case_id=slow")
     runs = table(page, "runs")
     assert [sum(each["side"] == side for each in runs) for side in ("base", "head")] == [60, 60]
-    assert page.table("runs").listed == 60  # type: ignore[union-attr]
+    assert page.table("runs").listed == 60

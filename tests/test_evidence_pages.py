@@ -169,7 +169,7 @@ def test_hostile_evidence_is_data(warehouse: tuple[Project, str], browser: Brows
 
 
 def check_download(browser: Browser, door: str, content: bytes) -> None:
-    """Whatever it is, it comes as an attachment that is no page."""
+    """Any file is sent as an attachment, which a browser does not render."""
     response = browser.get(door)
     assert response.status_code == 200 and response.content == content
     headers = response.headers
@@ -278,7 +278,7 @@ def test_the_name_of_a_download() -> None:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Two bundles that an ingestor reads and one that nobody knows; one run has a note."""
+    """Two recognised bundles, one unrecognised bundle, and a run with a note."""
     root = tmp_path_factory.mktemp("small")
     project = init_project(root / "project", bare=True)
     (project.root / "ingest" / "values.py").write_text(VALUES_INGESTOR)
@@ -289,7 +289,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder.mkdir()
     (folder / "a.nv").write_text("a=1\n")
     (folder / "b.nv").write_text("b=2\n")
-    (folder / "README").write_text("nobody reads this\n")
+    (folder / "README").write_text("an unknown format\n")
     take_in(project, folder)
     build(project)
     note(project, "a", "looked at")
@@ -328,7 +328,7 @@ def test_ingest_says_what_nobody_knows(small: Project) -> None:
     (row,) = part(document, "unrecognised")["rows"]
     assert (row["files"], row["bytes"], row["names"]) == (1, 18, "README")
     assert part(document, "arrivals")["total"] == 3 and part(document, "decisions")["rows"] == []
-    assert "has no table ingest_issue" in client(small).get("/ingest").text  # this project has none, and says so
+    assert "has no table ingest_issue" in client(small).get("/ingest").text
 
 
 def test_the_audit_log_leads_to_what_each_event_is_of(small: Project) -> None:

@@ -44,12 +44,19 @@ left join run_decision
     on run_decision.run_id = value.key
 """
 METHOD = "what: the median\n  population: all runs\n  unit_of_replication: the run"
+# What the columns of such a query are, where their units matter.
+COLUMNS = """columns:
+  series: {type: varchar, description: "Of which machines"}
+  v: {type: double, unit: tokens/s, description: "Tokens per second"}
+"""
 HONEST = (100.0, 100.1, 100.2, 100.05, 100.15, 100.12, 100.08, 100.03, 100.17, 100.11)
 
 
-def header(claim: str = "", statistic: str = "median", of: str = "observation.value", observations: str = "run", grain: str = "series") -> str:
+def header(
+    claim: str = "", statistic: str = "median", of: str = "observation.value", observations: str = "run", grain: str = "series", columns: str = ""
+) -> str:
     numbers = f"numbers:\n    v: {{statistic: {statistic}, of: \"{of}\"}}"
-    return f"/*\ngrain: [{grain}]\nclaim:\n  {METHOD}\n  policy: default\n  observations: {observations}\n  {numbers}\n  {claim}\n*/\n"
+    return f"/*\ngrain: [{grain}]\nclaim:\n  {METHOD}\n  policy: default\n  observations: {observations}\n  {numbers}\n  {claim}\n{columns}*/\n"
 
 
 def query(where: str = "", claim: str = "", **said: str) -> str:

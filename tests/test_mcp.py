@@ -92,6 +92,7 @@ def test_a_client_of_version_1_calls_a_tool(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "client")], check=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(REPOSITORY / "tests" / "agents" / "client1.txt")]
     if subprocess.run(pip, capture_output=True).returncode:
+        # Offline nothing can be fetched: that is the place's fault, not the product's.
         pytest.skip("the packages of agents/client1.txt cannot be had")
     command = [str(python), "-c", _CLIENT_1, sys.executable, str(served_project().root), str(REPOSITORY)]
     version, tools, rows = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

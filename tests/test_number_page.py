@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from serving import client
 from stored import bundle_folder, folder_of
-from test_gate import METHOD, add, made, runs
+from test_gate import COLUMNS, add, header, made, runs
 
 from warehouse.claims.numbers.deciding import retract
 from warehouse.claims.numbers.search import current_numbers
@@ -31,20 +31,8 @@ from warehouse.transform.finished.builds import find_current
 
 PICK = "run_id in ('a01', 'a04', 'a07')"  # 100, 100.05, 100.08
 REASON = "these three machines are the product"
-CLAIM = f"""/*
-grain: [series]
-claim:
-  {METHOD}
-  policy: default
-  observations: run
-  numbers:
-    v: {{statistic: median, of: observation.value}}
-  exclusions: {{"{PICK}": {REASON}, "status = 'succeeded'": it measured nothing}}
-columns:
-  series: {{type: varchar, description: "Of which machines"}}
-  v: {{type: double, unit: tokens/s, description: "Tokens per second"}}
-*/
-select
+EXCLUSIONS = f"exclusions: {{\"{PICK}\": {REASON}, \"status = 'succeeded'\": it measured nothing}}"
+CLAIM = f"""{header(EXCLUSIONS, columns=COLUMNS)}select
     series,
     median(value) as v
 from run
@@ -123,7 +111,7 @@ def test_every_run_is_there_the_left_out_ones_with_reason_and_clause(published: 
             assert rows[run]["state"] == "left out" and rows[run]["why"] == REASON and rows[run]["value"] == value
             assert rows[run]["clause"] == PICK and rows[run]["place"].startswith("queries/claim.sql:")
     assert rows["a11"]["state"] == "failed" and rows["a11"]["value"] is None
-    assert page.table("runs").chart.link == "/runs/{run_id:path}"  # type: ignore[union-attr]
+    assert page.table("runs").chart.link == "/runs/{run_id:path}"
     assert facts(page, "steps")["runs"] == "3 runs used"
 
 
@@ -218,7 +206,7 @@ def test_a_later_publication_of_the_cell_is_in_its_history(tmp_path: Path) -> No
     second = the_number(project)
     page = number_page(project, first)
     assert [(row["value"], row["number"]) for row in records(page, "history")] == [(100.065, second), (100.05, first)]
-    assert "stale" in page.parts[0].states  # type: ignore[union-attr]
+    assert "stale" in page.parts[0].states
     assert facts(page, "about")["now"] == 100.065 and facts(page, "about")["as_published"] == 100.05
     sql = part(page, "sql").text  # that of this number, not of the build
     assert "median ( value )" in sql and "'a07'" in sql and "a10" not in sql
@@ -234,7 +222,7 @@ def test_damaged_evidence_is_named_and_not_shown(tmp_path: Path) -> None:
     altered.write_text("a01=999.0")
     (bundle_folder(store, rows["a04.nv"]["bundle"]) / "files" / "a04.nv").unlink()
     page = number_page(project, number_id)
-    assert {"altered", "missing"} <= set(page.parts[0].states)  # type: ignore[union-attr]
+    assert {"altered", "missing"} <= set(page.parts[0].states)
     assert {each.cited for each in page.parts if isinstance(each, Excerpt)} == {"a07=100.08"}
     assert "a01=999.0" not in client(project).get(f"/numbers/{number_id}").text
     found = client(project).post(f"/api/numbers/{number_id}/verify").json()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from serving import client
 from stored import folder_of
-from test_gate import METHOD, add, made, runs
+from test_gate import COLUMNS, add, header, made, runs
 
 from warehouse.claims.publish.corrections import supersede, withdraw
 from warehouse.claims.publish.publication import publications
@@ -18,20 +18,8 @@ from warehouse.project import Project
 # Two series of ten runs and one of one; the middle of each, and how many.
 A = (8700.1, 8700.2, 8702.7, 8703.1, 8704.5, 8706.3, 8705.2, 8701.9, 8703.8, 8702.2)
 B = tuple(value / 2 for value in A)
-QUERY = f"""/*
-grain: [series]
-claim:
-  {METHOD}
-  policy: default
-  observations: run
-  numbers:
-    v: {{statistic: median, of: observation.value}}
-columns:
-  series: {{type: varchar, description: "Of which machines"}}
-  v: {{type: double, unit: tokens/s, description: "Tokens per second"}}
-  n: {{type: bigint, description: "Runs"}}
-*/
-select
+COUNT = '  n: {type: bigint, description: "Runs"}\n'
+QUERY = f"""{header(columns=COLUMNS + COUNT)}select
     series,
     median(value) as v,
     count(*) as n

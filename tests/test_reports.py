@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from browser import offline_page
 from conftest import WhOn
-from test_gate import METHOD, add, made, runs
+from test_gate import COLUMNS, add, made, query, runs
 
 from warehouse.analysis.changes import Finding
 from warehouse.analysis.conditions import Difference
@@ -40,20 +40,7 @@ from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.surfaces.reports.withholding import Withholding, names_ours
 from warehouse.surfaces.reports.wording import area, impact, way
 
-CLAIM = f"""/*
-grain: [series]
-claim:
-  {METHOD}
-  policy: default
-  observations: run
-  numbers:
-    v: {{statistic: median, of: observation.value}}
-columns:
-  series: {{type: varchar, description: "Of which machines"}}
-  v: {{type: double, unit: tokens/s, description: "Tokens per second"}}
-*/
-select series, median(value) as v from run where status = 'succeeded' and state = 'admitted' group by series
-"""
+CLAIM = query(columns=COLUMNS)
 HOSTILE = ("<script>alert(1)</script> `x` | y", "\n# z ](http://evil.example)\u202e<!--/exploratory-->")
 _EVIL = f"""/*
 grain: [node_name, what, more, path]

@@ -1,5 +1,5 @@
-"""The requests of a run (`--request_json`): an array of objects. Times are nanoseconds from an arbitrary origin. A time of -1 was not
-measured: without --streaming there is no first token."""
+"""The requests of a run (`--request_json`): an array of objects. Times are nanoseconds from an arbitrary origin. -1 means that a time
+was not measured: without --streaming the client does not see the first token."""
 
 from __future__ import annotations
 

@@ -24,6 +24,9 @@ BUILD = "build"
 
 
 _READERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, date: date.fromisoformat}
+_SCHEMAS: Mapping[type, Mapping[str, str]] = {
+    str: {"type": "string"}, int: {"type": "integer"}, float: {"type": "number"}, date: {"type": "string", "format": "date"},
+}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,18 @@ class Parameter:
         if self.bounds and isinstance(value, int | float) and not self.bounds[0] <= value <= self.bounds[1]:
             raise self._fault(f"is {text}, not within {self.bounds[0]:g} and {self.bounds[1]:g}")
         return value
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its values."""
+        schema: dict[str, Any] = dict(_SCHEMAS[self.kind])
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        if self.bounds:
+            schema |= {"minimum": self.bounds[0], "maximum": self.bounds[1]}
+        if self.default is not None:
+            schema["default"] = self.default
+        return schema
 
     def _fault(self, message: str, hint: str | None = None) -> WarehouseError:
         return WarehouseError("WH601", printable(f"{self.name} {message}"), self.name, hint, ExitCode.USAGE)

@@ -20,7 +20,7 @@ from serving_request
 where
     status is distinct from 'failed'
     and status is distinct from 'unfinished'
-    and abs(started_s) < 1e7 -- four months: more is no time of a request
+    and abs(started_s) < 1e7 -- about four months: no benchmark runs longer, so a larger value is not a request time
     and e2e_ms >= 0
     and isfinite(e2e_ms)
 group by

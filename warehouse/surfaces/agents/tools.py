@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
@@ -25,7 +24,6 @@ ROWS = 20  # of each table, unless more are asked for
 MOST_ROWS = 200
 _MOST_TEXT = 4000  # characters of one text
 _NAVIGATION = "links"  # the form of facts that only lead elsewhere
-_TYPES: Mapping[type, str] = {str: "string", int: "integer", float: "number", date: "string"}
 _COMMON = (
     Parameter(BUILD, "The beginning of the digest of a kept build; otherwise the current one."),
     Parameter("max_rows", "How many rows of each table to return at most.", int, ROWS, bounds=(1, MOST_ROWS)),
@@ -46,8 +44,8 @@ class ViewTool:
         """The JSON Schema of its arguments."""
         parameters = [*self.view.parameters, *_COMMON]
         return {
-            "type": "object", "properties": {each.name: _schema(each) for each in parameters}, "required": list(self.view.in_path),
-            "additionalProperties": False,
+            "type": "object", "additionalProperties": False, "required": list(self.view.in_path),
+            "properties": {each.name: each.schema | {"description": each.description} for each in parameters},
         }
 
 
@@ -96,17 +94,6 @@ def view_tools() -> tuple[ViewTool, ...]:
             " build_digest."
         )),
     )
-
-
-def _schema(each: Parameter) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": _TYPES[each.kind], "description": each.description}
-    if each.choices:
-        schema["enum"] = list(each.choices)
-    if each.bounds:
-        schema |= {"minimum": each.bounds[0], "maximum": each.bounds[1]}
-    if each.default is not None:
-        schema["default"] = each.default
-    return schema
 
 
 def call_view(tool: ViewTool, answers: Answers, arguments: Mapping[str, Any], visitor: str, role: str) -> dict[str, Any]:

@@ -69,22 +69,25 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     add_downloads(app, project)
     _add_fixed(app, project)
 
-    def failed(request: Request, error: WarehouseError) -> Response:
+    # The framework calls a handler with the class that it is added for, and types it as any exception.
+    def failed(request: Request, error: Exception) -> Response:
+        assert isinstance(error, WarehouseError)
         return _error(request.scope, error, _STATUS_OF_CODE.get(error.code, _STATUS[error.exit_code]), project)
 
-    def not_found(request: Request, error: HTTPException) -> Response:
+    def not_found(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
         message = "there is no such page" if error.status_code == 404 else str(error.detail)
         return _error(request.scope, WarehouseError("WH601", message, request.url.path), error.status_code, project)
 
-    def not_read(request: Request, error: RequestValidationError) -> Response:
+    def not_read(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
         told = error.errors()[0]
         place = ".".join(map(str, told["loc"]))
         return _error(request.scope, WarehouseError("WH601", printable(str(told["msg"])), printable(place)), 400, project)
 
-    app.add_exception_handler(RequestValidationError, not_read)  # type: ignore[arg-type]
-    app.add_exception_handler(WarehouseError, failed)  # type: ignore[arg-type]
-    app.add_exception_handler(HTTPException, not_found)  # type: ignore[arg-type]
-    app.openapi = documented(app)  # type: ignore[method-assign]
+    app.add_exception_handler(RequestValidationError, not_read)
+    app.add_exception_handler(WarehouseError, failed)
+    app.add_exception_handler(HTTPException, not_found)
     return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project), needs_token)
 
 
@@ -243,8 +246,10 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
     def healthz() -> Response:
         return Response("ok\n", media_type="text/plain")
 
+    document = documented(app)
+
     def schema() -> Response:
-        return JSONResponse(app.openapi())
+        return JSONResponse(document())
 
     app.add_api_route("/assets/{name}", asset, methods=["GET"], include_in_schema=False)
     app.add_api_route("/metrics", metrics, methods=["GET"], include_in_schema=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,9 +11,6 @@ from fastapi.openapi.utils import get_openapi
 from warehouse.surfaces.formats import MEDIA_TYPES
 from warehouse.surfaces.view import Parameter, View
 
-_TYPES: dict[type, dict[str, str]] = {
-    str: {"type": "string"}, int: {"type": "integer"}, float: {"type": "number"}, date: {"type": "string", "format": "date"},
-}
 _FORMAT = {
     "name": "format", "in": "query", "required": False, "description": "json is the whole page; the others are one of its tables.",
     "schema": {"type": "string", "enum": list(MEDIA_TYPES), "default": "json"},
@@ -46,14 +42,8 @@ def view_parameters(view: View) -> list[dict[str, Any]]:
 
 
 def _parameter(each: Parameter, is_in_path: bool) -> dict[str, Any]:
-    schema: dict[str, Any] = dict(_TYPES[each.kind])
-    if each.choices:
-        schema["enum"] = list(each.choices)
-    if each.bounds:
-        schema |= {"minimum": each.bounds[0], "maximum": each.bounds[1]}
-    if each.default is not None:
-        schema["default"] = each.default
-    return {"name": each.name, "in": "path" if is_in_path else "query", "required": is_in_path, "description": each.description, "schema": schema}
+    place = "path" if is_in_path else "query"
+    return {"name": each.name, "in": place, "required": is_in_path, "description": each.description, "schema": each.schema}
 
 
 def documented(app: FastAPI) -> Callable[[], dict[str, Any]]:

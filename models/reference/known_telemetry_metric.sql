@@ -197,9 +197,47 @@ host as (
         ('kueue_admitted_active_workloads', 'queue_admitted_workloads', 'count', 'count', 'gauge', 'queue'),
         ('kueue_evicted_workloads_total', 'queue_evicted_workload_count', 'count', 'count', 'counter', 'queue')
     ) as known (source_metric, metric, unit, source_unit, kind, scope)
+),
+
+-- Units are those of the study's queries, so none is known without them.
+akamas as (
+    select
+        'akamas' as source,
+        source_metric,
+        metric,
+        unit,
+        null::varchar as source_unit,
+        'gauge' as kind,
+        scope
+    from (
+        values
+        ('gpu_util', 'gpu_util_pct', '%', 'gpu'),
+        ('gpu_sm_active', 'gpu_sm_active_pct', '%', 'gpu'),
+        ('gpu_sm_occupancy', 'gpu_sm_occupancy_pct', '%', 'gpu'),
+        ('gpu_tensor_core_active', 'gpu_tensor_active_pct', '%', 'gpu'),
+        ('gpu_dram_active', 'gpu_dram_active_pct', '%', 'gpu'),
+        ('gpu_fb_used', 'gpu_memory_used_bytes', 'bytes', 'gpu'),
+        ('gpu_power_usage', 'gpu_power_w', 'W', 'gpu'),
+        ('gpu_power_limit', 'gpu_power_limit_w', 'W', 'gpu'),
+        ('gpu_temp', 'gpu_temperature_c', '°C', 'gpu'),
+        ('gpu_memory_temp', 'gpu_memory_temperature_c', '°C', 'gpu'),
+        ('num_requests_running', 'requests_running', 'count', 'server'),
+        ('num_requests_waiting', 'requests_waiting', 'count', 'server'),
+        ('kv_cache_usage_avg', 'kv_cache_used_pct', '%', 'server'),
+        ('prefill_token_throughput', 'input_token_throughput_per_s', 'tokens/s', 'server'),
+        ('decode_token_throughput', 'output_token_throughput_per_s', 'tokens/s', 'server'),
+        ('time_to_first_token_avg', 'ttft_mean_ms', 'ms', 'server'),
+        ('time_to_first_token_p95', 'ttft_p95_ms', 'ms', 'server'),
+        ('inter_token_latency_avg', 'itl_mean_ms', 'ms', 'server'),
+        ('inter_token_latency_p95', 'itl_p95_ms', 'ms', 'server'),
+        ('e2e_request_latency_avg', 'e2e_mean_ms', 'ms', 'server'),
+        ('e2e_request_latency_p95', 'e2e_p95_ms', 'ms', 'server')
+    ) as known (source_metric, metric, unit, scope)
 )
 
 select * from dcgm
+union all
+select * from akamas
 union all
 select * from server
 union all

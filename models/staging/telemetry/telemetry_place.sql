@@ -98,7 +98,7 @@ mapped as (
     left join telemetry_unit as conversion
         on
             conversion.unit = known.unit
-            and conversion.source_unit = coalesce(lower(labelled.stated_unit), known.source_unit)
+            and conversion.source_unit = coalesce(known.source_unit, lower(labelled.stated_unit))
 )
 
 select

@@ -89,7 +89,7 @@ in_window as (
         lpad((interval_number + 1)::varchar, 3, '0') as window_name,
         run_start + interval_number * interval_us as window_start,
         least(run_end, run_start + (interval_number + 1) * interval_us) as window_end,
-        sampled < run_start + (interval_number + 1) * interval_us as is_before_end,
+        interval_number = least((run_end - run_start - 1) // interval_us, (sampled - run_start) // interval_us) as is_own,
         max_gap_us,
         sampled,
         previous,
@@ -105,7 +105,7 @@ in_window as (
         win.window_name,
         epoch_us(win.window_start) as window_start,
         epoch_us(win.window_end) as window_end,
-        true as is_before_end,
+        true as is_own,
         sampled.max_gap_us,
         sampled.sampled,
         sampled.previous,
@@ -123,7 +123,7 @@ in_window as (
 measured as (
     select
         *,
-        sampled between window_start and window_end and is_before_end as is_inside,
+        sampled between window_start and window_end and is_own as is_inside,
         least(sampled, window_end) - greatest(previous, window_start) as held,
         sampled - previous <= max_gap_us as is_near,
         if(value < previous_value, value, value - previous_value) as increase,

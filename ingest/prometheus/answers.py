@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -108,16 +109,33 @@ def _without_wrapper(data: Data) -> Data:
 
 def _numbers(pairs: list[Any], report: Report, place: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
     """Times and values of pairs of seconds and a text, and which pairs these are; any other pair is reported."""
+    plain = _plain(pairs)
+    if plain is not None:
+        return (*plain, np.arange(len(pairs)))
     times, values, kept = [], [], []
     for index, pair in enumerate(pairs):
         try:
             moment, value = pair
             if isinstance(moment, bool) or not isinstance(moment, (int, float)) or isinstance(value, bool):
                 raise ValueError
-            times.append(float(moment))
-            values.append(number(value) if isinstance(value, str) else float("nan") if value is None else float(value))
-            kept.append(index)
+            found = number(value) if isinstance(value, str) else nan if value is None else float(value)
         except (ValueError, TypeError, OverflowError):
             report.at("malformed-sample", f"not a time and a value: {shown(pair)}", place, "error")
-            del times[len(kept) :]
+            continue
+        times.append(float(moment))
+        values.append(found)
+        kept.append(index)
     return microseconds(np.array(times, np.float64)), np.array(values, np.float64), np.array(kept, np.int64)
+
+
+def _plain(pairs: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """All pairs at once, if each is a number and the text of one, as Prometheus writes them."""
+    if not pairs or set(map(type, pairs)) != {list} or set(map(len, pairs)) != {2}:
+        return None
+    moments, texts = zip(*pairs, strict=True)
+    if not {int, float}.issuperset(map(type, moments)) or set(map(type, texts)) != {str} or "_" in "".join(texts):
+        return None
+    try:
+        return microseconds(np.array(moments, np.float64)), np.array(list(map(float, texts)), np.float64)
+    except (ValueError, OverflowError):
+        return None

@@ -14,6 +14,7 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle of the samples", tests: [not_null]}
   series_number: {type: bigint, description: "The series in telemetry_series; of a histogram the first of its series; NULL: the evidence states windows, not samples"}
+  raw_path: {type: varchar, description: "The file in the bundle that first states the series; NULL: the evidence states windows"}
   window_kind: {type: varchar, description: "What the window is", tests: [not_null, {accepted_values: [run, phase, step, load_point, interval]}]}
   window_name: {type: varchar, description: "Which one; NULL for the whole run"}
   window_start: {type: timestamptz, unit: UTC, description: "Start of the window", tests: [not_null]}

@@ -9,6 +9,7 @@ feeds: telemetry_slice
 with part as (
     select
         win.*,
+        place.raw_path,
         place.source,
         place.source_metric,
         place.metric,
@@ -59,6 +60,7 @@ total as (
         min(gpu_uuid) as gpu_uuid,
         min(rank_id) as rank_id,
         min(series_number) as series_number,
+        min(raw_path) as raw_path,
         max(value_delta) filter (where component = 'count') as delta_count,
         max(value_delta * factor) filter (where component = 'sum') as delta_sum,
         max(value_edge_delta) filter (where component = 'count') as edge_count,
@@ -159,6 +161,7 @@ select
     total.run_id,
     total.artifact_manifest_digest,
     total.series_number,
+    total.raw_path,
     total.group_labels as labels,
     total.window_kind,
     total.window_name,

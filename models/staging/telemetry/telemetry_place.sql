@@ -9,6 +9,7 @@ grain: [artifact_manifest_digest, series_number]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
+  raw_path: {type: varchar, description: "The file that first states the series", tests: [not_null]}
   source: {type: varchar, description: "Whose metric names these are", tests: [not_null]}
   source_metric: {type: varchar, description: "The source's name", tests: [not_null]}
   labels: {type: varchar, description: "All labels, a JSON object", tests: [not_null]}
@@ -52,6 +53,7 @@ labelled as (
     select
         series.artifact_manifest_digest,
         series.series_number,
+        series.raw_path,
         series.source,
         series.metric as source_metric,
         series.labels,
@@ -104,6 +106,7 @@ mapped as (
 select
     mapped.artifact_manifest_digest,
     mapped.series_number,
+    mapped.raw_path,
     mapped.source,
     mapped.source_metric,
     mapped.labels,

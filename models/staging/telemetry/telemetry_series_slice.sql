@@ -9,6 +9,7 @@ select
     win.run_id,
     win.artifact_manifest_digest,
     win.series_number,
+    place.raw_path,
     win.window_kind,
     win.window_name,
     win.window_start,

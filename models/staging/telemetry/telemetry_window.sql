@@ -30,7 +30,7 @@ columns:
   covered_s: {type: double, unit: s, description: "Time in the window between samples that are no gap apart", tests: [not_null]}
   largest_gap_s: {type: double, unit: s, description: "Longest time in the window without a sample"}
 */
-with joined as (
+with joined as not materialized (
     select
         joined.run_id,
         joined.artifact_manifest_digest,
@@ -51,7 +51,7 @@ with joined as (
     cross join telemetry_policy as policy
 ),
 
-sampled as (
+sampled as not materialized (
     select
         joined.*,
         epoch_us(sample.sampled_at) as sampled,
@@ -68,16 +68,27 @@ sampled as (
         and epoch_us(coalesce(sample.previous_at, sample.sampled_at)) <= joined.run_end
 ),
 
--- A sample is in its own interval, and the time since the one before it may be in several.
+numbered as not materialized (
+    select
+        *,
+        greatest(0, (previous - run_start) // interval_us) as first_interval,
+        least((run_end - run_start - 1) // interval_us, (sampled - run_start) // interval_us) as own_interval
+    from sampled
+),
+
+-- A sample is in its own interval. The time since the one before it may be in earlier intervals, too.
 in_interval as (
     select
-        sampled.*,
-        part.interval_number
-    from sampled
-    cross join unnest(range(
-            greatest(0, (sampled.previous - sampled.run_start) // sampled.interval_us),
-            least((sampled.run_end - sampled.run_start - 1) // sampled.interval_us, (sampled.sampled - sampled.run_start) // sampled.interval_us) + 1
-    )) as part (interval_number)
+        *,
+        own_interval as interval_number
+    from numbered
+    union all
+    select
+        numbered.*,
+        earlier.interval_number
+    from numbered
+    cross join unnest(range(numbered.first_interval, numbered.own_interval)) as earlier (interval_number)
+    where numbered.first_interval < numbered.own_interval
 ),
 
 in_window as (
@@ -89,7 +100,7 @@ in_window as (
         lpad((interval_number + 1)::varchar, 3, '0') as window_name,
         run_start + interval_number * interval_us as window_start,
         least(run_end, run_start + (interval_number + 1) * interval_us) as window_end,
-        interval_number = least((run_end - run_start - 1) // interval_us, (sampled - run_start) // interval_us) as is_own,
+        interval_number = own_interval as is_own,
         max_gap_us,
         sampled,
         previous,

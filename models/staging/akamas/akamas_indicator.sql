@@ -10,7 +10,7 @@ select
     value.artifact_manifest_digest,
     'akamas' as indicator,
     'akamas' as component,
-    value.kind,
+    if(regexp_matches(value.key, '/(sum|sumOfSquares|variance)$'), 'other', value.kind) as kind,
     value.key,
     if(value.value_number is null, 'string', 'number') as value_type,
     value.value_text,

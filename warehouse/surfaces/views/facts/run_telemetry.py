@@ -62,7 +62,8 @@ def _windows(found: Reader, run_id: str, metric: str) -> Table:
     )
     columns = (
         Column("window_start", "from", kind="moment"), Column("window_name", "window"), Column("place", "where"),
-        Column("value", metric, kind="number"), Column("unit"), Column("is_supported", "covered"), Column("raw_path", "file", link=_FILE), Column("artifact_manifest_digest", is_hidden=True),
+        Column("value", metric, kind="number"), Column("unit"), Column("is_supported", "covered"),
+        Column("raw_path", "file", link=_FILE), Column("artifact_manifest_digest", is_hidden=True),
     )
     unit = next((row["unit"] for row in rows), None)
     chart = Chart("trend", "window_start", "value", f"{metric} over the run, by where it was measured", y_unit=unit, line="place", group="place")

@@ -41,8 +41,8 @@ cross join (select min(artifact_manifest_digest) as artifact_manifest_digest fro
 Run = tuple[str, int, int, str | None, str | None]  # seconds after the sample's start
 
 
-def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> list[dict[str, Any]]:
-    """The slices of runs, given scrapes: target, second, text."""
+def built(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> Warehouse:
+    """A build of runs and scrapes: target, second, text."""
     project = standard_project(tmp_path / "project")
     for target, second, text in scrapes:
         (tmp_path / "tree").mkdir(exist_ok=True)
@@ -59,7 +59,13 @@ def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) 
     (project.root / "models/made_run.sql").write_text(RUN.format(", ".join(rows)))
     ingest(plan_ingest(tmp_path / "tree", load_ingestors(project).values()), open_store(project), "evidence")
     assert not build(project).damaged
-    return Warehouse(project).sql("from telemetry_slice_fact order by run_id, metric, scope_name, window_kind, window_start").to_pylist()
+    return Warehouse(project)
+
+
+def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> list[dict[str, Any]]:
+    """The slices of the runs of such a build."""
+    found = built(tmp_path, scrapes, *runs)
+    return found.sql("from telemetry_slice_fact order by run_id, metric, scope_name, window_kind, window_start").to_pylist()
 
 
 def of(rows: list[dict[str, Any]], metric: str, kind: str = "run", **more: Any) -> list[dict[str, Any]]:
@@ -140,3 +146,33 @@ def test_two_runs_on_one_node_at_once_are_ambiguous_unless_their_gpus_tell_them_
 def test_a_run_at_another_time_or_place_has_no_metrics(tmp_path: Path) -> None:
     rows = slices(tmp_path, GPU_SCRAPES, ("late", 600, 700, "gpu01", None), ("away", 0, 120, "gpu02", None), ("here", 0, 120, "gpu01", sample.GPUS[0]))
     assert {row["run_id"] for row in rows} == {"here"} and {row["gpu_uuid"] for row in rows} == {sample.GPUS[0]}
+
+
+def test_an_xid_is_of_the_run_in_which_it_appeared(tmp_path: Path) -> None:
+    scrapes = [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(60, 121, 15))]
+    found = built(tmp_path, scrapes, ("first", 0, 70, "gpu01", None), ("second", 72, 120, "gpu01", None), ("other", 50, 120, "gpu02", None))
+    rows = found.sql("from gpu_xid_event order by first_seen_at, run_id").to_pylist()
+    at = {second: sample.START + timedelta(seconds=second) for second in range(0, 121, 15)}
+    assert [(row["run_id"], row["code"], row["certainty"], row["first_seen_at"], row["not_before_at"], row["last_seen_at"]) for row in rows] == [
+        ("first", 79, "in run", at[60], at[45], at[60]),
+        ("other", 79, "unknown", at[60], None, at[120]),
+        ("second", 79, "pre-existing", at[75], None, at[120]),
+    ]
+    assert {(row["gpu_uuid"], row["name"], row["xid_class"]) for row in rows} == {(sample.GPUS[1], "GPU has fallen off the bus", "hardware")}
+
+
+def test_energy_throttling_and_hours_of_a_runs_gpus(tmp_path: Path) -> None:
+    found = built(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None))
+    (energy,) = found.sql("from run_energy").to_pylist()
+    assert (energy["boundary"], energy["sampled_gpu_count"], energy["gpu_count"], energy["is_complete"]) == ("gpu boards", 2, None, None)
+    assert (energy["gpu_power_w"], energy["energy_by_integration_j"]) == (600, 72_000)
+    assert energy["energy_by_counter_j"] == pytest.approx(72_000) and energy["counter_to_integration_ratio"] == pytest.approx(1)
+    throttled = {row["gpu_uuid"]: row for row in found.sql("from gpu_throttling").to_pylist()}
+    first = throttled[sample.GPUS[0]]
+    assert (first["reason"], first["throttled_s"], first["share_pct"]) == ("power", pytest.approx(12), pytest.approx(10))
+    assert throttled[sample.GPUS[1]]["throttled_s"] == 0
+    (hours,) = found.sql("from gpu_hours").to_pylist()
+    assert hours == {  # no utilisation was sampled, so the number of GPUs is not known but by their power
+        "run_id": "r", "gpu_count": 2, "allocated_gpu_hours": pytest.approx(2 * 120 / 3600), "failed_gpu_hours": 0, "sampled_gpu_hours": None,
+        "idle_gpu_hours": None, "throttled_gpu_hours": pytest.approx(12 / 3600), "waiting_gpu_hours": None,
+    }

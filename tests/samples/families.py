@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fuzz import Family
 from samples import (
+    akamas,
     bench_serving,
     fabric_check,
     genai_perf,
@@ -23,6 +24,7 @@ from samples import (
     mlperf_inference,
     mlperf_training,
     prices,
+    prometheus,
     superbench,
     trtllm_bench,
 )
@@ -50,6 +52,10 @@ def _write_llm_d_reports(folder: Path) -> None:
 
 
 FAMILIES = {
+    "akamas": Family(akamas.write_all, counted=frozenset({"series_number"})),
+    "prometheus": Family(
+        prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=frozenset({"series_number"}),
+    ),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
     "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),

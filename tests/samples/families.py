@@ -51,11 +51,11 @@ def _write_llm_d_reports(folder: Path) -> None:
     llm_d_report.write(folder / "json", llm_d_report.new(), "json")
 
 
+# The number of a series, and the value of the sample before, which the bytes of another row state.
+_OF_SERIES = frozenset({"series_number", "previous_value"})
 FAMILIES = {
-    "akamas": Family(akamas.write_all, counted=frozenset({"series_number"})),
-    "prometheus": Family(
-        prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=frozenset({"series_number"}),
-    ),
+    "akamas": Family(akamas.write_all, counted=_OF_SERIES),
+    "prometheus": Family(prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=_OF_SERIES),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
     "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),

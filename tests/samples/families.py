@@ -23,6 +23,7 @@ from samples import (
     mlperf_endpoints,
     mlperf_inference,
     mlperf_training,
+    otlp,
     prices,
     prometheus,
     superbench,
@@ -55,6 +56,7 @@ def _write_llm_d_reports(folder: Path) -> None:
 _OF_SERIES = frozenset({"series_number", "previous_value"})
 FAMILIES = {
     "akamas": Family(akamas.write_all, counted=_OF_SERIES),
+    "otlp": Family(otlp.write_all, endless=r".*\.jsonl"),
     "prometheus": Family(prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=_OF_SERIES),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),

@@ -31,14 +31,14 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         object_count = 0
         for found in objects(data, KINDS, report):
             object_count += 1
-            place, columns = (found.place.offset, found.place.length), found.columns()
+            offset, length, columns = found.place.offset, found.place.length, found.columns()
             service = _llm_service(found.record) if found.kind.startswith("LLM") else _service(found.record)
-            buffer.add("kserve_service", raw_path, *place, kind=found.kind, **columns, **_shared(found.record), **service)
+            buffer.add("kserve_service", raw_path, offset, length, kind=found.kind, **columns, **_shared(found.record), **service)
             of = {"service_kind": found.kind} | {f"service_{name}": columns[name] for name in ("name", "namespace", "uid")}
             for each in conditions(found.record, "status", "conditions"):
                 stated = each._asdict()
                 del stated["heartbeat_at"]
-                buffer.add("kserve_condition_entry", raw_path, *place, **of, **stated)
+                buffer.add("kserve_condition_entry", raw_path, offset, length, **of, **stated)
             yield from buffer.full()
         if not object_count:
             report("no-objects", "no service of KServe could be read", 0, len(data), severity="error")

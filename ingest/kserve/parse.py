@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.kubernetes import conditions, container_gpus, items, objects, texts, truth
+from warehouse.landing.kubernetes import conditions, container_gpus, count, items, objects, texts, truth
 from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Report
@@ -61,9 +61,9 @@ def _service(record: Record) -> dict[str, Any]:
     return {
         "runtime": model.text("runtime") or status.text("servingRuntimeName") or status.text("clusterServingRuntimeName"),
         "model_format": model.within("modelFormat").text("name") or old, "model_uri": model.text("storageUri"),
-        "model_name": record.within("metadata").text("name"), "min_replicas": predictor.count("minReplicas"),
-        "max_replicas": predictor.count("maxReplicas"), "tensor_parallel_size": worker.count("tensorParallelSize"),
-        "pipeline_parallel_size": worker.count("pipelineParallelSize"), "gpu_count": _gpus(model, predictor),
+        "model_name": record.within("metadata").text("name"), "min_replicas": count(predictor, "minReplicas"),
+        "max_replicas": count(predictor, "maxReplicas"), "tensor_parallel_size": count(worker, "tensorParallelSize"),
+        "pipeline_parallel_size": count(worker, "pipelineParallelSize"), "gpu_count": _gpus(model, predictor),
         "model_state": status.within("modelStatus", "states").text("activeModelState"),
     }
 
@@ -73,17 +73,17 @@ def _llm_service(record: Record) -> dict[str, Any]:
     spec = record.within("spec")
     model, parallelism = spec.within("model"), spec.within("parallelism")
     is_disaggregated = isinstance(spec.values.get("prefill"), dict)
-    replicas = spec.count("replicas")
+    replicas = count(spec, "replicas")
     return {
         "model_uri": model.text("uri"), "model_name": model.text("name"), "min_replicas": replicas, "max_replicas": replicas,
-        "tensor_parallel_size": parallelism.count("tensor"), "pipeline_parallel_size": parallelism.count("pipeline"),
-        "data_parallel_size": parallelism.count("data"), "is_expert_parallel": truth(parallelism, "expert"),
-        "is_disaggregated": is_disaggregated, "prefill_replicas": spec.within("prefill").count("replicas"),
+        "tensor_parallel_size": count(parallelism, "tensor"), "pipeline_parallel_size": count(parallelism, "pipeline"),
+        "data_parallel_size": count(parallelism, "data"), "is_expert_parallel": truth(parallelism, "expert"),
+        "is_disaggregated": is_disaggregated, "prefill_replicas": count(spec.within("prefill"), "replicas"),
         "gpu_count": _gpus(Record({}, spec.flag), spec.within("template")),
     }
 
 
 def _gpus(model: Record, pod: Record) -> int | None:
     """The GPUs that one replica asks for: the model's container, and those beside it."""
-    stated = [count for each in (model, *items(pod, "containers")) if (count := container_gpus(each)) is not None]
+    stated = [gpus for each in (model, *items(pod, "containers")) if (gpus := container_gpus(each)) is not None]
     return sum(stated) if stated else None

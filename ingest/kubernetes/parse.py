@@ -17,7 +17,9 @@ from warehouse.landing.kubernetes import (
     amount,
     conditions,
     container_gpus,
+    count,
     gpu_count,
+    integer,
     items,
     moment,
     objects,
@@ -27,7 +29,7 @@ from warehouse.landing.kubernetes import (
 )
 from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.records import Record
-from warehouse.landing.readers.text import Report, landed_text
+from warehouse.landing.readers.text import Report, landed_text, report_cut
 from warehouse.landing.rows import RowBuffer
 
 from . import listing
@@ -52,7 +54,9 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         report = Report(buffer, file.raw_path, None)
         row_count = 0
         if file.role == LISTING:
-            for line, columns in listing.rows(bundle.map(file.raw_path), report):
+            data = bundle.map(file.raw_path)
+            report_cut(data, report)
+            for line, columns in listing.rows(data, report):
                 row_count += 1
                 buffer.add("kubernetes_event", file.raw_path, line.offset, line.length, **columns)
                 yield from buffer.full()
@@ -88,14 +92,12 @@ def _event(record: Record) -> dict[str, Any]:
     about = record.within("involvedObject") if "involvedObject" in record.values else record.within("regarding")
     source = record.within("source") if "source" in record.values else record.within("deprecatedSource")
     series = record.within("series")
-    count = record.count("count")
-    if count is None:
-        count = record.count("deprecatedCount")
+    counts = [count(record, "count"), count(record, "deprecatedCount"), count(series, "count")]
     return {
         "event_at": moment(record, "eventTime"),
         "first_seen_at": moment(record, "firstTimestamp") or moment(record, "deprecatedFirstTimestamp"),
         "last_seen_at": moment(record, "lastTimestamp") or moment(record, "deprecatedLastTimestamp") or moment(series, "lastObservedTime"),
-        "count": count if count is not None else series.count("count"), "event_type": record.text("type"), "reason": record.text("reason"),
+        "count": next((each for each in counts if each is not None), None), "event_type": record.text("type"), "reason": record.text("reason"),
         "object_kind": about.text("kind"), "object_name": about.text("name"), "object_namespace": about.text("namespace"),
         "object_uid": about.text("uid"), "host": source.text("host"), "message": record.text("message") or record.text("note"),
         "component": source.text("component") or record.text("reportingComponent") or record.text("reportingController"),
@@ -149,13 +151,13 @@ def _llm_service(labels: Mapping[str, str]) -> str | None:
 def _containers(record: Record) -> Iterator[dict[str, Any]]:
     for key, is_init in (("initContainerStatuses", True), ("containerStatuses", False)):
         for each in items(record, "status", key):
-            shared = {"container": each.text("name"), "is_init": is_init, "image": each.text("image"), "restarts": each.count("restartCount")}
+            shared = {"container": each.text("name"), "is_init": is_init, "image": each.text("image"), "restarts": count(each, "restartCount")}
             for name, is_last in (("state", False), ("lastState", True)):
                 for state in each.within(name).values:
                     inner = each.within(name, state)
                     yield shared | {
                         "is_last": is_last, "state": state[:80], "reason": inner.text("reason"), "message": inner.text("message"),
-                        "exit_code": inner.count("exitCode"), "started_at": moment(inner, "startedAt"), "finished_at": moment(inner, "finishedAt"),
+                        "exit_code": integer(inner, "exitCode"), "started_at": moment(inner, "startedAt"), "finished_at": moment(inner, "finishedAt"),
                     }
 
 

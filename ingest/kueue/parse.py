@@ -16,7 +16,9 @@ from warehouse.landing.kubernetes import (
     amount,
     conditions,
     container_gpus,
+    count,
     gpu_count,
+    integer,
     items,
     moment,
     objects,
@@ -79,23 +81,23 @@ def _workload(record: Record) -> dict[str, Any]:
     owned_by = owner(record)
     assigned = list(items(record, "status", "admission", "podSetAssignments"))
     flavors = sorted({flavor for each in assigned for flavor in texts(each, "flavors").values()})
-    admitted = [(each.count("count"), gpu_count(each.within("resourceUsage"))) for each in assigned]
+    admitted = [(count(each, "count"), gpu_count(each.within("resourceUsage"))) for each in assigned]
     asked = [_asked(each) for each in items(record, "spec", "podSets")]
-    stats = [each.count("count") for each in items(record, "status", "schedulingStats", "evictions")]
+    stats = [count(each, "count") for each in items(record, "status", "schedulingStats", "evictions")]
     return {
         "deleted_at": moment(meta, "deletionTimestamp"), "job_uid": texts(meta, "labels").get(_JOB_UID),
         "owner_kind": owned_by.text("kind"), "owner_name": owned_by.text("name"), "owner_uid": owned_by.text("uid"),
         "queue_name": spec.text("queueName"), "cluster_queue": status.within("admission").text("clusterQueue"),
-        "flavors": ",".join(flavors) or None, "priority": spec.count("priority"), "is_active": truth(spec, "active"),
+        "flavors": ",".join(flavors) or None, "priority": integer(spec, "priority"), "is_active": truth(spec, "active"),
         "pod_count": _sum(pods for pods, _ in asked) or _sum(pods for pods, _ in admitted),
         "gpu_count": _sum(gpus for _, gpus in admitted) or _sum(gpus for _, gpus in asked),
-        "requeue_count": status.within("requeueState").count("count"), "eviction_count": _sum(stats),
+        "requeue_count": count(status.within("requeueState"), "count"), "eviction_count": _sum(stats),
     }
 
 
 def _asked(pod_set: Record) -> tuple[int | None, int | None]:
     """Pods of a set, and the GPUs that all of them ask for."""
-    pods = pod_set.count("count")
+    pods = count(pod_set, "count")
     containers = items(pod_set, "template", "spec", "containers")
     gpus = _sum(container_gpus(each) for each in containers)
     return pods, None if gpus is None or pods is None else gpus * pods
@@ -121,8 +123,8 @@ def _queue(found: KubernetesObject) -> dict[str, Any]:
     cluster_queue = found.record.within("metadata").text("name") if found.kind == "ClusterQueue" else spec.text("clusterQueue")
     return {
         "kind": found.kind, "cluster_queue": cluster_queue,
-        "cohort": spec.text("cohortName") or spec.text("cohort"), "pending_workloads": status.count("pendingWorkloads"),
-        "reserving_workloads": status.count("reservingWorkloads"), "admitted_workloads": status.count("admittedWorkloads"),
+        "cohort": spec.text("cohortName") or spec.text("cohort"), "pending_workloads": count(status, "pendingWorkloads"),
+        "reserving_workloads": count(status, "reservingWorkloads"), "admitted_workloads": count(status, "admittedWorkloads"),
     }
 
 

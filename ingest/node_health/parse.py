@@ -6,7 +6,7 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.json_text import is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import shown
-from warehouse.landing.readers.text import Data, Place, Report, clean, landed_text
+from warehouse.landing.readers.text import Data, Place, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
 
 _PCI = re.compile(r"/sys/class/pci_bus/[^/]+/device/([^/]+)/(current_link_(?:speed|width))")
@@ -46,7 +46,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         for is_manifest, stated in _stated(data, report):
             row_count += 1
             text = _text(stated.value)
-            if is_lost_number(stated.value) or (text is None and stated.value is not None):
+            if is_lost_number(stated.value) or (text is not None and is_non_finite(text)) or (text is None and stated.value is not None):
                 report.at("not-a-value", f"{stated.component[:80]} {stated.key}: {shown(stated.value)}", stated.place, "error")
             buffer.add(
                 "node_health_entry", raw_path, stated.place.offset, stated.place.length, is_manifest=is_manifest, component_kind=stated.kind,
@@ -101,7 +101,7 @@ def _pairs(stream: JsonStream) -> Iterator[tuple[Place, str, Any]]:
         yield Place(pair.offset, stream.offset - pair.offset, stream.line_number(pair.offset)), pair.key, value
 
 
-def _of(place: Place, kind: str, component: str, values: dict[str, Any], keys: dict[str, str]) -> Iterator[_Stated]:
+def _of(place: Place, kind: str, component: str, values: Mapping[str, Any], keys: Mapping[str, str]) -> Iterator[_Stated]:
     for key, name in keys.items():
         if key in values:
             yield _Stated(place, kind, component, name, values[key])

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import document
-from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text, number_in
+from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text, number_in, report_cut
 from warehouse.landing.rows import RowBuffer
 
 _ROOT, _END = b"<nvidia_smi_log", b"</nvidia_smi_log>"
@@ -25,6 +25,10 @@ _MAX_DEPTH = 30
 _MAX_VALUES = 20_000  # of a GPU; real ones have some hundred
 # A number as nvidia-smi writes one, and its unit; 0000 and 08 are parts of an address.
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A-Za-z/%]{0,5}))?")
+
+
+_UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us"})
+_NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
 
 
 @dataclass
@@ -56,6 +60,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
                 buffer.add("nvidia_smi_entry", raw_path, log_index=index, **row)
                 yield from buffer.full()
             position, index = data.find(_ROOT, after), index + 1
+        report_cut(data, report)
         if not row_count:
             report("no-values", "no log of nvidia-smi could be read", 0, len(data), severity="error")
 
@@ -137,8 +142,11 @@ class _Log:
         found = _NUMBER.fullmatch(value)
         if found is not None:
             return number_in(found[1]), found[2]
-        if is_non_finite(value.partition(" ")[0]):
+        first, _, unit = value.rpartition(" ")
+        if is_non_finite(first or value):
             self._report("non-finite-number", f"{element.name}: {value}"[:200], element.offset, length, element.line, "error")
+        elif unit in _UNITS and first not in _NOTHING:
+            self._report("not-a-number", f"{element.name}: {value}"[:200], element.offset, length, element.line, "error")
         return None, None
 
     def _close_gpu(self) -> None:

@@ -78,7 +78,7 @@ def job_columns(record: Cells, flag: Flag) -> dict[str, Any] | None:
         "state_reason": values.stated(cells.get("Reason")), "nodes": values.stated(cells.get("NodeList")),
         "node_count": values.count_in(cells.get("AllocNodes") or cells.get("NNodes"), flag, "AllocNodes"),
         "cpu_count": values.count_in(cells.get("AllocCPUS") or cells.get("NCPUS"), flag, "AllocCPUS"),
-        "gpu_count": values.gpus(cells.get("AllocTRES"), cells.get("AllocGRES")),
+        "gpu_count": values.gpus(cells.get("AllocTRES"), cells.get("AllocGRES"), flag),
         "restarts": values.count_in(cells.get("Restarts"), flag, "Restarts"),
         "elapsed_s": _elapsed(cells.get("ElapsedRaw"), flag),
         **values.exit_columns(cells.get("ExitCode"), flag),
@@ -93,7 +93,7 @@ def job_columns(record: Cells, flag: Flag) -> dict[str, Any] | None:
 
 
 def _elapsed(text: str | None, flag: Flag) -> float | None:
-    if (text := values.stated(text)) is None:
+    if (text := values.present(text)) is None:
         return None
     seconds = number_in(text)
     if seconds is None or not 0 <= seconds < _LONGEST_S:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from warehouse.landing.readers.records import Flag
@@ -83,7 +84,7 @@ def job_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
         "qos": values.stated(found.get("QOS")), "cancelled_by": cancelled_by, "state_reason": values.stated(found.get("Reason")),
         "nodes": values.stated(found.get("NodeList")), "node_count": _first_count(found.get("NumNodes"), flag, "NumNodes"),
         "cpu_count": _first_count(found.get("NumCPUs"), flag, "NumCPUs"),
-        "gpu_count": values.gpus(found.get("AllocTRES") or found.get("TRES"), found.get("JOB_GRES")),
+        "gpu_count": values.gpus(found.get("AllocTRES") or found.get("TRES"), found.get("JOB_GRES"), flag),
         "restarts": values.count_in(found.get("Restarts"), flag, "Restarts"), "line_number": block.line_number,
         **values.exit_columns(found.get("ExitCode"), flag),
     }
@@ -118,8 +119,8 @@ def node_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
         "state": _state(found.get("State")), "reason": reason, "reason_at": at, "is_zone_assumed": is_assumed,
         "cpu_count": values.count_in(found.get("CPUTot"), flag, "CPUTot"),
         "allocated_cpu_count": values.count_in(found.get("CPUAlloc"), flag, "CPUAlloc"),
-        "gpu_type": values.gpu_type(found.get("Gres")), "gpu_count": values.gpus(found.get("CfgTRES"), found.get("Gres")),
-        "allocated_gpu_count": values.gpus(found.get("AllocTRES"), found.get("GresUsed")), "line_number": block.line_number,
+        "gpu_type": values.gpu_type(found.get("Gres")), "gpu_count": values.gpus(found.get("CfgTRES"), found.get("Gres"), flag),
+        "allocated_gpu_count": values.gpus(found.get("AllocTRES"), found.get("GresUsed"), flag), "line_number": block.line_number,
     }
 
 
@@ -131,7 +132,7 @@ def partition_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
         return None
     return {
         "source": "scontrol", "partition": name, "availability": (values.stated(found.get("State")) or "").lower() or None,
-        "node_count": values.count_in(found.get("TotalNodes"), flag, "TotalNodes"), "gpu_count": values.gpus(found.get("TRES")),
+        "node_count": values.count_in(found.get("TotalNodes"), flag, "TotalNodes"), "gpu_count": values.gpus(found.get("TRES"), None, flag),
         "nodes": values.stated(found.get("Nodes")), "line_number": block.line_number,
     }
 
@@ -139,7 +140,7 @@ def partition_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
 def _pairs(text: str) -> list[tuple[str, str]]:
     marks = list(_KEY.finditer(text))
     pairs: list[tuple[str, str]] = []
-    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+    for mark, after in zip_longest(marks, marks[1:]):
         if mark[1] in _FREE:
             return [*pairs, (mark[1], text[mark.end() :].strip())]
         pairs.append((mark[1], text[mark.end() : after.start() if after else len(text)].strip()))

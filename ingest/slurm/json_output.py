@@ -71,7 +71,7 @@ def job_columns(record: Record) -> dict[str, Any] | None:
         "ended_at": values.epoch(found.get("end_time"), flag, "end_time"), "is_zone_assumed": False,
         "node_count": values.count(found.get("node_count"), flag, "node_count"),
         "cpu_count": values.count(found.get("cpus"), flag, "cpus"),
-        "gpu_count": values.gpus(values.text_of(found, "tres_alloc_str")),
+        "gpu_count": values.gpus(values.text_of(found, "tres_alloc_str"), None, flag),
         "restarts": values.count(found.get("restart_cnt"), flag, "restart_cnt"),
         **values.exit_of(found.get("exit_code"), flag),
     }
@@ -94,8 +94,8 @@ def node_columns(record: Record) -> dict[str, Any] | None:
         "reason_at": values.epoch(found.get("reason_changed_at"), flag, "reason_changed_at"), "is_zone_assumed": False,
         "cpu_count": values.count(found.get("cpus"), flag, "cpus"),
         "allocated_cpu_count": values.count(found.get("alloc_cpus"), flag, "alloc_cpus"), "gpu_type": values.gpu_type(gres),
-        "gpu_count": values.gpus(values.text_of(found, "tres"), gres),
-        "allocated_gpu_count": values.gpus(values.text_of(found, "tres_used"), values.text_of(found, "gres_used")),
+        "gpu_count": values.gpus(values.text_of(found, "tres"), gres, flag),
+        "allocated_gpu_count": values.gpus(values.text_of(found, "tres_used"), values.text_of(found, "gres_used"), flag),
     }
 
 
@@ -121,7 +121,7 @@ def statistic_columns(item: Item) -> dict[str, Any] | None:
     """The columns of a statistic; None of what is no number."""
     value, flag = item.record.values[item.key], item.record.flag
     name = clean(item.key)[:MAX_KEY_CHARACTERS]
-    if isinstance(value, (list, str, bool)) or value is None or (isinstance(value, dict) and "number" not in value):
+    if isinstance(value, (list, str, bool)) or (isinstance(value, dict) and "number" not in value):
         if isinstance(value, str):
             flag("not-a-number", f"{name}: {shown(value)}")
         return None

@@ -36,8 +36,8 @@ def rows(data: Data, report: Report) -> Iterator[tuple[Line, str, dict[str, Any]
             yield line, "slurm_node", {
                 "source": "sinfo", "node_name": node, "partitions": partition, "state": state, "reason": stated.get("REASON"),
                 "cpu_count": values.count_in(stated.get("CPUS"), flag, "CPUS") if "/" not in (stated.get("CPUS") or "") else None,
-                "gpu_type": values.gpu_type(stated.get("GRES")), "gpu_count": values.gpus(None, stated.get("GRES")),
-                "allocated_gpu_count": values.gpus(None, stated.get("GRES_USED")), "line_number": line.number,
+                "gpu_type": values.gpu_type(stated.get("GRES")), "gpu_count": values.gpus(None, stated.get("GRES"), flag),
+                "allocated_gpu_count": values.gpus(None, stated.get("GRES_USED"), flag), "line_number": line.number,
             }
         elif partition is not None:
             yield line, "slurm_partition_entry", {

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.node_list import expanded
-from warehouse.landing.readers.text import Data, Place, Report
+from warehouse.landing.readers.text import Data, Place, Report, report_cut
 from warehouse.landing.rows import RowBuffer
 
 from . import accounting, control, json_output, node_table
@@ -34,6 +34,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         report = Report(buffer, file.raw_path, None)
         data = bundle.map(file.raw_path)
         row_count = node_count = 0
+        if file.role != JSON:
+            report_cut(data, report)
         for found in _found(file.role, data, report):
             row_count += 1
             buffer.add(found.table, file.raw_path, found.place.offset, found.place.length, **found.columns)

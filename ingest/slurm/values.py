@@ -15,20 +15,26 @@ NOTHING = frozenset({"", "unknown", "none", "n/a", "(null)", "null", "(none)", "
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MOMENT_S = 253_402_300_800  # the year 10000
 _EXIT = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
-_GPUS = re.compile(r"gres/gpu(:[^=,]+)?=(\d{1,9})", re.ASCII)
+_GPUS = re.compile(r"gres/gpu(:[^=,]+)?=([^,]*)")
 _GRES_GPUS = re.compile(r"gpu(?::([^:,()]+))?:(\d{1,9})(?=[,(]|\Z)", re.ASCII)
 _CANCELLED_BY = re.compile(r"(CANCELLED)\s+by\s+(\S+)")
 
 
-def stated(text: str | None) -> str | None:
-    """The text, or None where Slurm says that there is none."""
+def present(text: str | None) -> str | None:
+    """The text, however long, or None where Slurm says that there is none."""
     text = clean(text or "").strip()
-    return None if text.casefold() in NOTHING else landed_text(text)
+    return None if text.casefold() in NOTHING else text
+
+
+def stated(text: str | None) -> str | None:
+    """The text as it lands, or None where Slurm says that there is none."""
+    text = present(text)
+    return None if text is None else landed_text(text)
 
 
 def moment(text: str | None, flag: Flag, name: str) -> tuple[datetime | None, bool | None]:
     """A time, and whether its zone was assumed: Slurm writes the local time of its machine, unless SLURM_TIME_FORMAT asks for the zone."""
-    if (text := stated(text)) is None:
+    if (text := present(text)) is None:
         return None, None
     try:
         found = datetime.fromisoformat(text)
@@ -77,7 +83,7 @@ def count(value: Any, flag: Flag, name: str) -> int | None:
 
 def count_in(text: str | None, flag: Flag, name: str) -> int | None:
     """A number of things in text."""
-    if (text := stated(text)) is None:
+    if (text := present(text)) is None:
         return None
     found = whole(number_in(text))
     if found is None or found < 0:
@@ -97,7 +103,7 @@ def state(text: str | None) -> tuple[str | None, str | None]:
 
 def exit_columns(text: str | None, flag: Flag) -> dict[str, Any]:
     """`0:9`: the exit code, and the signal that ended the job; of 0 there was none."""
-    if (text := stated(text)) is None:
+    if (text := present(text)) is None:
         return {}
     found = _EXIT.fullmatch(text)
     if found is None:
@@ -122,12 +128,14 @@ def exit_of(value: Any, flag: Flag) -> dict[str, Any]:
     return {"exit_code": status >> 8, "exit_signal": status & 0x7F or None}
 
 
-def gpus(tres: str | None, gres: str | None = None) -> int | None:
+def gpus(tres: str | None, gres: str | None, flag: Flag) -> int | None:
     """How many GPUs a text of trackable resources names (`cpu=96,gres/gpu=8`), else one of generic ones (`gpu:a100:8`). None: it names no
     GPUs, which is not the same as none."""
-    found = _GPUS.findall(tres or "")
-    whole_counts = [int(amount) for kind, amount in found if not kind]
-    if found:
+    if found := _GPUS.findall(tres or ""):
+        if not all(amount.isascii() and amount.isdigit() and len(amount) < 10 for _, amount in found):
+            flag("not-a-number", f"GPUs: {tres}"[:200])
+            return None
+        whole_counts = [int(amount) for kind, amount in found if not kind]
         return whole_counts[0] if whole_counts else sum(int(amount) for _, amount in found)
     generic = _GRES_GPUS.findall(gres or "")
     return sum(int(amount) for _, amount in generic) if generic else None

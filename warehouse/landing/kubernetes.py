@@ -16,7 +16,7 @@ import pyarrow as pa
 from warehouse.landing.contract import Tree
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record, shown
-from warehouse.landing.readers.text import Place, Report, clean, number_in, whole
+from warehouse.landing.readers.text import Place, Report, clean, is_non_finite, number_in, report_cut, whole
 from warehouse.landing.readers.yaml_text import Node, yaml_tree
 from warehouse.landing.rows import parse_utc
 
@@ -80,6 +80,8 @@ def objects(data: bytes, kinds: Collection[str], report: Report) -> Iterator[Kub
     """The objects of some kinds, in the order of the file. Of each other kind that is there, a note says so."""
     data, is_json = _payload(data)
     others: dict[str, Place] = {}
+    if not is_json:
+        report_cut(data, report)
     found = _of_json(data, report) if is_json else _of_yaml(data, report)
     for each in found:
         if each.kind in kinds:
@@ -157,19 +159,41 @@ def quantity(text: str | None) -> float | None:
 
 def amount(record: Record, key: str) -> float | None:
     """The quantity at a key; reported where it is none."""
-    if (text := record.text(key)) is None:
+    value = record.values.get(key)
+    if value is None or value == "":
         return None
-    number = quantity(text)
+    number = quantity(str(value)[:400]) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
     if number is None or number < 0:
-        record.flag("not-a-quantity", f"{key}: {text}"[:200])
+        record.flag("not-a-quantity", f"{key}: {shown(value)}")
         return None
     return number
+
+
+def integer(record: Record, key: str) -> int | None:
+    """A whole number; reported where it is none."""
+    value, found = record.values.get(key), record.count(key)
+    if found is None and isinstance(value, str) and is_non_finite(value.removeprefix(".")):  # YAML: .nan
+        record.flag("non-finite-number", f"{key}: {value[:80]}")
+    return found
+
+
+def count(record: Record, key: str) -> int | None:
+    """A number of things; reported where it is none, or below 0."""
+    found = integer(record, key)
+    if found is not None and found < 0:
+        record.flag("impossible-count", f"{key}: {found}")
+        return None
+    return found
 
 
 def gpu_count(record: Record) -> int | None:
     """How many GPUs a list of resources names. None: it names none."""
     stated = [number for key in _GPU_RESOURCES if (number := amount(record, key)) is not None]
-    return whole(sum(stated)) if stated else None
+    if not stated:
+        return None
+    if (counted := whole(sum(stated))) is None:
+        record.flag("impossible-count", f"GPUs: {sum(stated)}")
+    return counted
 
 
 def container_gpus(container: Record) -> int | None:

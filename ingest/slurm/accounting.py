@@ -25,39 +25,55 @@ class Cells(NamedTuple):
     cells: dict[str, str]
 
 
+class _Line(NamedTuple):
+    number: int
+    offset: int
+    data: bytes
+
+
 def records(data: Data, report: Report) -> Iterator[Cells]:
     """The records behind the header. One with too many cells, or too few when the next whole line begins, is reported and left out."""
     lines = _lines(data)
-    _, start, header = next(lines, (1, 0, b""))
-    header = header.removeprefix(b"\xef\xbb\xbf").strip()
+    header = next(lines, _Line(1, 0, b"")).data.removeprefix(b"\xef\xbb\xbf").strip()
     delimiter = delimiter_of(header)
     if delimiter is None:
-        report("no-header", "the first line names no columns of sacct", start, len(header), 1, "error")
+        report("no-header", "the first line names no columns of sacct", 0, len(header), 1, "error")
         return
     names = [name.decode() for name in header.removesuffix(delimiter).split(delimiter)]
     trailing = header.endswith(delimiter)  # sacct -p
     wanted = len(names) - 1 + trailing
-    held: list[tuple[int, int, bytes]] = []
-    for number, offset, line in lines:
-        found = line.count(delimiter)
+    whole: list[_Line] = []  # a record that has all its cells; its last one may go on in lines without a delimiter
+    held: list[_Line] = []  # one that has not
+    for line in lines:
+        found = line.data.count(delimiter)
         if held and (found == wanted or len(held) >= _MAX_LINES):
             _tell(held, delimiter, wanted, report)
             held = []
-        if not held and not line.strip():
+        if not held and not line.data.strip():
             continue
-        held.append((number, offset, line))
-        total = sum(each.count(delimiter) for _, _, each in held)
+        if not held and not found and 0 < len(whole) < _MAX_LINES:
+            whole.append(line)
+            continue
+        held.append(line)
+        total = sum(each.data.count(delimiter) for each in held)
         if total < wanted:
             continue
         if total > wanted:
             _tell(held, delimiter, wanted, report)
         else:
-            first, begin, _ = held[0]
-            text = b"\n".join(each for _, _, each in held)
-            yield Cells(begin, offset + len(line) - begin, first, _named(names, text, delimiter, (first, begin), report))
+            yield from _finished(whole, names, delimiter, report)
+            whole = held
         held = []
+    yield from _finished(whole, names, delimiter, report)
     if held:
         _tell(held, delimiter, wanted, report)
+
+
+def _finished(lines: list[_Line], names: list[str], delimiter: bytes, report: Report) -> Iterator[Cells]:
+    if lines:
+        first, length = lines[0], lines[-1].offset + len(lines[-1].data) - lines[0].offset
+        text = b"\n".join(each.data for each in lines)
+        yield Cells(first.offset, length, first.number, _named(names, text, delimiter, first, report))
 
 
 def job_columns(record: Cells, flag: Flag) -> dict[str, Any] | None:
@@ -75,7 +91,7 @@ def job_columns(record: Cells, flag: Flag) -> dict[str, Any] | None:
         "cluster": values.stated(cells.get("Cluster")), "job_name": values.stated(cells.get("JobName")),
         "user_name": values.stated(cells.get("User")), "account": values.stated(cells.get("Account")),
         "partition": values.stated(cells.get("Partition")), "qos": values.stated(cells.get("QOS")),
-        "state_reason": values.stated(cells.get("Reason")), "nodes": values.stated(cells.get("NodeList")),
+        "state_reason": values.stated(cells.get("Reason")), "nodes": values.present(cells.get("NodeList")),
         "node_count": values.count_in(cells.get("AllocNodes") or cells.get("NNodes"), flag, "AllocNodes"),
         "cpu_count": values.count_in(cells.get("AllocCPUS") or cells.get("NCPUS"), flag, "AllocCPUS"),
         "gpu_count": values.gpus(cells.get("AllocTRES"), cells.get("AllocGRES"), flag),
@@ -110,21 +126,21 @@ def _split(text: str | None) -> tuple[str | None, str | None]:
     return job or None, step or None
 
 
-def _lines(data: Data) -> Iterator[tuple[int, int, bytes]]:
-    """Number, offset and bytes of every line, also of blank ones: only a newline ends one."""
+def _lines(data: Data) -> Iterator[_Line]:
+    """Every line, also a blank one: only a newline ends one."""
     position, number = 0, 1
     while position < len(data):
         stop = data.find(b"\n", position)
         stop = len(data) if stop < 0 else stop
-        yield number, position, bytes(data[position:stop]).rstrip(b"\r")
+        yield _Line(number, position, bytes(data[position:stop]).rstrip(b"\r"))
         position, number = stop + 1, number + 1
 
 
-def _named(names: list[str], text: bytes, delimiter: bytes, start: tuple[int, int], report: Report) -> dict[str, str]:
+def _named(names: list[str], text: bytes, delimiter: bytes, first: _Line, report: Report) -> dict[str, str]:
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
-        report("invalid-utf8", f"{error.reason} at byte {error.start} of the record", start[1], len(text), start[0])
+        report("invalid-utf8", f"{error.reason} at byte {error.start} of the record", first.offset, len(text), first.number)
         decoded = text.decode(errors="surrogateescape")
     found: dict[str, str] = {}
     for name, cell in zip(names, decoded.split(delimiter.decode()), strict=False):
@@ -132,8 +148,8 @@ def _named(names: list[str], text: bytes, delimiter: bytes, start: tuple[int, in
     return found
 
 
-def _tell(held: list[tuple[int, int, bytes]], delimiter: bytes, wanted: int, report: Report) -> None:
-    number, offset, _ = held[0]
-    length = held[-1][1] + len(held[-1][2]) - offset
-    cells = sum(line.count(delimiter) for _, _, line in held) + 1
-    report("malformed-row", f"{cells} cells, the header has {wanted + 1}", offset, length, number, "error")
+def _tell(held: list[_Line], delimiter: bytes, wanted: int, report: Report) -> None:
+    first, last = held[0], held[-1]
+    cells = sum(line.data.count(delimiter) for line in held) + 1
+    length = last.offset + len(last.data) - first.offset
+    report("malformed-row", f"{cells} cells, the header has {wanted + 1}", first.offset, length, first.number, "error")

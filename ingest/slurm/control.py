@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from warehouse.landing.readers.records import Flag
-from warehouse.landing.readers.text import Data, Report, decoded, lines
+from warehouse.landing.readers.text import Data, Report, clean, decoded, lines
 
 from . import values
 
@@ -43,7 +43,7 @@ def blocks(data: Data, report: Report) -> Iterator[Block]:
     """The blocks in order. Text before the first is reported, and a key that stands twice, which may be two blocks in one."""
     block: Block | None = None
     for line in lines(data, report):
-        text = decoded(line, report)
+        text = clean(decoded(line, report))
         pairs = _pairs(text)
         if pairs and pairs[0][0] in (JOB, NODE, PARTITION) and not text[0].isspace():
             if block is not None:
@@ -82,7 +82,7 @@ def job_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
         "job_name": values.stated(found.get("JobName")), "user_name": named[1] if named else user, "state": state,
         "account": values.stated(found.get("Account")), "partition": values.stated(found.get("Partition")),
         "qos": values.stated(found.get("QOS")), "cancelled_by": cancelled_by, "state_reason": values.stated(found.get("Reason")),
-        "nodes": values.stated(found.get("NodeList")), "node_count": _first_count(found.get("NumNodes"), flag, "NumNodes"),
+        "nodes": values.present(found.get("NodeList")), "node_count": _first_count(found.get("NumNodes"), flag, "NumNodes"),
         "cpu_count": _first_count(found.get("NumCPUs"), flag, "NumCPUs"),
         "gpu_count": values.gpus(found.get("AllocTRES") or found.get("TRES"), found.get("JOB_GRES"), flag),
         "restarts": values.count_in(found.get("Restarts"), flag, "Restarts"), "line_number": block.line_number,

@@ -64,14 +64,15 @@ def job_columns(record: Record) -> dict[str, Any] | None:
         "job_name": values.text_of(found, "name"), "user_name": values.text_of(found, "user_name"),
         "account": values.text_of(found, "account"), "partition": values.text_of(found, "partition"),
         "qos": values.text_of(found, "qos"), "state": values.words(found.get("job_state")),
-        "state_reason": values.text_of(found, "state_reason"), "nodes": values.text_of(found, "nodes"),
+        "state_reason": values.text_of(found, "state_reason"),
+        "nodes": values.long_text(found, "nodes"),
         "submitted_at": values.epoch(found.get("submit_time"), flag, "submit_time"),
         "eligible_at": values.epoch(found.get("eligible_time"), flag, "eligible_time"),
         "started_at": values.epoch(found.get("start_time"), flag, "start_time"),
         "ended_at": values.epoch(found.get("end_time"), flag, "end_time"), "is_zone_assumed": False,
         "node_count": values.count(found.get("node_count"), flag, "node_count"),
         "cpu_count": values.count(found.get("cpus"), flag, "cpus"),
-        "gpu_count": values.gpus(values.text_of(found, "tres_alloc_str"), None, flag),
+        "gpu_count": values.gpus(values.long_text(found, "tres_alloc_str"), None, flag),
         "restarts": values.count(found.get("restart_cnt"), flag, "restart_cnt"),
         **values.exit_of(found.get("exit_code"), flag),
     }
@@ -87,15 +88,15 @@ def node_columns(record: Record) -> dict[str, Any] | None:
     flags = found.get("state_flags")
     state = found.get("state")
     states = [state, *flags] if isinstance(flags, list) and isinstance(state, str) else state
-    gres = values.text_of(found, "gres")
+    gres = values.long_text(found, "gres")
     return {
         "source": "sinfo", "node_name": name, "state": values.words(states), "reason": values.text_of(found, "reason"),
         "partitions": values.stated(",".join(each for each in partitions if isinstance(each, str))) if isinstance(partitions, list) else None,
         "reason_at": values.epoch(found.get("reason_changed_at"), flag, "reason_changed_at"), "is_zone_assumed": False,
         "cpu_count": values.count(found.get("cpus"), flag, "cpus"),
         "allocated_cpu_count": values.count(found.get("alloc_cpus"), flag, "alloc_cpus"), "gpu_type": values.gpu_type(gres),
-        "gpu_count": values.gpus(values.text_of(found, "tres"), gres, flag),
-        "allocated_gpu_count": values.gpus(values.text_of(found, "tres_used"), values.text_of(found, "gres_used"), flag),
+        "gpu_count": values.gpus(values.long_text(found, "tres"), gres, flag),
+        "allocated_gpu_count": values.gpus(values.long_text(found, "tres_used"), values.long_text(found, "gres_used"), flag),
     }
 
 

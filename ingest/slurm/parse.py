@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.node_list import expanded
-from warehouse.landing.readers.text import Data, Place, Report, report_cut
+from warehouse.landing.readers.text import Data, Place, Report, landed_text, report_cut
 from warehouse.landing.rows import RowBuffer
 
 from . import accounting, control, json_output, node_table
@@ -38,9 +38,13 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
             report_cut(data, report)
         for found in _found(file.role, data, report):
             row_count += 1
+            nodes = found.columns.get("nodes")
+            if found.table == "slurm_job" and nodes is not None and (shown := landed_text(nodes)) != nodes:
+                found.columns["nodes"] = shown
+                report.at("value-too-large", f"a node list of {len(nodes)} characters", found.place, "note")
             buffer.add(found.table, file.raw_path, found.place.offset, found.place.length, **found.columns)
             if found.table == "slurm_job" and node_count < _MOST_NODES:
-                for node, indexes in _allocated(found, report):
+                for node, indexes in _allocated(found, nodes, report):
                     node_count += 1
                     buffer.add(
                         "slurm_allocation_entry", file.raw_path, found.place.offset, found.place.length, source=found.columns["source"],
@@ -96,9 +100,9 @@ def _of_json(data: Data, report: Report) -> Iterator[_Found]:
             yield _Found(place, table, columns)
 
 
-def _allocated(found: _Found, report: Report) -> Iterator[tuple[str, str | None]]:
+def _allocated(found: _Found, text: str | None, report: Report) -> Iterator[tuple[str, str | None]]:
     """The nodes of a job, each with its GPUs where the evidence states them."""
-    if (text := found.columns.get("nodes")) is None:
+    if text is None:
         return
     names = expanded(text)
     if names is None:

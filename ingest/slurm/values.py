@@ -154,6 +154,12 @@ def words(value: Any) -> str | None:
     return stated(clean("+".join(named)))
 
 
+def long_text(values: Mapping[str, Any], name: str) -> str | None:
+    """The text at a key, however long."""
+    value = values.get(name)
+    return present(value) if isinstance(value, str) else None
+
+
 def text_of(values: Mapping[str, Any], *names: str) -> str | None:
     """The first of some keys that states a text or number."""
     for name in names:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from warehouse.landing.contract import Tree
 from warehouse.landing.readers.json_stream import JsonStream
 from warehouse.landing.readers.records import Record, shown
-from warehouse.landing.readers.text import Place, Report, clean, is_non_finite, number_in, report_cut, whole
+from warehouse.landing.readers.text import Place, Report, clean, number_in, report_cut, whole
 from warehouse.landing.readers.yaml_text import Node, yaml_tree
 from warehouse.landing.rows import parse_utc
 
@@ -172,7 +172,7 @@ def amount(record: Record, key: str) -> float | None:
 def integer(record: Record, key: str) -> int | None:
     """A whole number; reported where it is none."""
     value, found = record.values.get(key), record.count(key)
-    if found is None and isinstance(value, str) and is_non_finite(value.removeprefix(".")):  # YAML: .nan
+    if isinstance(value, str) and value.strip().casefold() == "nan":  # which says elsewhere that nothing is known
         record.flag("non-finite-number", f"{key}: {value[:80]}")
     return found
 

@@ -75,9 +75,11 @@ def test_slurm_jobs_of_the_archive(archives: Sql) -> None:
 
 
 def test_queue_pressure_of_the_archive(archives: Sql) -> None:
-    (controller,) = archives("select * from scheduler_queue_fact where pending_workloads is not null and scheduler = 'slurm'")
+    (controller,) = archives("select * from scheduler_queue_fact where pending_workloads is not null and queue is null")
     assert (controller["pending_workloads"], controller["admitted_workloads"]) == (13455, 4993)
     assert controller["sampled_at"] == datetime.fromtimestamp(1698885571, UTC)
+    waiting = archives("select queue, pending_workloads, admitted_workloads from scheduler_queue_fact where queue like 'hw-%' order by queue")
+    assert [tuple(row.values()) for row in waiting] == [("hw-l", 0, 1), ("hw-m", 1, 0)]
     (hw,) = archives("select * from scheduler_queue_fact where queue = 'hw'")
     assert [hw[f"{state}_nodes"] for state in ("idle", "allocated", "mixed", "down", "drained")] == [1, 1, 1, 1, 0]
 
@@ -189,6 +191,8 @@ def test_all_families_together(tmp_path: Path) -> None:
     assert [tuple(row.values()) for row in queues] == [
         ("lab-queue", "nvidia.com/gpu", None, 16, 9), (None, "cpu", 1.5, None, 17), (None, "nvidia.com/gpu", 64, 56, 17)
     ]
+    (waiting,) = sql("select queue, pending_workloads, admitted_workloads, sampled_at from scheduler_queue_fact where raw_path = 'squeue.json'")
+    assert tuple(waiting.values()) == ("gpu", 1, 1, datetime.fromtimestamp(1772401000, UTC))
     services = sql("select name, serving_path, is_ready, not_ready_reason from mart.kserve_service_state order by name")
     assert [tuple(row.values()) for row in services] == [
         ("deepseek", "kserve-llm", False, "NotReady: Ready is False"), ("iris", None, None, None), ("llama", "kserve-standard", True, None)

@@ -57,6 +57,17 @@ with candidate as (
         job.cluster,
         job.scheduler_run_id
     from benchmark_run_fact as run
+    inner join scheduler_job_fact as job
+        on job.job_uid = run.pod_uid
+    union
+    select
+        run.run_id,
+        'pod_uid' as join_method,
+        3 as place,
+        job.scheduler,
+        job.cluster,
+        job.scheduler_run_id
+    from benchmark_run_fact as run
     inner join scheduler_allocation as pod
         on pod.pod_uid = run.pod_uid
     inner join scheduler_job_fact as job

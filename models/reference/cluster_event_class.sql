@@ -84,6 +84,7 @@ from (
     ('nvidia_smi', 'sw_thermal_slowdown', 'throttle', 'warning'),
     ('nvidia_smi', 'sync_boost', 'throttle', 'info'),
     ('nvidia_smi', 'ecc-uncorrectable', 'ecc', 'error'),
+    ('nvidia_smi', 'ecc-uncorrectable-past', 'ecc', 'info'),
     ('nvidia_smi', 'row-remap-pending', 'row_remap', 'warning'),
     ('nvidia_smi', 'row-remap-failure', 'row_remap', 'error'),
     ('nvidia_smi', 'page-retirement-pending', 'row_remap', 'warning'),

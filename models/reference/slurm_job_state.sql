@@ -6,7 +6,7 @@ description: >
 grain: [state]
 columns:
   state: {type: varchar, description: "The state, without flags", tests: [not_null, unique]}
-  has_started: {type: boolean, description: "Whether a start in this state is the job's own; NULL: it may be", tests: []}
+  has_started: {type: boolean, description: "Whether a start in this state is the job's own; NULL: it may be"}
   has_ended: {type: boolean, description: "Whether an end in this state is the job's own", tests: [not_null]}
 */
 select

@@ -2,7 +2,7 @@
 description: >
   One row per log, GPU and thing that is wrong with it at that moment: clocks that are held down (an idle GPU and clocks that somebody set
   are no fault), uncorrectable memory errors, rows to be remapped, pages to be retired, fewer PCIe lanes than it has, a reset that the driver
-  asks for. Counts are since the driver was loaded, or over the GPU's life. A link's generation falls when a GPU idles, and is no fault.
+  asks for. Memory errors since the driver was loaded are errors; those over the GPU's life are for the record. A link's generation falls when a GPU idles, and is no fault.
 feeds: cluster_event
 */
 with lane as (
@@ -30,10 +30,11 @@ judged as (
                 regexp_matches(entry.key, '^clocks_(?:throttle|event)_reasons/clocks_(?:throttle|event)_reason_')
                 and entry.value = 'Active'
                 then regexp_extract(entry.key, 'clocks_(?:throttle|event)_reason_(.+)$', 1)
-            when starts_with(entry.key, 'ecc_errors/') and contains(entry.key, 'uncorrectable') and entry.value_number > 0
-                then 'ecc-uncorrectable'
-            when entry.key = 'ecc_errors/volatile/double_bit/total' and entry.value_number > 0 then 'ecc-uncorrectable'
-            when entry.key = 'ecc_errors/aggregate/double_bit/total' and entry.value_number > 0 then 'ecc-uncorrectable'
+            when
+                starts_with(entry.key, 'ecc_errors/')
+                and (contains(entry.key, 'uncorrectable') or ends_with(entry.key, '/double_bit/total'))
+                and entry.value_number > 0
+                then case when starts_with(entry.key, 'ecc_errors/volatile/') then 'ecc-uncorrectable' else 'ecc-uncorrectable-past' end
             when entry.key = 'remapped_rows/remapped_row_pending' and entry.value = 'Yes' then 'row-remap-pending'
             when entry.key = 'remapped_rows/remapped_row_failure' and entry.value = 'Yes' then 'row-remap-failure'
             when entry.key = 'retired_pages/pending_retirement' and entry.value = 'Yes' then 'page-retirement-pending'
@@ -73,4 +74,3 @@ inner join nvidia_smi_log as log
 where
     entry.code is not null
     and entry.code not in ('gpu_idle', 'applications_clocks_setting', 'display_clocks_setting')
-    and not regexp_matches(entry.code, 'counters?/')

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per output of Slurm and partition, or of the whole controller (sdiag, without a partition): jobs that wait and run,
-  nodes by state. A node that is drained is not counted as down or idle.
+  One row per output of Slurm and partition, or of the whole controller (sdiag, without a partition): nodes by state, or jobs that
+  wait and run. A node that is drained is not counted as down or idle. Tasks of an array that still wait are one job in squeue.
 feeds: scheduler_queue
 */
 with node as (
@@ -68,6 +68,25 @@ partition_nodes as (
         queue
 ),
 
+queued as (
+    select
+        job.artifact_manifest_digest,
+        job.raw_path,
+        job.partition as queue,
+        min(job.raw_offset) as raw_offset,
+        max(job.raw_offset + job.raw_length) - min(job.raw_offset) as raw_length,
+        count(*) filter (where known.state = 'PENDING') as pending,
+        count(*) filter (where known.has_started and not known.has_ended) as running
+    from slurm_job as job
+    inner join slurm_job_state as known
+        on known.state = split_part(job.state, '+', 1)
+    where job.source = 'squeue' and job.partition is not null
+    group by
+        job.artifact_manifest_digest,
+        job.raw_path,
+        job.partition
+),
+
 controller as (
     select
         artifact_manifest_digest,
@@ -81,6 +100,28 @@ controller as (
         artifact_manifest_digest,
         raw_path
     having count(*) filter (where key in ('jobs_pending', 'jobs_running')) > 0
+),
+
+pressure as (
+    select
+        artifact_manifest_digest,
+        raw_path,
+        queue,
+        raw_offset,
+        raw_length,
+        pending,
+        running
+    from queued
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        null as queue,
+        raw_offset,
+        raw_length,
+        try_cast(pending as bigint) as pending,
+        try_cast(running as bigint) as running
+    from controller
 )
 
 select
@@ -110,12 +151,12 @@ left join slurm_asked as asked
 union all
 select
     'slurm' as scheduler,
-    null as queue,
+    found.queue,
     null as resource,
     null as nominal_quota,
     null as used,
-    try_cast(found.pending as bigint) as pending_workloads,
-    try_cast(found.running as bigint) as admitted_workloads,
+    found.pending as pending_workloads,
+    found.running as admitted_workloads,
     null as node_count,
     null as idle_nodes,
     null as allocated_nodes,
@@ -127,7 +168,7 @@ select
     found.raw_path,
     found.raw_offset,
     found.raw_length
-from controller as found
+from pressure as found
 left join slurm_asked as asked
     on
         asked.artifact_manifest_digest = found.artifact_manifest_digest

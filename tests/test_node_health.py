@@ -43,6 +43,8 @@ def test_values_of_a_log(tmp_path: Path) -> None:
     width = found[0, 0, "pci/pci_gpu_link_info/link_widths/current_link_width"]
     assert (width["value"], width["value_number"], width["unit"]) == ("16x", 16, None)
     assert found[0, 0, "mig_devices/mig_device[1]/fb_memory_usage/total"]["value_number"] == 19967
+    banks = found[0, 0, "remapped_rows/row_remapper_histogram/row_remapper_histogram_max"]
+    assert (banks["value_number"], banks["unit"]) == (192, "bank(s)")
     assert [found[0, 0, key]["value_number"] for key in ("fan_speed", "pci/pci_bus", "uuid", "product_name")] == [None] * 4
     assert found[0, None, "driver_version"]["value"] == "550.54.15" and found[1, 0, "uuid"]["gpu_uuid"] == "GPU-00000000-1"
     assert not any("supported" in key for _, _, key in found) and codes(rows) == {}
@@ -80,13 +82,13 @@ def test_what_is_wrong_with_a_gpu(tmp_path: Path) -> None:
     evidence = tmp_path / "evidence"
     evidence.mkdir()
     good = smi.gpu(1)
-    bad = smi.gpu(2, reason="hw_thermal_slowdown", is_active="Active", width="8x", ecc="2", pending="Yes")
+    bad = smi.gpu(2, reason="hw_thermal_slowdown", is_active="Active", width="8x", ecc="2", pending="Yes", reset="Yes")
     (evidence / "log.xml").write_text(smi.log(good, bad))
     warehouse = warehouse_of(tmp_path, evidence)
     events = warehouse.sql("select code, event_class, severity, gpu_uuid, event_at, is_zone_assumed from cluster_event_fact order by code").to_pylist()
     assert [(event["code"], event["event_class"], event["severity"]) for event in events] == [
-        ("ecc-uncorrectable", "ecc", "error"), ("hw_thermal_slowdown", "throttle", "warning"), ("pcie-width", "pcie_degraded", "warning"),
-        ("row-remap-pending", "row_remap", "warning"),
+        ("ecc-uncorrectable", "ecc", "error"), ("ecc-uncorrectable-past", "ecc", "info"), ("hw_thermal_slowdown", "throttle", "warning"),
+        ("pcie-width", "pcie_degraded", "warning"), ("recovery-action", "gpu_reset", "error"), ("row-remap-pending", "row_remap", "warning"),
     ]
     assert {event["gpu_uuid"] for event in events} == {"GPU-00000000-2"}
     assert {(event["event_at"], event["is_zone_assumed"]) for event in events} == {(datetime(2026, 3, 2, 8, 20, 5, tzinfo=UTC), True)}

@@ -11,6 +11,9 @@ import pytest
 from landed import ISSUE_TABLE, Rows, Subject, codes, place
 from samples import slurm as sample
 
+from warehouse.evidence.tree import list_tree
+from warehouse.landing.contract import Unclaimed
+
 SLURM = Subject("slurm")
 
 
@@ -34,6 +37,16 @@ def test_output_is_recognised_by_what_it_begins_with(tmp_path: Path) -> None:
         "sacct.txt": "sacct", "scontrol.txt": "scontrol", "sinfo.txt": "sinfo", "squeue.json": "json", "sinfo.json": "json", "groups.json": "json",
         "sdiag.json": "json",
     }
+
+
+def test_tables_that_cannot_be_read_say_how_to_write_them(tmp_path: Path) -> None:
+    (tmp_path / "sacct.txt").write_text("JobID           JobName      State \n------------ ---------- ---------- \n501               train  COMPLETED \n")
+    (tmp_path / "squeue.txt").write_text("             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n")
+    found = list(SLURM.ingestor.bundles(list_tree(tmp_path)))
+    assert [(each.path, each.reason.partition(":")[0]) for each in found if isinstance(each, Unclaimed)] == [
+        ("sacct.txt", "sacct without -P"), ("squeue.txt", "squeue as a table")
+    ]
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize("delimiter", ["|", "|#", ","])

@@ -24,10 +24,10 @@ _LEFT_OUT = frozenset({"supported_clocks"})  # some hundred values, the same for
 _MAX_DEPTH = 30
 _MAX_VALUES = 20_000  # of a GPU; real ones have some hundred
 # A number as nvidia-smi writes one, and its unit; 0000 and 08 are parts of an address.
-_NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A-Za-z/%]{0,5}))?")
+_NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A-Za-z/%()]{0,8}))?")
 
 
-_UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us"})
+_UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us", "bank(s)"})
 _NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
 ACCOUNTING, CONTROL, JSON, TABLE = "sacct", "scontrol", "json", "sinfo"
 _HEAD_BYTES = 1 << 16
@@ -22,9 +22,18 @@ _SECTIONS = (
 _PRODUCER = re.compile(rb'"[Ss]lurm"\s*:\s*\{|"association_id"\s*:|"slurmd_version"\s*:|"mcs_label"\s*:|"schedule_cycle_last"\s*:')
 
 
-def cut(tree: Tree) -> Iterator[BundleDraft]:
+_NOT_READ = (  # columns that are cut off to a width, and names with blanks, cannot be told apart
+    (re.compile(rb"\s*JobID(?:Raw)?\s+\S.*\n[\s-]*-{4,}"), "sacct without -P: write it with sacct -P"),
+    (re.compile(rb"\s*JOBID\s+PARTITION\s+NAME\s+USER\s"), "squeue as a table: write it with squeue --json"),
+)
+
+
+def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
     """One draft a file."""
     for path, file in tree.files.items():
+        for mark, reason in _NOT_READ:
+            if mark.match(tree.head(path, 1024)):
+                yield Unclaimed(path, reason)
         if (role := _role(tree, path)) is not None:
             media_type = "application/json" if role == JSON else "text/plain"
             yield BundleDraft((DraftFile(path.rpartition("/")[2], file, media_type, role),))

@@ -7,7 +7,7 @@ from pathlib import Path
 _HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">\n'
 
 
-def gpu(index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Active", width: str = "16x", ecc: str = "0", pending: str = "No") -> str:
+def gpu(index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Active", width: str = "16x", ecc: str = "0", pending: str = "No", reset: str = "No") -> str:
     """A GPU whose uuid ends in its index."""
     return f"""\
 	<gpu id="00000000:0{index}:00.0">
@@ -26,6 +26,8 @@ def gpu(index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Activ
 			</mig_device>
 		</mig_devices>
 		<uuid>GPU-00000000-{index}</uuid>
+		<gpu_reset_status><reset_required>{reset}</reset_required></gpu_reset_status>
+		<gpu_recovery_action>None</gpu_recovery_action>
 		<pci>
 			<pci_bus>0{index}</pci_bus>
 			<pci_gpu_link_info>
@@ -44,11 +46,14 @@ def gpu(index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Activ
 		</clocks_event_reasons>
 		<ecc_errors>
 			<volatile><dram_uncorrectable>{ecc}</dram_uncorrectable></volatile>
+			<aggregate><dram_uncorrectable>{ecc}</dram_uncorrectable><sram_threshold_exceeded>No</sram_threshold_exceeded></aggregate>
+			<channel_repair_pending>No</channel_repair_pending>
 		</ecc_errors>
 		<remapped_rows>
 			<remapped_row_corr>3</remapped_row_corr>
 			<remapped_row_pending>{pending}</remapped_row_pending>
 			<remapped_row_failure>No</remapped_row_failure>
+			<row_remapper_histogram><row_remapper_histogram_max>192 bank(s)</row_remapper_histogram_max></row_remapper_histogram>
 		</remapped_rows>
 		<gpu_power_readings>
 			<instant_power_draw> 66.84 W </instant_power_draw>

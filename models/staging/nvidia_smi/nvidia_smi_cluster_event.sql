@@ -1,7 +1,7 @@
 /*
 description: >
   One row per log, GPU and thing that is wrong with it at that moment: clocks that are held down (an idle GPU and clocks that somebody set
-  are no fault), uncorrectable memory errors, rows to be remapped, pages to be retired, fewer PCIe lanes than it has, a reset that the driver
+  are no fault), uncorrectable memory errors, rows to be remapped, pages to be retired, repairs that are due, fewer PCIe lanes than it has, a reset that the driver
   asks for. Memory errors since the driver was loaded are errors; those over the GPU's life are for the record. A link's generation falls when a GPU idles, and is no fault.
 feeds: cluster_event
 */
@@ -38,6 +38,11 @@ judged as (
             when entry.key = 'remapped_rows/remapped_row_pending' and entry.value = 'Yes' then 'row-remap-pending'
             when entry.key = 'remapped_rows/remapped_row_failure' and entry.value = 'Yes' then 'row-remap-failure'
             when entry.key = 'retired_pages/pending_retirement' and entry.value = 'Yes' then 'page-retirement-pending'
+            when entry.key in ('ecc_errors/channel_repair_pending', 'ecc_errors/tpc_repair_pending') and entry.value = 'Yes' then 'repair-pending'
+            when entry.key = 'ecc_errors/unrepairable_memory' and entry.value = 'Yes' then 'memory-unrepairable'
+            when entry.key like 'ecc_errors/%/sram_threshold_exceeded' and entry.value = 'Yes' then 'sram-threshold-exceeded'
+            when starts_with(entry.key, 'gpu_reset_status/') and entry.value = 'Yes' then 'recovery-action'
+            when entry.value in ('GPU requires reset', 'ERR!') then 'recovery-action'
             when entry.key = 'gpu_recovery_action' and entry.value not in ('None', 'N/A') then 'recovery-action'
             when ends_with(entry.key, '/current_link_width') and lane.lanes < lane.most then 'pcie-width'
         end as code

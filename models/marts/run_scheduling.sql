@@ -26,54 +26,91 @@ columns:
   event_count: {type: bigint, description: "Warnings and errors on those nodes between start and end of the job, or to its last known moment; NULL: start or nodes are not known"}
   service_name: {type: varchar, description: "The service of KServe that the run's pod is of"}
 */
-with candidate as (
+with job_name as (
+    select
+        scheduler,
+        cluster,
+        scheduler_run_id,
+        scheduler_run_id as name
+    from scheduler_job_fact
+    union
+    select
+        scheduler,
+        cluster,
+        scheduler_run_id,
+        displayed_id as name
+    from scheduler_job_fact
+    where displayed_id is not null
+),
+
+job_object as (
+    select
+        scheduler,
+        cluster,
+        scheduler_run_id,
+        job_uid as uid
+    from scheduler_job_fact
+    where job_uid is not null
+    union
+    select
+        scheduler,
+        cluster,
+        scheduler_run_id,
+        name as uid
+    from job_name
+),
+
+pod as (
+    select
+        scheduler,
+        cluster,
+        scheduler_run_id,
+        pod_uid
+    from scheduler_allocation
+    where scheduler_run_id is not null and pod_uid is not null
+    union
+    select
+        scheduler,
+        cluster,
+        scheduler_run_id,
+        job_uid as pod_uid
+    from scheduler_job_fact
+    where job_uid is not null
+),
+
+candidate as (
     select
         run.run_id,
         'scheduler_run_id' as join_method,
         1 as place,
-        job.scheduler,
-        job.cluster,
-        job.scheduler_run_id
+        job_name.scheduler,
+        job_name.cluster,
+        job_name.scheduler_run_id
     from benchmark_run_fact as run
-    inner join scheduler_job_fact as job
-        on run.scheduler_run_id in (job.scheduler_run_id, job.displayed_id)
-    union
+    inner join job_name
+        on job_name.name = run.scheduler_run_id
+    union all
     select
         run.run_id,
         'job_uid' as join_method,
         2 as place,
-        job.scheduler,
-        job.cluster,
-        job.scheduler_run_id
+        job_object.scheduler,
+        job_object.cluster,
+        job_object.scheduler_run_id
     from benchmark_run_fact as run
-    inner join scheduler_job_fact as job
-        on run.job_uid in (job.job_uid, job.scheduler_run_id, job.displayed_id)
-    union
+    inner join job_object
+        on job_object.uid = run.job_uid
+    union all
     select
         run.run_id,
         'pod_uid' as join_method,
         3 as place,
-        job.scheduler,
-        job.cluster,
-        job.scheduler_run_id
+        pod.scheduler,
+        pod.cluster,
+        pod.scheduler_run_id
     from benchmark_run_fact as run
-    inner join scheduler_job_fact as job
-        on job.job_uid = run.pod_uid
-    union
-    select
-        run.run_id,
-        'pod_uid' as join_method,
-        3 as place,
-        job.scheduler,
-        job.cluster,
-        job.scheduler_run_id
-    from benchmark_run_fact as run
-    inner join scheduler_allocation as pod
+    inner join pod
         on pod.pod_uid = run.pod_uid
-    inner join scheduler_job_fact as job
-        on
-            job.scheduler = pod.scheduler
-            and job.scheduler_run_id = pod.scheduler_run_id
 ),
 
 best as (

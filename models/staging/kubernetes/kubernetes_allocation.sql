@@ -23,9 +23,33 @@ workload as (
         job_uid,
         min(scheduler_run_id) as scheduler_run_id
     from scheduler_job_fact
-    where scheduler = 'kueue'
+    where scheduler = 'kueue' and job_uid is not null
     group by job_uid
     having count(*) = 1
+),
+
+owned as (
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        unnest([uid, job_uid, owner_uid]) as uid
+    from kubernetes_pod
+),
+
+pod_workload as (
+    select
+        owned.artifact_manifest_digest,
+        owned.raw_path,
+        owned.raw_offset,
+        min(workload.scheduler_run_id) as scheduler_run_id
+    from owned
+    inner join workload
+        on workload.job_uid = owned.uid
+    group by
+        owned.artifact_manifest_digest,
+        owned.raw_path,
+        owned.raw_offset
 )
 
 select
@@ -48,8 +72,11 @@ left join finished
         finished.artifact_manifest_digest = pod.artifact_manifest_digest
         and finished.raw_path = pod.raw_path
         and finished.raw_offset = pod.raw_offset
-left join workload
-    on workload.job_uid in (pod.uid, pod.job_uid, pod.owner_uid)
+left join pod_workload as workload
+    on
+        workload.artifact_manifest_digest = pod.artifact_manifest_digest
+        and workload.raw_path = pod.raw_path
+        and workload.raw_offset = pod.raw_offset
 where pod.node_name is not null
 qualify
     row_number() over (
@@ -58,6 +85,5 @@ qualify
             try_cast(pod.resource_version as hugeint) desc nulls last,
             pod.artifact_manifest_digest,
             pod.raw_path,
-            pod.raw_offset,
-            workload.scheduler_run_id
+            pod.raw_offset
     ) = 1

@@ -40,7 +40,7 @@ with found as (
         container.finished_at as first_seen_at,
         container.finished_at as last_seen_at,
         false as is_zone_assumed,
-        container.restarts as count,
+        null::bigint as count,
         'stated' as certainty,
         'error' as severity,
         pod.node_name,
@@ -50,7 +50,7 @@ with found as (
         'Pod' as object_kind,
         concat_ws('/', container.pod_name, container.container) as object_name,
         container.pod_uid as object_id,
-        concat_ws(': ', container.message, 'exit code ' || container.exit_code) as message,
+        concat_ws(', ', container.message, 'exit code ' || container.exit_code, 'restarts ' || container.restarts) as message,
         container.artifact_manifest_digest,
         container.raw_path,
         container.raw_offset,
@@ -82,7 +82,6 @@ qualify
             event_at
         order by
             last_seen_at desc nulls last,
-            count desc nulls last,
             artifact_manifest_digest,
             raw_path,
             raw_offset

@@ -22,7 +22,9 @@ _CANCELLED_BY = re.compile(r"(CANCELLED)\s+by\s+(\S+)")
 
 def present(text: str | None) -> str | None:
     """The text, however long, or None where Slurm says that there is none."""
-    text = clean(text or "").strip()
+    if not text:  # most cells are empty
+        return None
+    text = clean(text).strip()
     return None if text.casefold() in NOTHING else text
 
 

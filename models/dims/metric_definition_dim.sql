@@ -57,5 +57,7 @@ from (
     ('avg_bus_bandwidth_gb_per_s', 1, 'Mean of bus bandwidth over all sizes and placements of one test, as nccl-tests states it', 'GB/s', 'higher'),
     ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
     ('cpu_util_pct', 2, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
+    ('queue_wait_s', 1, 'From submission of a job, or creation of a Workload, to the first reservation of quota; for Slurm, which has no quota, to the start of the last attempt', 's', 'lower'),
+    ('admission_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

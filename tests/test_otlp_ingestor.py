@@ -46,7 +46,7 @@ def test_a_span_belongs_to_the_run_on_its_node_or_to_none(tmp_path: Path) -> Non
     stated = sample.span(9, sample.START, 0.5)
     stated["attributes"].append({"key": "benchmark.run_id", "value": {"stringValue": "a"}})
     (tmp_path / "tree/t.json").write_text(json.dumps(sample.document(*spans, stated)))
-    found = built(tmp_path, [], ("a", 0, 120, "gpu01", None), ("b", 60, 120, "gpu01", None), ("c", 0, 120, "gpu02", None))
+    found = built(tmp_path, [], ("a", 0, 120, "gpu01", None, None), ("b", 60, 120, "gpu01", None, None), ("c", 0, 120, "gpu02", None, None))
     rows = found.sql("select request_id, run_id, join_method, is_ambiguous, queue_ms, ttft_ms, output_tokens from trace_span_fact order by all").to_pylist()
     assert [(row["request_id"], row["run_id"], row["join_method"], row["is_ambiguous"]) for row in rows] == [
         ("cmpl-0", "a", "node", False), ("cmpl-1", None, None, True), ("cmpl-2", None, None, False), ("cmpl-9", "a", "run_id", False),

@@ -58,6 +58,7 @@ from (
     ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
     ('cpu_util_pct', 2, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
     ('queue_wait_s', 1, 'From submission of a job, or creation of a Workload, to the first reservation of quota; for Slurm, which has no quota, to the start of the last attempt', 's', 'lower'),
-    ('admission_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
+    ('admission_wait_s', 1, 'From the creation of a Workload to its first admission, with the wait for quota: kueue_admission_wait_time_seconds', 's', 'lower'),
+    ('admission_checks_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

@@ -28,7 +28,8 @@ columns:
   ended_at: {type: timestamptz, unit: UTC, description: "End; NULL: not ended, or not known"}
   is_zone_assumed: {type: boolean, description: "Whether the times' zone was assumed, not stated"}
   queue_wait_s: {type: double, unit: s, description: "From submission to quota; for Slurm, which has none, to start", tests: [{range: {min: 0}}]}
-  admission_wait_s: {type: double, unit: s, description: "From quota to admission; NULL for Slurm", tests: [{range: {min: 0}}]}
+  admission_wait_s: {type: double, unit: s, description: "From submission to admission, with queue_wait_s; NULL for Slurm", tests: [{range: {min: 0}}]}
+  admission_checks_wait_s: {type: double, unit: s, description: "From quota to admission: the time of admission checks, such as provisioning; NULL for Slurm", tests: [{range: {min: 0}}]}
   has_negative_wait: {type: boolean, feed: false, description: "Whether a wait would be negative: the times contradict each other, or their zones do", tests: [not_null]}
   is_history_lost: {type: boolean, description: "Whether the job was evicted before the first transition that is known, so that its first waits are not"}
   node_count: {type: bigint, description: "Nodes"}
@@ -65,7 +66,8 @@ select
     job.is_zone_assumed,
     case when job.queue_wait_s >= 0 then job.queue_wait_s end as queue_wait_s,
     case when job.admission_wait_s >= 0 then job.admission_wait_s end as admission_wait_s,
-    coalesce(least(job.queue_wait_s, job.admission_wait_s) < 0, false) as has_negative_wait,
+    case when job.admission_checks_wait_s >= 0 then job.admission_checks_wait_s end as admission_checks_wait_s,
+    coalesce(least(job.queue_wait_s, job.admission_wait_s, job.admission_checks_wait_s) < 0, false) as has_negative_wait,
     job.is_history_lost,
     job.node_count,
     job.gpu_count,

@@ -66,7 +66,7 @@ timed as (
         run.status,
         coalesce(hardware.gpu_count, sampled.gpu_count) as gpu_count,
         (epoch_us(run.ended_at) - epoch_us(run.started_at)) / 3.6e9 as hours,
-        run.queue_wait_s + coalesce(run.admission_wait_s, 0) as waited_s,
+        coalesce(run.admission_wait_s, run.queue_wait_s) as waited_s,
         utilised.sampled_gpu_hours,
         utilised.idle_gpu_hours,
         held_back.throttled_gpu_hours

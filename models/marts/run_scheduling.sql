@@ -16,7 +16,7 @@ columns:
   ended_at: {type: timestamptz, unit: UTC, description: "End of the job"}
   is_zone_assumed: {type: boolean, description: "Whether the zone of the job's times was assumed"}
   queue_wait_s: {type: double, unit: s, description: "From submission to quota, or for Slurm to start; what the run itself states, else its job's"}
-  admission_wait_s: {type: double, unit: s, description: "From quota to admission; what the run itself states, else its job's"}
+  admission_wait_s: {type: double, unit: s, description: "From submission to admission, with queue_wait_s; what the run itself states, else its job's"}
   evictions: {type: bigint, description: "How often the job was evicted or started again"}
   queue: {type: varchar, description: "Queue or partition"}
   resource_flavor: {type: varchar, description: "Flavor"}

@@ -24,6 +24,7 @@ from samples import (
     mlperf_training,
     prices,
     superbench,
+    thoth,
     trtllm_bench,
 )
 
@@ -73,6 +74,10 @@ FAMILIES = {
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
     "prices": Family(prices.write_lists, endless=r".*"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
+    "thoth": Family(
+        thoth.write_all, endless=r".*scheduled\.txt", free_text=r".*build/log|.*Pipfile",
+        counted=frozenset({"result_number", "result_count", "stack_number"}),
+    ),
     "trtllm_bench": Family(trtllm_bench.write_all, counted=frozenset({"request_index"})),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

@@ -32,7 +32,8 @@ def add_campaign(bundle: Bundle, buffer: RowBuffer) -> None:
     first = (reports or scheduled or specifications)[0]
     stated = stated_in(bundle, first, Report(buffer, first, None), _DEPTH) if reports else None
     document_id = stated.text("metadata/document_id") if stated else None
-    key = f"thoth/{document_id or f'dependency-monkey-{bundle.manifest.by_path[first].sha256[:16]}'}"
+    kind = "dependency_monkey" if reports or scheduled else "amun"
+    key = f"thoth/{document_id or f'{kind}-{bundle.manifest.by_path[first].sha256[:16]}'}"
     for path in reports:
         found = stated if path == first and stated else stated_in(bundle, path, Report(buffer, path, None), _DEPTH)
         _add_responses(buffer, path, key, found)
@@ -51,7 +52,7 @@ def add_campaign(bundle: Bundle, buffer: RowBuffer) -> None:
             "skipped_count": stated.record.count("result/report/skipped"),
         }
     buffer.add(
-        "thoth_campaign", first, 0, bundle.manifest.by_path[first].bytes, campaign_key=key,
+        "thoth_campaign", first, 0, bundle.manifest.by_path[first].bytes, campaign_key=key, kind=kind,
         name=landed_text(clean(name)) if isinstance(name, str) else None, **columns,
     )
 

@@ -25,6 +25,8 @@ def add_document(bundle: Bundle, raw_path: str, buffer: RowBuffer) -> None:
     key = f"thoth/{document_id or bundle.digest[:16]}"
     state, reason = state_of(stated)
     subject = None
+    if kind == "unknown":
+        report("unknown-analyzer", f"{stated.value('metadata/analyzer')!r}: its result is not read"[:200], severity="error")
     if kind == "adviser":
         add_stacks(buffer, raw_path, key, stated, "result/report/products")
         subject = stated.text("result/parameters/recommendation_type")

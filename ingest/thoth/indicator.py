@@ -119,7 +119,7 @@ def add_values(
             report.at("not-a-number", f"{pair.key[:80]}: {(json_text(value) or '')[:80]}", pair.element, severity)
         text = json_text(value)
         buffer.add(
-            "thoth_indicator_value", raw_path, pair.element.offset, pair.element.length, run_id=run_id,
+            "thoth_indicator_entry", raw_path, pair.element.offset, pair.element.length, run_id=run_id,
             indicator_name=indicator.name if indicator else None, component=indicator.component if indicator else None,
             kind=pair.kind, key=clean(pair.key).replace("/", "__")[:MAX_KEY_CHARACTERS], value_type=_type(value),
             value_text=None if text is None else landed_text(clean(text)), value_number=number,

@@ -52,7 +52,7 @@ TABLES = {
         *_texts("kernel_version", "os_name", "os_version", "python_version", "cuda_version"),
         *(field.with_nullable(True) for field in WORKLOAD_FIELDS),
     ),
-    "thoth_indicator_value": landing_schema(
+    "thoth_indicator_entry": landing_schema(
         RUN_ID,
         *_texts("indicator_name", "component"),
         pa.field("kind", _TEXT, nullable=False),  # parameter, result, score, other
@@ -86,6 +86,7 @@ TABLES = {
     ),
     "thoth_campaign": landing_schema(
         pa.field("campaign_key", _TEXT, nullable=False),
+        pa.field("kind", _TEXT, nullable=False),  # dependency_monkey; amun: specifications that were sent by hand
         *_texts("name", "tool_version", "parameters", "seed"),
         pa.field("requested_count", _COUNT),
         pa.field("skipped_count", _COUNT),

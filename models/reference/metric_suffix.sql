@@ -18,6 +18,7 @@ from (
     values
     ('_ns', 'ns', 'lower'),
     ('_us', 'us', 'lower'),
+    ('_usecs', 'us', 'lower'),
     ('_ms', 'ms', 'lower'),
     ('_s', 's', 'lower'),
     ('_per_s', '1/s', 'higher'),

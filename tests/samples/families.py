@@ -19,6 +19,7 @@ from samples import (
     llm_d_report,
     llmperf,
     lm_eval,
+    mlflow,
     mlperf_endpoints,
     mlperf_inference,
     mlperf_training,
@@ -65,6 +66,10 @@ FAMILIES = {
     ),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "lm_eval": Family(lm_eval.write_all),
+    "mlflow": Family(
+        mlflow.write_all, endless=r".*metrics/.*|.*meta\.yaml|.*experiment\.yaml", free_text=r".*(?:tags|params)/.*|.*experiment\.yaml|.*meta\.yaml",
+        counted=frozenset({"sample_index", "baseline_index", "node_rank"}),
+    ),
     "mlperf_endpoints": Family(mlperf_endpoints.write_all),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,

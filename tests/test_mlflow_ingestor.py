@@ -140,6 +140,11 @@ def test_the_status_is_a_number_or_a_name(status: Any, landed_as: str, reason: s
     assert (run["status"], run["status_reason"], run["ended_at"]) == (landed_as, reason, None)
 
 
+def test_a_metric_may_name_its_data_set(tmp_path: Path) -> None:
+    rows = land_run(tmp_path, files={"metrics/m": "1795212835135 2.5 3 valid 0a1b2c3d\n"})
+    assert [(row["value"], row["step"]) for row in rows["mlflow_metric"] if row["key"] == "m"] == [(2.5, 3)] and not codes(rows)["not-a-metric"]
+
+
 def test_a_metric_without_steps_is_of_the_first_node(tmp_path: Path) -> None:
     mlflow.write_run(tmp_path / "tree", {"0": mlflow.SERIES["0"]})
     mlflow.put(tmp_path / "tree" / mlflow.EXPERIMENT / mlflow.RUN / "metrics/node_cpu_hours", "1795212835135 7.5\n")

@@ -182,6 +182,15 @@ def test_another_script_is_another_workload(sample: Project, tmp_path: Path) -> 
     assert len(same) == 2 and len(set(same)) == 1
 
 
+def test_the_workload_has_the_parameters_as_the_script_wrote_them(tmp_path: Path) -> None:
+    parameters = {"on": True, "none": None, "text": "x", "list": [1, 2.5, "a"], "deep": {"size": 3}, "half": 0.5, "random_seed": 7}
+    [run] = land_result(tmp_path, stdout=thoth.indicator(4.0, "PiNew", parameters))["thoth_run"]
+    assert json.loads(run["workload_document"]) == {
+        "component": "tensorflow", "indicator_name": "PiNew", "script_sha256": thoth.SCRIPT,
+        "parameters": {key: value for key, value in parameters.items() if key != "random_seed"},
+    }
+
+
 def test_units_are_those_of_the_indicator(sample: Project) -> None:
     assert sql_of(sample)("select distinct indicator, metric, unit, better from measurement order by all") == [
         ("PiConv2D", "elapsed", "ms", "lower"), ("PiConv2D", "rate", "Gflop/s", "higher"),

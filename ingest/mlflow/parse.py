@@ -91,14 +91,14 @@ def _add_metric(bundle: Bundle, path: str, run_id: str, buffer: RowBuffer) -> No
             report.at("unfinished-line", f"{key[:80]}: the last line has no end, so it is not used", line, "error")
             break
         parts = clean(decoded(line, report)).split(" ")
-        if len(parts) not in (2, 3):
+        if len(parts) not in (2, 3, 5):  # five: with the name and digest of a data set
             report.at("not-a-metric", f"time, value and step are expected: {' '.join(parts)[:80]}", line, "error")
             continue
-        value, step = number_in(parts[1]), number_in(parts[2]) if len(parts) == 3 else None
+        value, step = number_in(parts[1]), number_in(parts[2]) if len(parts) > 2 else None
         if value is None:
             code = "non-finite-number" if is_non_finite(parts[1]) else "not-a-number"
             report.at(code, f"{key[:80]}: {parts[1][:80]}", line, "error")
-        if len(parts) == 3 and (step is None or whole(step) is None):
+        if len(parts) > 2 and (step is None or whole(step) is None):
             report.at("not-an-integer", f"step: {parts[2][:80]}", line, "error")
         buffer.add(
             "mlflow_metric", path, line.offset, len(line.data), run_id=run_id, key=key, value=value, value_text=landed_text(parts[1]),

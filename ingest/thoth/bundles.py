@@ -10,7 +10,7 @@ from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 SPECIFICATION, BUILD_LOG, RESULT, HWINFO, OTHER = "specification", "build_log", "result", "hwinfo", "other"
 REPORT, SCHEDULED, DOCUMENT, PACKAGE_LIST, INPUT = "report", "scheduled", "document", "package_list", "input"
 _PART = re.compile(
-    r"(?P<folder>(?:.*/)?)(?P<part>build/(?:Dockerfile|log|specification)|results/(?P<number>[0-9]{1,9})/(?:result|hwinfo|log))"
+    r"(?P<folder>(?:.*/)?)(?P<part>build/(?:Dockerfile|log|specification)|results/(?P<number>0|[1-9][0-9]{0,8})/(?:result|hwinfo|log))"
     r"(?P<ending>(?:\.json)?)",
     re.DOTALL,
 )

@@ -14,6 +14,7 @@ _STDOUT = "stdout"
 _SECTIONS = {"@parameters": "parameter", "@result": "result"}
 _TYPES = {bool: "boolean", str: "string", int: "integer", dict: "json", list: "json", type(None): "null"}
 DEPTH = 20  # objects nested deeper stay JSON text
+_DEEPEST = 100  # of the values in a workload document, whose canonical form is made by recursion
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,11 @@ def indicator_of(pairs: list[Pair], report: Report) -> Indicator | None:
     shared = sorted(key for kind, key in by_key if kind == "parameter" and ("result", key) in by_key)
     if shared:
         report.at("indicator-keys-overlap", f"@parameters and @result share {', '.join(shared)[:200]}", by_key["result", shared[0]])
-    parameters = {clean(pair.key): _plain(pair.element.value) for pair in pairs if pair.kind == "parameter"}
+    try:
+        parameters = _nested(pair for pair in pairs if pair.kind == "parameter")
+    except RecursionError:
+        report.at("workload-not-canonical", "the parameters are nested too deep", pairs[0].element)
+        parameters = {}
     return Indicator(name, component, parameters or None)
 
 
@@ -130,10 +135,29 @@ def _type(value: Any) -> str:
     return _TYPES.get(type(value), "float")
 
 
-def _plain(value: Any) -> Any:
-    """A value as a workload document states it."""
-    number = None if isinstance(value, str) else json_number(value)
-    if number is not None:
-        return exact_number(number)
-    text = json_text(value)
-    return None if text is None else clean(text)
+def _nested(pairs: Iterable[Pair]) -> dict[str, Any]:
+    """Parameters as the script wrote them, as a workload document states them: the same as of a recording."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        *outer, key = clean(pair.key).split("/")
+        place = found
+        for name in outer:
+            inner = place.setdefault(name, {})
+            place = inner if isinstance(inner, dict) else {}
+        place[key] = _plain(pair.element.value)
+    return found
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        raise RecursionError
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_plain(each, depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {clean(key): _plain(each, depth + 1) for key, each in value.items()}
+    number = json_number(value)
+    return None if number is None else exact_number(number)

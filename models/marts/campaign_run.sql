@@ -13,6 +13,24 @@ columns:
   has_stated_packages: {type: boolean, description: "Whether the run had the packages that the campaign chose; NULL where one of them is not stated"}
   score: {type: double, description: "The score that the campaign gave the stack before it ran"}
 */
+with matched as (
+    select
+        member.campaign_key,
+        member.member,
+        run.run_id
+    from campaign_member as member
+    inner join benchmark_run_fact as run
+        on run.run_id = member.run_id
+    union
+    select
+        member.campaign_key,
+        member.member,
+        run.run_id
+    from campaign_member as member
+    inner join benchmark_run_fact as run
+        on run.scheduler_run_id = member.scheduler_run_id
+)
+
 select
     member.campaign_key,
     campaign.name as campaign,
@@ -25,9 +43,11 @@ select
 from campaign_member as member
 inner join campaign_dim as campaign
     on campaign.campaign_key = member.campaign_key
-left join benchmark_run_fact as run
+left join matched
     on
-        run.run_id = member.run_id
-        or run.scheduler_run_id = member.scheduler_run_id
+        matched.campaign_key = member.campaign_key
+        and matched.member = member.member
+left join benchmark_run_fact as run
+    on run.run_id = matched.run_id
 left join software_version_dim as software
     on software.software_version_key = run.software_version_key

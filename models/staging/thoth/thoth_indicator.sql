@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per key that a result's script printed, and per condition that Amun recorded with it: usage__ru_*, hwinfo__*,
-  and the requests of the inspection. Conditions of a result that names no indicator are of the indicator amun.
+  One row per key that a result's script printed, and per condition that Amun recorded with it: hwinfo__*, the requests
+  of the inspection, and usage__ru_* where benchmark_run_fact has no column for it. Conditions of a result that names no indicator are of the indicator amun.
 grain: [run_id, artifact_manifest_digest, kind, key]
 feeds: performance_indicator
 */
@@ -21,6 +21,11 @@ inner join thoth_run as run
     on
         run.run_id = value.run_id
         and run.artifact_manifest_digest = value.artifact_manifest_digest
+where
+    value.kind <> 'other'
+    or value.key not in (
+        'usage__ru_utime', 'usage__ru_stime', 'usage__ru_maxrss', 'usage__ru_minflt', 'usage__ru_majflt', 'usage__ru_nvcsw', 'usage__ru_nivcsw'
+    )
 group by
     value.run_id,
     value.artifact_manifest_digest,

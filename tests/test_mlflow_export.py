@@ -78,7 +78,7 @@ def test_a_run_is_written_once_a_build(project: Project, client: Any, tmp_path: 
 def test_a_store_that_takes_nothing_is_an_error(project: Project, client: Any, tmp_path: Path, wh_on: WhOn) -> None:
     (tmp_path / "file").write_text("no folder")
     status, out, err = wh_on(project, "export", "mlflow", RUN_ID, "--to", str(tmp_path / "file"))
-    assert (status, out) == (ExitCode.FAILED, "") and "WH541" in err
+    assert (status, out) == (ExitCode.FAILED, "") and "WH551" in err
 
 
 def test_without_mlflow_the_error_says_how_to_get_it(project: Project, tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch) -> None:

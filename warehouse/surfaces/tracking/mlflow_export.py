@@ -32,7 +32,7 @@ class Exported:
 
 
 def export_to_mlflow(record: RunRecord, to: str, experiment: str | None = None) -> Exported:
-    """Write a record into the tracking store at an address or in a folder. Raises WH006 where MLflow is not installed, WH541 where it
+    """Write a record into the tracking store at an address or in a folder. Raises WH006 where MLflow is not installed, WH551 where it
     does not take the run."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # it would report each use to its makers
     uri = to
@@ -54,7 +54,7 @@ def export_to_mlflow(record: RunRecord, to: str, experiment: str | None = None) 
         return Exported(there or _written(client, experiment_id, record), name, there is not None)
     except (MlflowException, OSError) as error:
         message = printable(" ".join(str(error).split()))[:300]
-        raise WarehouseError("WH541", f"MLflow did not take the run: {message}", printable(to)) from error
+        raise WarehouseError("WH551", f"MLflow did not take the run: {message}", printable(to)) from error
 
 
 def _run_there(client: "MlflowClient", experiment_id: str, record: RunRecord) -> str | None:

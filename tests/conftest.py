@@ -114,6 +114,12 @@ def missed_evidence() -> Path:
 
 
 @pytest.fixture(scope="session")
+def telemetry_evidence() -> Path:
+    """Metrics of servers and GPUs: scrapes, answers, an exported study."""
+    return unpacked_evidence("telemetry")
+
+
+@pytest.fixture(scope="session")
 def aisp_evidence() -> Path:
     """Documents of a suite that checks a cluster, and of the contract of its benchmarks."""
     return unpacked_evidence("aisp")

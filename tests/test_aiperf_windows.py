@@ -45,7 +45,11 @@ def slices(tmp_path: Path, **files: str) -> list[dict[str, Any]]:
     ingest(plan_ingest(tree, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "evidence")
     assert not build(warehouse.project).damaged
     assert warehouse.sql("select count(*) as n from benchmark_run_fact").to_pylist() == [{"n": 1}]
-    return warehouse.sql("from telemetry_slice_fact order by scope, window_start").to_pylist()
+    windows: dict[Any, dict[str, Any]] = {}
+    for row in warehouse.sql("from telemetry_slice_fact order by scope, window_start").to_pylist():
+        window = windows.setdefault((row["scope"], row["window_start"]), {key: row[key] for key in ("scope", "scope_name", "duration_s")})
+        window |= {f"{row['metric']} {name}": row[f"value_{name}"] for name in ("mean", "p99") if row[f"value_{name}"] is not None}
+    return list(windows.values())
 
 
 def test_they_are_evidence_of_the_run_beside_them(tmp_path: Path) -> None:
@@ -65,10 +69,12 @@ def test_windows_of_the_client_and_of_the_server_are_apart(tmp_path: Path) -> No
     rows = slices(tmp_path, json=json.dumps(sample.server_metrics()))
     assert [row["scope"] for row in rows] == ["client"] * 3 + ["server"] * 2
     first, server = rows[0], rows[3:]
-    assert (first["request_count"], first["ttft_mean_ms"], first["ttft_p99_ms"], first["e2e_mean_ms"]) == (1, 30.5, 90, 2500)
-    assert (first["duration_s"], first["output_token_throughput_per_s"], first["requests_running"]) == (1, 87.5, None)
-    assert [(row["requests_running"], row["requests_waiting"], row["kv_cache_used_pct"]) for row in server] == [(4, None, 50), (6, None, 75)]
-    assert server[0]["scope_name"] == 'http://localhost:8000/metrics {"engine":"0"}' and server[0]["ttft_mean_ms"] is None
+    assert (first["request_count mean"], first["ttft_ms mean"], first["ttft_ms p99"], first["e2e_ms mean"]) == (1, 30.5, 90, 2500)
+    assert (first["duration_s"], first["output_token_throughput_per_s mean"], "requests_running mean" in first) == (1, 87.5, False)
+    assert [
+        (row["requests_running mean"], row.get("requests_waiting mean"), row["kv_cache_used_pct mean"]) for row in server
+    ] == [(4, None, 50), (6, None, 75)]
+    assert server[0]["scope_name"] == 'http://localhost:8000/metrics {"engine":"0"}' and "ttft_ms mean" not in server[0]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,8 @@ def test_server_metrics_without_windows_are_one(
     tmp_path: Path, files: dict[str, str], running: float, waiting: float | None, used: float | None
 ) -> None:
     (row,) = [row for row in slices(tmp_path, **files) if row["scope"] == "server"]
-    assert (row["requests_running"], row["requests_waiting"], row["kv_cache_used_pct"]) == pytest.approx((running, waiting, used))
+    found = [row.get(f"{metric} mean") for metric in ("requests_running", "requests_waiting", "kv_cache_used_pct")]
+    assert found == pytest.approx([running, waiting, used])
 
 
 def test_every_series_lands_with_its_labels(tmp_path: Path) -> None:

@@ -602,7 +602,7 @@ def test_every_column_of_the_standard_project_is_understood(standard: ColumnGrap
 
 # Tables that the SQL itself spells out: nothing that lands is under them.
 SPELLED_OUT = {
-    "main.metric_definition_dim", "feed.accelerator_rule", "feed.serving_slo",
+    "main.metric_definition_dim", "feed.accelerator_rule", "feed.serving_slo", "feed.telemetry_metric",
     *(f"staging.{path.stem}" for path in (standard_folder() / "models" / "reference").glob("*.sql")),
 }
 COUNTS = {"mart.wh_runs", "mart.wh_ingest_issues"}  # only numbers of rows: no value flows into them
@@ -619,7 +619,7 @@ def test_every_column_of_the_standard_project_reaches_what_has_landed(standard: 
 
 # Read off the models' SQL: a column, and the landing columns that flow into its value, of these families' tables. What the
 # other families feed must reach what has landed, as above.
-FAMILIES = ("evidence_", "mlperf_inference_", "recorded_", "fabric_check_")
+FAMILIES = ("evidence_", "mlperf_inference_", "recorded_", "fabric_check_", "telemetry_")
 ENTRY = "mlperf_inference_entry"
 CHOSEN = {f"{ENTRY}.source", f"{ENTRY}.key"}  # by `case`: which log's line of which key the metrics of MLPerf are
 BY_HAND: dict[str, set[str]] = {
@@ -647,7 +647,7 @@ BY_HAND: dict[str, set[str]] = {
     "benchmark_run_fact.grade_reason": {"evidence_declaration.grade_reason", "evidence_declaration.benchmark_grade"},
     "serving_outcome_fact.ttft_p99_ms": CHOSEN | {f"{ENTRY}.value_number", f"{ENTRY}.raw_offset"},
     "fabric_outcome_fact.avg_bus_bandwidth_gb_per_s": {"fabric_check_entry.value_number"},
-    "telemetry_slice_fact.power_w": {"mlperf_inference_power_sample.watts"},
+    "telemetry_slice_fact.source_metric": {"telemetry_series.metric"},
     "hardware_topology_dim.gpu_model": {f"{ENTRY}.value", "recorded_run.gpu_model", "fabric_check_run.gpu_model"},
     "hardware_topology_dim.accelerator_name": {f"{ENTRY}.value", "recorded_run.gpu_model", "fabric_check_run.gpu_model"},
     "mlperf_inference_result.power": CHOSEN | {

@@ -151,7 +151,8 @@ class TestCampaign:
 
     def test_only_a_log_that_states_its_time_has_slices(self, campaign: Project) -> None:
         found = sql_of(campaign)(
-            "select scope, scope_name, network_bus_bandwidth_gb_per_s, duration_s from telemetry_slice_fact order by scope, scope_name"
+            "select scope, scope_name, value_mean, duration_s from telemetry_slice_fact where metric = 'network_bus_bandwidth_gb_per_s' "
+            "order by scope, scope_name"
         )
         assert found == [("pair", "gpu01,gpu02", 0.085, 10.0), ("rank", "rank 0", 0.085, 10.0), ("rank", "rank 1", 0.085, 10.0)]
 

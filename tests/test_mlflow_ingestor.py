@@ -75,8 +75,11 @@ def test_a_nodes_use_is_over_time_and_its_traffic_what_happened(sample: Project)
         # 1 s at 20 %, 1 s at 20 %, 1 s at 20 %, 3 s at 90 %, 3 s at 100 %; the disk's counter fell from 60 to 5.
         (1, 5, 9.0, 3.0, 1, None, 70.0, 50.0, pytest.approx(200 / 3), 40.0, None, 80.0, None, 60.0, 8.0),
     ]
-    slices = sql_of(sample)(f"select scope_name, cpu_util_mean_pct, disk_write_bytes from telemetry_slice_fact where run_id = '{RUN_ID}' order by all")
-    assert slices == [("node 0", 75.0, 3670016), ("node 1", 70.0, None)]
+    slices = sql_of(sample)(
+        "select scope_name, metric, unit, coalesce(value_mean, value_delta) from telemetry_slice_fact "
+        f"where run_id = '{RUN_ID}' and metric in ('cpu_util_pct', 'disk_write_bytes') order by all"
+    )
+    assert slices == [("node 0", "cpu_util_pct", "%", 75.0), ("node 0", "disk_write_bytes", "bytes", 3670016.0), ("node 1", "cpu_util_pct", "%", 70.0)]
 
 
 def test_a_report_alone_is_a_run(sample: Project) -> None:
@@ -159,9 +162,9 @@ def test_the_use_of_a_node_is_published_and_verified_also_from_a_recording(tmp_p
     assert wh_on(project, "build")[0] == 0
     sql = sql_of(project)
     [row] = sql(
-        "select node.duration_s = slice.duration_s, node.cpu_avg_utilization_pct = slice.cpu_util_mean_pct, max_t_mem_percent between 0 and 100, "
+        "select node.duration_s > 0.2, node.cpu_avg_utilization_pct = slice.value_mean, max_t_mem_percent between 0 and 100, "
         "node_cpu_hours = node.duration_s * cpu_count / 3600, total_disk_io_write_mb_as_reported from node_performance as node "
-        "inner join telemetry_slice_fact as slice using (run_id) where node.family = 'recorded_run'"
+        "inner join telemetry_slice_fact as slice using (run_id) where node.family = 'recorded_run' and slice.metric = 'cpu_util_pct'"
     )
     assert row == (True, True, True, True, None)
     status, out, err = wh_on(project, "publish", "node_performance", "--as", "provisional")

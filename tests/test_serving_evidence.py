@@ -129,11 +129,14 @@ def test_the_time_slices_of_aiperf_are_windows_of_its_runs(rocm: tuple[Path, War
         window for path in folder.glob("**/*_timeslices.json") for window in json.loads(path.read_text())["timeslices"]
     ]
     (row,) = warehouse.sql(
-        "select count(*) as n, sum(request_count)::bigint as requests, sum(ttft_mean_ms) as ttft from telemetry_slice_fact where scope = 'client'"
+        "select count(distinct (run_id, window_start)) as n, sum(value_mean) filter (where metric = 'request_count')::bigint as requests, "
+        "sum(value_mean) filter (where metric = 'ttft_ms') as ttft from telemetry_slice_fact where scope = 'client'"
     ).to_pylist()
     assert (row["n"], row["requests"]) == (len(slices), sum(window["request_count"]["avg"] for window in slices))
     assert row["ttft"] == pytest.approx(sum(window["time_to_first_token"]["avg"] for window in slices))
-    (server,) = warehouse.sql("select count(*) as n, min(kv_cache_used_pct) as least from telemetry_slice_fact where scope = 'server'").to_pylist()
+    (server,) = warehouse.sql(
+        "select count(*) as n, min(value_mean) as least from telemetry_slice_fact where scope = 'server' and metric = 'kv_cache_used_pct'"
+    ).to_pylist()
     assert server["n"] == 2 and 80 < server["least"] < 90
 
 

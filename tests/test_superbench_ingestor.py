@@ -51,11 +51,12 @@ def test_a_nodes_own_summary_is_not_counted_beside_that_of_all_nodes(tmp_path: P
 def test_a_monitors_samples_are_slices_of_gpus(tmp_path: Path) -> None:
     fabric_check.write(tmp_path / "tree/nodes/gpu-01/monitor.jsonl", superbench.MONITOR)
     sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert sql("select scope, scope_name, node_name, window_start, gpu_util_pct, temperature_c, gpu_memory_used_bytes, power_w, cpu_util_mean_pct "
-               "from telemetry_slice_fact where scope_name = 'gpu 1' order by all limit 1") == [
-        ("gpu", "gpu 1", "gpu-01", datetime(2021, 12, 6, 4, 19, 35, tzinfo=UTC), 57.0, 27.0, 267517952, None, None)
+    assert sql("select scope, node_name, window_start, metric, unit, value_mean from telemetry_slice_fact where scope_name = 'gpu 1' "
+               "order by window_start, metric limit 3") == [
+        ("gpu", "gpu-01", datetime(2021, 12, 6, 4, 19, 35, tzinfo=UTC), *values)
+        for values in (("gpu_memory_used_bytes", "bytes", 267517952), ("gpu_temperature_c", "°C", 27.0), ("gpu_util_pct", "%", 57.0))
     ]
-    assert sql("select count(*) from telemetry_slice_fact") == [(4,)]
+    assert sql("select count(*), count(distinct (scope_name, window_start)) from telemetry_slice_fact") == [(12, 4)]
     assert sql("select is_zone_assumed, duration_s from benchmark_run_fact") == [(True, 11.0)]
 
 
@@ -77,6 +78,6 @@ def test_the_real_results_and_samples(missed_evidence: Path, tmp_path: Path) -> 
     found = sql("select node_name, key, value_number from performance_indicator_fact inner join benchmark_run_fact using (run_id)")
     assert {(node, key): value for node, key, value in found} == truth
     samples = [json.loads(line) for line in (tree / "data/monitor/monitor.jsonl").read_text().splitlines()]
-    assert sorted(sql("select gpu_util_pct from telemetry_slice_fact")) == sorted(
+    assert sorted(sql("select value_mean from telemetry_slice_fact where metric = 'gpu_util_pct'")) == sorted(
         (float(value),) for stated in samples for key, value in stated.items() if key.startswith("gpu_usage:")
     )

@@ -144,6 +144,9 @@ CODES: dict[str, str] = {
     "WH531": "hot metrics would have more series than their budget",
     "WH532": "two rows of a hot metric have the same labels",
     "WH533": "the start of runs is not known, so that recent ones cannot be told from old ones",
+    # explanations
+    "WH541": "a playbook is not known, or one of its checks is not valid",
+    # exports
     "WH551": "an experiment tracker did not take a run",
     # surfaces
     "WH601": "a request cannot be read",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from warehouse.project_file import PROJECT_FILE, ProjectFile, read_project_file
 from warehouse.sql_limits import SqlLimits
 from warehouse.store_place import is_http_address, store_at
 
+PLAYBOOKS = "playbooks"  # a folder of queries that are not query specs
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 STANDARD_PREFIX = "standard/"  # how messages show a file of the standard project
 DEFAULT_KEPT_BUILDS = 3
@@ -83,9 +84,7 @@ class Project:
             path
             for layer in self.layers(kind)
             for path in sorted(layer.rglob(f"*{suffix}"))
-            if not any(
-                part.startswith((".", "_")) and part != "__init__.py" for part in parts_below(path, layer)
-            )
+            if not is_left_out(parts_below(path, layer), kind)
         ]
 
     def shown(self, path: Path) -> str:
@@ -94,6 +93,12 @@ class Project:
             if str(path).startswith(f"{base}{os.sep}"):
                 return prefix + "/".join(parts_below(path, base))
         return str(path)
+
+
+def is_left_out(parts: Sequence[str], kind: str) -> bool:
+    """Whether a file of a kind is none of that kind: it is hidden or private (but for what makes a package), or a check of a playbook."""
+    is_check = kind == "queries" and parts[0] == PLAYBOOKS and len(parts) > 1
+    return is_check or any(part.startswith((".", "_")) and part != "__init__.py" for part in parts)
 
 
 def parts_below(path: Path, folder: Path) -> list[str]:

@@ -56,7 +56,7 @@ from (
     ('bus_bandwidth_gb_per_s', 1, 'Algorithm bandwidth * the factor of the collective and its ranks, e.g. 2(n-1)/n for all-reduce', 'GB/s', 'higher'),
     ('avg_bus_bandwidth_gb_per_s', 1, 'Mean of bus bandwidth over all sizes and placements of one test, as nccl-tests states it', 'GB/s', 'higher'),
     ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
-    ('cpu_util_mean_pct', 1, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
+    ('cpu_util_pct', 2, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
     ('cpu_avg_utilization_over20_pct, cpu_avg_utilization_over40_pct, cpu_avg_utilization_over80_pct', 1, 'Share of the observed time in which every CPU of the node is used more than 20, 40 or 80 %', '%', 'neither'),
     ('cpu_avg_utilization_at100_pct', 1, 'Share of the observed time in which every CPU of the node is fully used', '%', 'neither'),
     ('cpu_avg_utilization_pct', 1, 'Use of CPU, mean over CPUs and the observed time', '%', 'neither'),

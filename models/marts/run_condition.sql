@@ -223,16 +223,22 @@ telemetry as (
     from (
         select
             run_id,
-            avg(gpu_clock_mhz) as gpu_clock_mhz,
-            avg(gpu_util_pct) as gpu_util_pct,
-            avg(power_w) as power_w,
-            avg(temperature_c) as temperature_c,
-            avg(cpu_util_mean_pct) as cpu_util_mean_pct,
-            sum(nvlink_error_count)::double as nvlink_error_count
+            metric as name,
+            if(ends_with(metric, '_count'), sum(value_delta), avg(value_mean)) as value_number
         from telemetry_slice_fact
-        group by run_id
+        where
+            metric in (
+                'gpu_sm_clock_mhz', 'gpu_util_pct', 'gpu_power_w', 'power_w', 'gpu_temperature_c', 'cpu_util_pct',
+                'gpu_sm_active_pct', 'nvlink_crc_flit_error_count', 'nvlink_replay_error_count', 'pcie_replay_count'
+            )
+            and (window_kind = 'run' or series_number is null)
+            and is_supported is not false
+            and is_ambiguous is not true
+        group by
+            run_id,
+            metric
     ) as averaged
-    unpivot (value_number for name in (gpu_clock_mhz, gpu_util_pct, power_w, temperature_c, cpu_util_mean_pct, nvlink_error_count))
+    where value_number is not null
 ),
 
 -- Of an indicator's JSON: the parameters, and what it reports beside its results.

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from warehouse.analysis.compare import Comparison, MetricComparison
+from warehouse.analysis.explain.explanation import Explanation
 from warehouse.analysis.measurements import Measurement
 from warehouse.statistics.interval import Interval, NotSupported
 
@@ -22,6 +23,26 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
         "differences": [asdict(each) for each in found.differences],
         "unmatched": {"base": found.unmatched[0], "head": found.unmatched[1]},
         "not_finite": found.not_finite,
+    }
+
+
+def explanation_document(found: Explanation) -> dict[str, Any]:
+    """An explanation: what changed, the causes by likelihood, and every check's answer with the rows that it looked at."""
+    return {
+        "run_id": found.run_id,
+        "baseline": list(found.baseline),
+        "chosen_by": found.chosen_by,
+        "changes": [{**asdict(each), "ratio": each.ratio} for each in found.changes],
+        "suspected": [name for name in found.playbooks() if found.is_suspected(name)],
+        "causes": [each.check.name for each in found.causes()],
+        "answers": [
+            {
+                "check": each.check.name, "playbook": each.check.playbook, "description": each.check.description,
+                "is_symptom": each.check.is_symptom, "evidence": each.check.evidence, "state": each.state, "score": each.score,
+                "fault": each.fault, "findings": [asdict(finding) for finding in each.findings],
+            }
+            for each in found.answers
+        ],
     }
 
 

@@ -10,8 +10,7 @@ with timed as (
         run_id,
         artifact_manifest_digest,
         started_at,
-        ended_at,
-        duration_s
+        ended_at
     from fabric_check_run
     where started_at is not null
 )
@@ -19,14 +18,16 @@ with timed as (
 select
     of_test.run_id,
     of_test.artifact_manifest_digest,
+    'run' as window_kind,
+    'network_bus_bandwidth_gb_per_s' as metric,
+    'GB/s' as unit,
     'pair' as scope,
     of_test.nodes as scope_name,
     cast(null as varchar) as node_name,
     cast(null as bigint) as rank_id,
     timed.started_at as window_start,
     timed.ended_at as window_end,
-    timed.duration_s,
-    of_test.avg_bus_bandwidth_gb_per_s as network_bus_bandwidth_gb_per_s
+    of_test.avg_bus_bandwidth_gb_per_s as value_mean
 from fabric_check_test_outcome as of_test
 inner join timed
     on
@@ -39,14 +40,16 @@ union all
 select
     of_rank.run_id,
     of_rank.artifact_manifest_digest,
+    'run' as window_kind,
+    'network_bus_bandwidth_gb_per_s' as metric,
+    'GB/s' as unit,
     'rank' as scope,
     of_rank.scope_name,
     of_rank.node_name,
     of_rank.rank_id,
     timed.started_at as window_start,
     timed.ended_at as window_end,
-    timed.duration_s,
-    of_rank.avg_bus_bandwidth_gb_per_s as network_bus_bandwidth_gb_per_s
+    of_rank.avg_bus_bandwidth_gb_per_s as value_mean
 from fabric_check_rank_outcome as of_rank
 inner join timed
     on

@@ -1,10 +1,9 @@
 /*
 description: >
-  One row per window and server that AIPerf scraped: the gauges of vLLM and SGLang for requests and cache. A server is
-  an endpoint with its labels, such as its rank. A file without times covers the whole run: from its first request,
-  for the duration that the summary states. The cache usage is a ratio, read under the older and the newer name of
-  vLLM and under that of SGLang.
-grain: [run_id, artifact_manifest_digest, scope_name, window_start]
+  One row per window, metric and server that AIPerf scraped: the gauges that have a canonical name. A server is an
+  endpoint with its labels, such as its rank. A file without times covers the whole run: from its first request, for
+  the duration that the summary states.
+grain: [run_id, artifact_manifest_digest, scope_name, metric, window_kind, window_start]
 feeds: telemetry_slice
 */
 with measured as (
@@ -38,6 +37,7 @@ gauge as (
         concat_ws(' ', metric.endpoint, metric.labels) as scope_name,
         coalesce(metric.start_ns, clock.started_ns, measured.started_ns) as start_ns,
         coalesce(metric.end_ns, coalesce(clock.started_ns, measured.started_ns) + measured.duration_s * 1e9) as end_ns,
+        metric.start_ns is not null as is_windowed,
         metric.metric,
         metric.value_avg
     from genai_perf_server_metric as metric
@@ -49,31 +49,38 @@ gauge as (
         on
             measured.run_id = metric.run_id
             and measured.artifact_manifest_digest = metric.artifact_manifest_digest
-    where
-        metric.value_avg is not null
-        and metric.metric in (
-            'vllm:num_requests_running', 'sglang:num_running_reqs', 'vllm:num_requests_waiting', 'sglang:num_queue_reqs',
-            'vllm:kv_cache_usage_perc', 'vllm:gpu_cache_usage_perc', 'sglang:token_usage'
-        )
+    where metric.value_avg is not null
 )
 
 select
-    run_id,
-    artifact_manifest_digest,
+    gauge.run_id,
+    gauge.artifact_manifest_digest,
+    if(gauge.is_windowed, 'interval', 'run') as window_kind,
+    to_timestamp(gauge.start_ns / 1e9) as window_start,
+    to_timestamp(max(gauge.end_ns) / 1e9) as window_end,
     'server' as scope,
-    scope_name,
-    to_timestamp(start_ns / 1e9) as window_start,
-    to_timestamp(max(end_ns) / 1e9) as window_end,
-    (max(end_ns) - start_ns) / 1e9 as duration_s,
-    max(value_avg) filter (where metric in ('vllm:num_requests_running', 'sglang:num_running_reqs')) as requests_running,
-    max(value_avg) filter (where metric in ('vllm:num_requests_waiting', 'sglang:num_queue_reqs')) as requests_waiting,
-    100 * max(value_avg) filter (
-        where metric in ('vllm:kv_cache_usage_perc', 'vllm:gpu_cache_usage_perc', 'sglang:token_usage')
-    ) as kv_cache_used_pct
+    gauge.scope_name,
+    known.metric,
+    known.unit,
+    min(gauge.metric) as source_metric,
+    max(gauge.value_avg * conversion.factor) as value_mean
 from gauge
-where start_ns is not null
+inner join telemetry_metric as known
+    on
+        known.source = 'prometheus'
+        and known.source_metric = gauge.metric
+        and known.kind = 'gauge'
+        and known.scope = 'server'
+inner join telemetry_unit as conversion
+    on
+        conversion.unit = known.unit
+        and conversion.source_unit = known.source_unit
+where gauge.start_ns is not null
 group by
-    run_id,
-    artifact_manifest_digest,
-    scope_name,
-    start_ns
+    gauge.run_id,
+    gauge.artifact_manifest_digest,
+    gauge.is_windowed,
+    gauge.scope_name,
+    gauge.start_ns,
+    known.metric,
+    known.unit

@@ -10,7 +10,9 @@ select
     channel as scope_name,
     window_start,
     window_end,
-    (epoch_us(window_end) - epoch_us(window_start)) / 1e6 as duration_s,
     sample_count,
-    power_w
+    'run' as window_kind,
+    'power_w' as metric,
+    'W' as unit,
+    power_w as value_mean
 from mlperf_inference_power

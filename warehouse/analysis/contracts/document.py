@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.contracts.identifiers import IDENTIFIERS
+from warehouse.analysis.explain.playbooks import read_playbooks
 from warehouse.analysis.health import HEALTH
 from warehouse.claims.gate.policy import load_policy, policy_files
 from warehouse.digest import canonical_json
@@ -46,7 +47,6 @@ INTERFACES = {  # that return this document, and that render a BenchmarkRun
 METRICS = "metric_definition_dim"
 _METRIC_COLUMNS = ("metric", "version", "definition", "unit", "better")
 _ROLLUP = "rollup"
-_PLAYBOOKS = "this version has no playbooks"
 
 
 def contracts_document(project: Project) -> dict[str, Any]:
@@ -72,7 +72,6 @@ def contracts_document(project: Project) -> dict[str, Any]:
     missing += [_missing("identifier", each["name"], "no table has it") for each in identifiers if not each["tables"]]
     if not metrics:
         missing.append(_missing("contract", "metric_definitions", f"the current build has no rows of {METRICS}"))
-    missing.append(_missing("contract", "playbooks", _PLAYBOOKS))
     document = {
         "schema_version": SCHEMA_VERSION,
         "wh_version": __version__,
@@ -88,7 +87,7 @@ def contracts_document(project: Project) -> dict[str, Any]:
             "metrics": [_hot_metric(each) for each in sorted(_exported(tables), key=lambda each: each.name)],
         },
         "retention_tiers": _retention_tiers(project, tables),
-        "playbooks": [],
+        "playbooks": _playbooks(project),
         "gate_policies": [_policy(project, name) for name in sorted(policy_files(project))],
         "ingestors": [
             {
@@ -193,3 +192,18 @@ def _policy(project: Project, name: str) -> dict[str, Any]:
     policy = load_policy(project, name)
     rules = [dict(rule) for rule in policy.document.get("rule", [])]
     return {**policy.reference, "description": policy.description, "confidence": policy.confidence, "rules": rules}
+
+
+def _playbooks(project: Project) -> list[dict[str, Any]]:
+    """Each scenario with its checks, symptoms first."""
+    checks = read_playbooks(project)
+    return [
+        {
+            "name": name,
+            "checks": [
+                {"name": each.name, "description": each.description, "evidence": each.evidence, "is_symptom": each.is_symptom}
+                for each in checks if each.playbook == name
+            ],
+        }
+        for name in dict.fromkeys(each.playbook for each in checks)
+    ]

@@ -76,6 +76,10 @@ def view_tools() -> tuple[ViewTool, ...]:
             "Compare two sets of runs, metric by metric: effect with interval, verdict, and what else differs. A side is run ids with commas, or"
             " conditions such as software_version_key=...; without sides it lists which there are."
         )),
+        _tool("explain", "explain", (
+            "Why a run is slower than comparable runs: the answer of each check of the playbooks (found, not found, evidence missing), the likeliest"
+            " cause first, with the bundle and file that say so."
+        )),
         _tool("frontier", "frontier", "Of measured points of served models, those that no other point beats on two axes."),
         _tool("goodput", "goodput", "The share of requests that meet the limits of an SLO, load by load; without an SLO, which are named."),
         _tool("validity", "validity", "Which runs of served models can be trusted, and which rules the others break."),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
-from warehouse.project import Project, parts_below
+from warehouse.project import Project, is_left_out, parts_below
 from warehouse.transform.project.claim import read_claim
 from warehouse.transform.project.header import Header, read_header
 from warehouse.transform.project.header_tests import column_tests, table_tests
@@ -75,7 +75,7 @@ def _read(
     for layer in project.layers(kind):
         in_layer: dict[str, Model] = {}
         for path in sorted(layer.rglob("*.sql")):
-            if any(part.startswith((".", "_")) for part in parts_below(path, layer)):
+            if is_left_out(parts_below(path, layer), kind):
                 continue
             try:
                 model = read(path, schema_of(path, layer), printable(project.shown(path)))

@@ -16,6 +16,7 @@ from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Tab
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.serving import load_text
 from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.run_telemetry import telemetry_parts
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
@@ -41,7 +42,7 @@ def _answer(visit: Visit) -> Page:
             raise _unknown(found, table, run_id)
         parts: list[Part] = [*_identity(found, table, run), *_decisions(visit, run_id)]
         parts += [*_figures(found, run_id), *_requests(found, run_id)]
-        # Windows of telemetry belong here, below the requests and on the same axis of time.
+        parts += telemetry_parts(found, run_id, visit["metric"])
         near = _neighbours(found, table, run)
         parts += [*_validity(visit, run_id), *_issues(found, run_id), *_evidence(found, run)]
         parts += [near] if near.rows else []
@@ -50,6 +51,7 @@ def _answer(visit: Visit) -> Page:
     steps = {"Its repeats, and all runs of the case": address("/runs", case=run["benchmark_case_id"])}
     if before:
         steps = {"Compare with the run before": address("/compare", base=before, head=run_id), **steps}
+    steps["Explain it: what is abnormal, and where"] = address("/explain", run=run_id)
     steps["Published numbers that depend on it"] = address(_PATH, run_id=run_id, impact="yes") + "#impact"
     words = [run["status"], *([run["state"]] if run["state"] != "admitted" else []), *(["in conflict"] if run["has_conflict"] else [])]
     reasons = [run.get("status_reason"), run.get("state_reason")]
@@ -291,6 +293,7 @@ VIEWS = (
         _answer, (
             Parameter("run_id", "The run's id."),
             Parameter("impact", "Whether to look for published numbers that depend on it, in all publications.", default="no", choices=("no", "yes")),
+            Parameter("metric", "The metric of telemetry whose windows are drawn; otherwise the first that the run has."),
         ), is_costly=True,
     ),
 )

@@ -1,0 +1,193 @@
+/*
+description: >
+  One row per run and series of telemetry that belongs to it, with the reason. The strongest of these joins counts: the
+  evidence states the run; the GPU, the pod or the job is the run's; the node is the run's. All but the first need
+  samples within the run's time. If the place had several runs at once, the series cannot be told apart and is
+  ambiguous for each of them.
+grain: [run_id, artifact_manifest_digest, series_number]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The bundle of the series", tests: [not_null]}
+  series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
+  join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, short_node_name]}]}
+  join_confidence: {type: varchar, description: "stated: the evidence names the run. unique: a name that no other place has, and time. place: a node's name and time", tests: [not_null, {accepted_values: [stated, unique, place]}]}
+  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time", tests: [not_null]}
+  clock: {type: varchar, description: "What the join assumes of the clocks, if anything"}
+  run_start: {type: timestamptz, unit: UTC, description: "Start of the run", tests: [not_null]}
+  run_end: {type: timestamptz, unit: UTC, description: "End of the run", tests: [not_null]}
+*/
+with run_time as (
+    select
+        run_id,
+        window_start as run_start,
+        window_end as run_end,
+        coalesce(is_zone_assumed, false) as is_zone_assumed
+    from run_window
+    where window_kind = 'run'
+),
+
+stated as (
+    select
+        place.artifact_manifest_digest,
+        place.series_number,
+        place.clock,
+        run_time.*,
+        'run_id' as join_method,
+        1 as strength
+    from telemetry_place as place
+    inner join run_time
+        on run_time.run_id = place.run_id
+),
+
+placed as (
+    select
+        run_time.*,
+        stated_at.node_name,
+        stated_at.gpu_uuid,
+        stated_at.pod_uid,
+        stated_at.job_uid
+    from run_node as stated_at
+    inner join run_time
+        on run_time.run_id = stated_at.run_id
+),
+
+timed as (
+    select *
+    from telemetry_place
+    where
+        run_id is null
+        and metric is not null
+        and first_at is not null
+),
+
+of_gpu as (
+    select
+        timed.artifact_manifest_digest,
+        timed.series_number,
+        timed.clock,
+        placed.run_id,
+        placed.run_start,
+        placed.run_end,
+        placed.is_zone_assumed,
+        'gpu_uuid' as join_method,
+        2 as strength
+    from timed
+    inner join placed
+        on
+            placed.gpu_uuid = timed.gpu_uuid
+            and placed.run_start < timed.last_at
+            and placed.run_end > timed.first_at
+),
+
+of_pod as (
+    select
+        timed.artifact_manifest_digest,
+        timed.series_number,
+        timed.clock,
+        placed.run_id,
+        placed.run_start,
+        placed.run_end,
+        placed.is_zone_assumed,
+        if(placed.pod_uid = timed.pod_uid, 'pod_uid', 'job_uid') as join_method,
+        3 as strength
+    from timed
+    inner join placed
+        on
+            (placed.pod_uid = timed.pod_uid or placed.job_uid = timed.job_uid)
+            and placed.run_start < timed.last_at
+            and placed.run_end > timed.first_at
+),
+
+-- A run that names its GPUs has only those of a node.
+of_node as (
+    select
+        timed.artifact_manifest_digest,
+        timed.series_number,
+        timed.clock,
+        placed.run_id,
+        placed.run_start,
+        placed.run_end,
+        placed.is_zone_assumed,
+        if(lower(placed.node_name) = lower(timed.node_name), 'node', 'short_node_name') as join_method,
+        if(lower(placed.node_name) = lower(timed.node_name), 4, 5) as strength
+    from timed
+    inner join placed
+        on
+            lower(split_part(placed.node_name, '.', 1)) = lower(split_part(timed.node_name, '.', 1))
+            and placed.run_start < timed.last_at
+            and placed.run_end > timed.first_at
+            and (placed.gpu_uuid is null or timed.gpu_uuid is null)
+    where
+        lower(placed.node_name) = lower(timed.node_name)
+        or not contains(placed.node_name, '.')
+        or not contains(timed.node_name, '.')
+),
+
+joined as (
+    select * from stated
+    union all
+    select * from of_gpu
+    union all
+    select * from of_pod
+    union all
+    select * from of_node
+),
+
+strongest as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        series_number,
+        arg_min(join_method, strength) as join_method,
+        min(strength) as strength,
+        any_value(clock) as clock,
+        any_value(is_zone_assumed) as is_zone_assumed,
+        any_value(run_start) as run_start,
+        any_value(run_end) as run_end
+    from joined
+    group by
+        run_id,
+        artifact_manifest_digest,
+        series_number
+),
+
+-- Two runs on one series at once, neither of them stated.
+shared as (
+    select distinct
+        one.run_id,
+        one.artifact_manifest_digest,
+        one.series_number
+    from strongest as one
+    inner join strongest as other
+        on
+            other.artifact_manifest_digest = one.artifact_manifest_digest
+            and other.series_number = one.series_number
+            and other.run_id <> one.run_id
+            and other.run_start < one.run_end
+            and other.run_end > one.run_start
+    where one.strength > 1
+)
+
+select
+    strongest.run_id,
+    strongest.artifact_manifest_digest,
+    strongest.series_number,
+    strongest.join_method,
+    case
+        when strongest.strength = 1 then 'stated'
+        when strongest.strength < 4 then 'unique'
+        else 'place'
+    end as join_confidence,
+    shared.run_id is not null as is_ambiguous,
+    nullif(concat_ws(
+        '; ', if(strongest.is_zone_assumed, 'zone of the run assumed', null),
+        if(strongest.clock <> 'stated', 'times of samples: ' || strongest.clock, null)
+    ), '') as clock,
+    strongest.run_start,
+    strongest.run_end
+from strongest
+left join shared
+    on
+        shared.run_id = strongest.run_id
+        and shared.artifact_manifest_digest = strongest.artifact_manifest_digest
+        and shared.series_number = strongest.series_number

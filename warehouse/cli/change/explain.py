@@ -1,0 +1,107 @@
+"""`wh explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import counted, is_verbose, notice, print_json, say, table, warn
+from warehouse.errors import ExitCode, printable
+
+if TYPE_CHECKING:
+    from warehouse.analysis.explain.explanation import Answer, Explanation, Finding
+
+PAGE = "docs/explain.md"
+EXAMPLES = (
+    "wh explain recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02",
+    "wh explain recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02 --baseline recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --json",
+)
+_CHANGES = 10  # metrics listed where --verbose is not given
+_FINDINGS = 3  # of one check, likewise
+
+
+def command(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="the run in question")],
+    baseline: Annotated[
+        list[str] | None, typer.Option(metavar="RUN", help="a run to compare with; may be repeated. Without it: comparable runs, nearest in time"),
+    ] = None,
+    playbook: Annotated[str | None, typer.Option(metavar="NAME", help="ask the checks of this playbook only")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the explanation as JSON")] = False,
+) -> ExitCode:
+    """Why a run is slower than others: the checks of the playbooks, the likeliest cause first, each with its evidence."""
+    from warehouse.analysis.documents import explanation_document
+    from warehouse.analysis.explain.explanation import BROKEN, explain
+    from warehouse.project import find_project
+
+    found = explain(find_project(), run_id, baseline or (), playbook)
+    if as_json:
+        print_json(explanation_document(found))
+    else:
+        _print(found)
+    broken = [each for each in found.answers if each.state == BROKEN]
+    for each in broken:
+        warn(f"check {each.check.name} is broken: {each.fault}")
+    return ExitCode.FAILED if broken else ExitCode.OK
+
+
+def _print(found: "Explanation") -> None:
+    chosen = f"{counted(len(found.baseline), 'run')} ({found.chosen_by})" if found.baseline else "no run: there is no comparable one"
+    say(f"{printable(found.run_id)}, compared with {chosen}")
+    _print_changes(found)
+    causes = found.causes()
+    say("")
+    say("likeliest causes:" if causes else "no check found a cause")
+    for number, answer in enumerate(causes, 1):
+        _print_answer(f"{number}. ", answer)
+    for name in found.playbooks():
+        _print_playbook(found, name)
+
+
+def _print_changes(found: "Explanation") -> None:
+    if not found.changes:
+        notice("the run and its baseline have no metric in common")
+        return
+    shown = found.changes if is_verbose() else found.changes[:_CHANGES]
+    rows = [
+        [each.metric + (f" [{each.unit}]" if each.unit else ""), each.point, f"{each.expected:.6g}", f"{each.observed:.6g}",
+         f"{each.ratio:.3f}" if each.ratio is not None else "", "worse" if each.worse_by > 1 else "better" if each.worse_by < 1 else ""]
+        for each in shown
+    ]
+    say("")
+    say(table(["metric", "point", "baseline", "run", "ratio", ""], rows))
+    if len(shown) < len(found.changes):
+        notice(f"{len(found.changes) - len(shown)} more metrics; -v lists all")
+
+
+def _print_playbook(found: "Explanation", name: str) -> None:
+    symptoms = found.of_playbook(name, are_symptoms=True)
+    say("")
+    say(f"{name.replace('_', ' ')}: {found.suspicion(name)}")
+    for answer in [*symptoms, *found.of_playbook(name, are_symptoms=False)]:
+        if answer.state == "evidence missing":
+            say(f"  evidence missing  {answer.check.name}: needs {printable(answer.check.evidence)}")
+        elif answer.state == "not found":
+            say(f"  not found         {answer.check.name}{_looked_at(answer)}")
+        elif answer.check.is_symptom and answer.state == "found":
+            say(f"  found             {answer.check.name}: {printable(answer.findings[0].subject)}: {printable(answer.findings[0].statement)}")
+
+
+def _looked_at(answer: "Answer") -> str:
+    worst = answer.findings[0]
+    return f" in {counted(len(answer.findings), 'place')}; the worst: {printable(worst.subject)}: {printable(worst.statement)}"
+
+
+def _print_answer(prefix: str, answer: "Answer") -> None:
+    say(f"{prefix}{printable(answer.check.description)} ({answer.check.name})")
+    found = [each for each in answer.findings if each.is_found]
+    for each in found if is_verbose() else found[:_FINDINGS]:
+        say(f"   {printable(each.subject)}: {printable(each.statement)}{_place(each)}")
+    if len(found) > _FINDINGS and not is_verbose():
+        say(f"   and {len(found) - _FINDINGS} more; -v lists all")
+
+
+def _place(found: "Finding") -> str:
+    parts: list[Any] = [found.artifact_manifest_digest[:12]] if found.artifact_manifest_digest else []
+    parts += [found.raw_path] if found.raw_path else []
+    return f"  [{printable('/'.join(parts))}]" if parts else ""

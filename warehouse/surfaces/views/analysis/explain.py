@@ -1,0 +1,145 @@
+"""Explain: why a run is slower than others: what changed, the likeliest causes, and what each check of the playbooks looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warehouse.analysis.explain.explanation import BROKEN, MISSING, Answer, Explanation, explain
+from warehouse.errors import counted
+from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
+from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.views.analysis.wording import percent
+
+_PATH = "/explain"
+_FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
+_MOST_CHANGES = 40
+_MOST_FINDINGS = 60  # of one check
+_LISTED = 8
+
+
+def _answer(visit: Visit) -> Page:
+    form = _form(visit)
+    if not visit["run"]:
+        return Page("Explain", (form,), "Which run is to be explained? Its page leads here, too.", crumbs=(("Explain", _PATH),))
+    baseline = [each.strip() for each in (visit["baseline"] or "").split(",") if each.strip()]
+    found = explain(visit.project, visit["run"], baseline, build=visit.build)
+    causes = found.causes()
+    parts: list[Part] = [form, _causes(found), _changes(found), *_scenarios(found), *_findings(found), *_broken(found)]
+    summary = causes[0].check.description if causes else "No check found a cause."
+    steps = {"The run": address("/runs/{run_id:path}", run_id=found.run_id)}
+    if found.baseline:
+        steps["Compare with its baseline"] = address("/compare", base=",".join(found.baseline), head=found.run_id)
+    return Page(
+        f"Explain {found.run_id}", tuple(parts), summary, notices=(_compared(found),), crumbs=(("Explain", _PATH),), next_steps=steps,
+    )
+
+
+def _compared(found: Explanation) -> str:
+    if not found.baseline:
+        return "There is no comparable run, so checks that need one have no answer."
+    runs = ", ".join([*found.baseline[:3], *(["…"] if len(found.baseline) > 3 else [])])
+    return f"Compared with {counted(len(found.baseline), 'run')} ({found.chosen_by}): {runs}"
+
+
+def _form(visit: Visit) -> Form:
+    fields = (
+        Choice("run", value=visit["run"] or "", hint="the id of a run"),
+        Choice("baseline", value=visit["baseline"] or "", hint="run ids with commas; without them, comparable runs"),
+    )
+    return Form("asked", _PATH, fields, "Explain")
+
+
+def _causes(found: Explanation) -> Table:
+    columns = (
+        Column("cause"), Column("subject", "where"), Column("statement", "what the evidence says"), Column("raw_path", "file", link=_FILE),
+        Column("score", kind="number", is_minor=True), Column("check", kind="code", link="#{check}"),
+        Column("artifact_manifest_digest", is_hidden=True),
+    )
+    rows = tuple(
+        (
+            each.check.description, worst.subject, worst.statement, worst.raw_path, round(worst.score, 3), each.check.name,
+            worst.artifact_manifest_digest,
+        )
+        for each in found.causes() for worst in each.findings[:1]
+    )
+    note = "The likeliest first. A score of 1 would explain all of it."
+    return Table("causes", columns, rows, "Likeliest causes", note, empty="no check found a cause")
+
+
+def _changes(found: Explanation) -> Table:
+    columns = (
+        Column("metric"), Column("point"), Column("expected", "baseline", kind="number"), Column("observed", "run", kind="number"), Column("unit"),
+        Column("change"), Column("direction", kind="state"),
+    )
+    rows = tuple(
+        (
+            each.metric, each.point, each.expected, each.observed, each.unit, percent(each.ratio),
+            "worse" if each.worse_by > 1 else "better" if each.worse_by < 1 else "not known",
+        )
+        for each in found.changes[:_MOST_CHANGES]
+    )
+    return Table(
+        "changes", columns, rows, "What changed", "The worst first, each beside the median of the baseline.", total=len(found.changes),
+        listed=_LISTED, empty="the run and its baseline have no metric in common",
+    )
+
+
+def _scenarios(found: Explanation) -> Iterator[Table]:
+    """The state of every check, scenario by scenario."""
+    columns = (
+        Column("check", kind="code", link="#{place}"), Column("state", kind="state"), Column("description", "what it would mean"),
+        Column("statement", "what the evidence says, or which would answer"), Column("place", is_hidden=True),
+    )
+    for name in found.playbooks():
+        answers = [each for each in found.answers if each.check.playbook == name]
+        rows = tuple(
+            (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
+        )
+        title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
+        yield Table(f"playbook_{name}", columns, rows, title)
+
+
+def _said(answer: Answer) -> str:
+    if answer.state == MISSING:
+        return f"needs {answer.check.evidence}"
+    return answer.fault or "" if answer.state == BROKEN else f"{answer.findings[0].subject}: {answer.findings[0].statement}"
+
+
+def _findings(found: Explanation) -> Iterator[Table]:
+    """What each check looked at, with the file that says so."""
+    columns = (
+        Column("subject", "where"), Column("state", kind="state"), Column("observed", "run", kind="number"),
+        Column("expected", "baseline", kind="number"), Column("unit"), Column("statement", "what the evidence says"),
+        Column("raw_path", "file", link=_FILE), Column("bundle", kind="code", link="/evidence/{bundle}", is_minor=True),
+        Column("artifact_manifest_digest", is_hidden=True),
+    )
+    for answer in (*found.causes(), *(each for each in found.answers if each.findings and each not in found.causes())):
+        rows = tuple(
+            (
+                each.subject, {True: "found", False: "not found", None: "not supported"}[each.is_found], each.observed, each.expected, each.unit,
+                each.statement, each.raw_path, each.artifact_manifest_digest, each.artifact_manifest_digest,
+            )
+            for each in answer.findings[:_MOST_FINDINGS]
+        )
+        is_measured = len(rows) > 1 and all(row[2] is not None for row in rows)
+        chart = Chart("bars", "subject", "observed", answer.check.description) if is_measured and len({row[4] for row in rows}) == 1 else None
+        yield Table(
+            answer.check.name, columns, rows, answer.check.description, total=len(answer.findings), listed=_LISTED, is_folded=True, chart=chart,
+        )
+
+
+def _broken(found: Explanation) -> Iterator[Table]:
+    rows = tuple((each.check.name, each.fault) for each in found.answers if each.state == BROKEN)
+    if rows:
+        yield Table("broken", (Column("check", kind="code"), Column("fault")), rows, "Checks that are broken")
+
+
+VIEWS = (
+    View(
+        "explain", _PATH, "Explain", "Why a run is slower than others: the checks of the playbooks, the likeliest cause first, with their evidence.",
+        _answer, (
+            Parameter("run", "The run in question."),
+            Parameter("baseline", "Run ids with commas to compare with; otherwise comparable runs, nearest in time."),
+        ), is_costly=True, is_fresh=True,  # a project may edit its playbooks
+    ),
+)

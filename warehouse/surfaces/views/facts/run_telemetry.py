@@ -1,0 +1,74 @@
+"""The telemetry of a run: each metric over the whole run by node, GPU or server, and the windows of one of them over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table
+from warehouse.surfaces.view import address
+from warehouse.surfaces.views.facts.reading import Reader
+
+_TABLE = "main.telemetry_slice_fact"
+_FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
+_MOST = 400  # rows of a table
+_LISTED = 30
+_COLUMNS = frozenset({"run_id", "metric", "window_kind", "window_start", "value_mean", "value_delta", "raw_path", "is_supported", "join_method"})
+# Of a gauge its mean, of a counter its increase, of a state its last value.
+_VALUE = "coalesce(value_mean, value_delta, value_last)"
+
+
+def telemetry_parts(found: Reader, run_id: str, metric: str | None) -> Iterator[Part]:
+    """What was sampled while the run ran; nothing where nothing was."""
+    if not _COLUMNS <= found.columns(_TABLE):
+        return
+    metrics: list[str] = [row["metric"] for row in found.rows(f"select distinct metric from {_TABLE} where run_id = ? order by metric", [run_id])]
+    if not metrics:
+        return
+    yield _whole_run(found, run_id)
+    chosen = metric if metric is not None and metric in metrics else metrics[0]
+    windows = _windows(found, run_id, chosen)
+    if windows.rows:
+        of_others = {name: address("/runs/{run_id:path}", run_id=run_id, metric=name) + "#windows" for name in metrics if name != chosen}
+        links = tuple(Fact(name, None, link=of_others.get(name)) for name in metrics)
+        yield Facts("metrics", links, "Telemetry over time, of", "links")
+        yield windows
+
+
+def _whole_run(found: Reader, run_id: str) -> Table:
+    rows = found.rows(
+        f"select metric, coalesce(scope_name, node_name, scope) as place, {_VALUE} as value, unit, value_p95, value_max, coverage_pct,"
+        " case when is_ambiguous then 'ambiguous' when is_supported then 'supported' when not is_supported then 'not supported' end as support,"
+        " coalesce(join_method, 'own evidence') as join_method, clock, raw_path, artifact_manifest_digest"
+        f" from {_TABLE} where run_id = ? and window_kind = 'run' order by metric, place limit {_MOST}", [run_id],
+    )
+    columns = (
+        Column("metric"), Column("place", "where"), Column("value", kind="number"), Column("unit"), Column("value_p95", "p95", kind="number"),
+        Column("value_max", "greatest", kind="number"), Column("coverage_pct", "covered", kind="number", unit="%"), Column("support", kind="state"),
+        Column("join_method", "joined by"), Column("clock", "clocks", is_minor=True), Column("raw_path", "file", link=_FILE),
+        Column("artifact_manifest_digest", is_hidden=True),
+    )
+    note = "Of a gauge the mean over time, of a counter the increase, of a state the last value. Ambiguous: another run was at the same place."
+    return Table(
+        "telemetry", columns, _shown(columns, rows), "Telemetry of the run", note, listed=_LISTED, empty="no metric covers the run as a whole",
+    )
+
+
+def _windows(found: Reader, run_id: str, metric: str) -> Table:
+    rows = found.rows(
+        f"select window_start, window_name, coalesce(scope_name, node_name, scope) as place, {_VALUE} as value, unit, is_supported, raw_path,"
+        f" artifact_manifest_digest from {_TABLE} where run_id = ? and metric = ? and window_kind = 'interval'"
+        f" order by window_start, place limit {_MOST * 10}", [run_id, metric],
+    )
+    columns = (
+        Column("window_start", "from", kind="moment"), Column("window_name", "window"), Column("place", "where"),
+        Column("value", metric, kind="number"), Column("unit"), Column("is_supported", "covered"),
+        Column("raw_path", "file", link=_FILE), Column("artifact_manifest_digest", is_hidden=True),
+    )
+    unit = next((row["unit"] for row in rows), None)
+    chart = Chart("trend", "window_start", "value", f"{metric} over the run, by where it was measured", y_unit=unit, line="place", group="place")
+    return Table("windows", columns, _shown(columns, rows), f"Windows of {metric}", listed=_LISTED, is_folded=True, chart=chart)
+
+
+def _shown(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(row[column.name] for column in columns) for row in rows)

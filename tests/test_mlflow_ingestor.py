@@ -143,6 +143,11 @@ def test_the_status_is_a_number_or_a_name(status: Any, landed_as: str, reason: s
     assert (run["status"], run["status_reason"], run["ended_at"]) == (landed_as, reason, None)
 
 
+def test_of_two_reports_of_a_node_the_first_counts(tmp_path: Path) -> None:
+    rows = land_run(tmp_path, files={"artifacts/tmpzzz.json": json.dumps({"0": [mlflow.sample(0, 1, 1)], "2": [mlflow.sample(0, 1, 1)]})})
+    assert [row["node_rank"] for row in rows["perf_report_sample"]] == [0] * 4 + [1] * 5 + [2] and codes(rows)["node-twice"] == 1
+
+
 def test_a_metric_may_name_its_data_set(tmp_path: Path) -> None:
     rows = land_run(tmp_path, files={"metrics/m": "1795212835135 2.5 3 valid 0a1b2c3d\n"})
     assert [(row["value"], row["step"]) for row in rows["mlflow_metric"] if row["key"] == "m"] == [(2.5, 3)] and not codes(rows)["not-a-metric"]

@@ -129,6 +129,19 @@ def test_odd_output_is_reported_and_the_run_is_there(stdout: Any, code: str, tmp
     assert len(rows["thoth_run"]) == 1 and code in codes(rows)
 
 
+def test_of_two_keys_with_one_name_the_first_counts(tmp_path: Path) -> None:
+    rows = land_result(tmp_path, stdout=thoth.indicator(4.0, a__b=1, a={"b": 2}) | {"usage__ru_nivcsw": 7})
+    entries = {(row["kind"], row["key"]): row["value_number"] for row in rows["thoth_indicator_entry"]}
+    assert (entries["result", "a__b"], entries["other", "usage__ru_nivcsw"]) == (1.0, 7.0) and codes(rows)["duplicate-key"] == 1
+
+
+def test_two_reports_of_a_campaign_have_stacks_of_their_own(tmp_path: Path) -> None:
+    for name in ("dependency_monkey_report.json", "second_report.json"):
+        thoth.put(tmp_path / "tree/made-campaign" / name, thoth.dependency_monkey_report())
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
+    assert sql("select count(*) from campaign_member") == [(2,)]
+
+
 def test_an_indicator_may_be_a_string_and_of_the_first_form(tmp_path: Path) -> None:
     printed = {"@parameters": {"framework": "tensorflow", "name": "matmul", "matrix_size": 8}, "@result": {"rate": 2.0, "elapsed": 4.0}}
     rows = land_result(tmp_path, stdout=json.dumps(printed))

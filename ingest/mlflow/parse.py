@@ -45,7 +45,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         yield from buffer.full()
     ranks: set[int] = set()
     for path in by_role.get(REPORT, []):
-        ranks |= add_report(bundle, path, run_id, buffer)
+        add_report(bundle, path, run_id, ranks, buffer)
         yield from buffer.full()
     node_count = len(ranks) or None
     if metas:

@@ -24,11 +24,10 @@ _THINNED = 1.5  # the longest interval over the shortest; each thinning doubles 
 _TIMESTAMP = "timestamp"
 
 
-def add_report(bundle: Bundle, raw_path: str, run_id: str, buffer: RowBuffer) -> set[int]:
-    """Add the samples of all nodes; the nodes' ranks."""
+def add_report(bundle: Bundle, raw_path: str, run_id: str, ranks: set[int], buffer: RowBuffer) -> None:
+    """Add the samples of all nodes, whose ranks are added to those of the run's other reports."""
     report = Report(buffer, raw_path, run_id)
     data = document(bundle, raw_path, report)
-    ranks = set()
     for node in json_pairs(data, report):
         key = str(node.key)
         if not key.isdecimal() or len(key) > 9:
@@ -43,7 +42,6 @@ def add_report(bundle: Bundle, raw_path: str, run_id: str, buffer: RowBuffer) ->
             opening = stated.index(b"[")
             start = (node.offset + opening, node.line_number + stated.count(b"\n", 0, opening))
             _add_node(raw_path, run_id, int(key), list(json_elements(stated[opening:], report, start=start)), report, buffer)
-    return ranks
 
 
 def _add_node(raw_path: str, run_id: str, rank: int, samples: list[Element], report: Report, buffer: RowBuffer) -> None:
@@ -68,9 +66,9 @@ def _add_node(raw_path: str, run_id: str, rank: int, samples: list[Element], rep
         if timestamp is None or not is_possible(Kind.MOMENT, timestamp):
             report.at("impossible-time", f"{_TIMESTAMP}: {shown(sample.value.get(_TIMESTAMP))}", sample, "error")
             timestamp = None
-        elif moments and timestamp <= moments[-1]:
+        elif moments and _micros(timestamp) <= _micros(moments[-1]):
             report.at("time-not-increasing", f"{timestamp} after {moments[-1]}", sample)
-        is_in_order = timestamp is not None and (not moments or timestamp > moments[-1])
+        is_in_order = timestamp is not None and (not moments or _micros(timestamp) > _micros(moments[-1]))
         buffer.add(
             "perf_report_sample", raw_path, sample.offset, sample.length, run_id=run_id, node_rank=rank, sample_index=index, timestamp=timestamp,
             sampled_at=None if timestamp is None else _EPOCH + timedelta(seconds=timestamp), is_in_order=is_in_order,
@@ -90,3 +88,7 @@ def _add_node(raw_path: str, run_id: str, rank: int, samples: list[Element], rep
         report("uneven-samples", message, severity="note")
     if moments and moments[0] < _BYTES_SINCE_S:
         report("ambiguous-unit", f"node {rank}: disk_io_write_mb was a number of operations until February 2022; it is not used")
+
+
+def _micros(timestamp: float) -> int:
+    return round(timestamp * 1_000_000)

@@ -36,7 +36,7 @@ def add_campaign(bundle: Bundle, buffer: RowBuffer) -> None:
     key = f"thoth/{document_id or f'{kind}-{bundle.manifest.by_path[first].sha256[:16]}'}"
     for path in reports:
         found = stated if path == first and stated else stated_in(bundle, path, Report(buffer, path, None), _DEPTH)
-        _add_responses(buffer, path, key, found)
+        _add_responses(buffer, path, key, key if path == first else f"{key}/{path}", found)
     for path in scheduled:
         _add_scheduled(bundle, buffer, path, key)
     for path in specifications:
@@ -57,10 +57,10 @@ def add_campaign(bundle: Bundle, buffer: RowBuffer) -> None:
     )
 
 
-def _add_responses(buffer: RowBuffer, raw_path: str, key: str, stated: Stated) -> None:
+def _add_responses(buffer: RowBuffer, raw_path: str, key: str, document_key: str, stated: Stated) -> None:
     for number, element in enumerate(stated.objects("result/report/responses"), start=1):
         response = stated.within(element, _RESPONSE_DEPTH)
-        stack_key, digest, score = add_stack(buffer, raw_path, key, number, response, element, "product/")
+        stack_key, digest, score = add_stack(buffer, raw_path, document_key, number, response, element, "product/")
         member = response.text("response")
         if member is None:
             stated.report.at("no-member", f"response {number} names no inspection", element)

@@ -113,9 +113,14 @@ def indicator_of(pairs: list[Pair], report: Report) -> Indicator | None:
 def add_values(
     buffer: RowBuffer, raw_path: str, run_id: str, indicator: Indicator | None, pairs: Iterable[Pair], report: Report
 ) -> None:
-    """Add a row for each value."""
+    """Add a row for each value. Of two keys that land under one name the first counts."""
+    taken = set()
     for pair in pairs:
-        value = pair.element.value
+        value, key = pair.element.value, landed_key(pair.key)
+        if (pair.kind, key) in taken:
+            report.at("duplicate-key", f"{key[:120]}: another key has this name here; the first counts", pair.element)
+            continue
+        taken.add((pair.kind, key))
         number = None if isinstance(value, str) else json_number(value)
         if is_lost_number(value):
             report.at("non-finite-number", pair.key[:120], pair.element, "error")
@@ -126,9 +131,14 @@ def add_values(
         buffer.add(
             "thoth_indicator_entry", raw_path, pair.element.offset, pair.element.length, run_id=run_id,
             indicator_name=indicator.name if indicator else None, component=indicator.component if indicator else None,
-            kind=pair.kind, key=clean(pair.key).replace("/", "__")[:MAX_KEY_CHARACTERS], value_type=_type(value),
+            kind=pair.kind, key=key, value_type=_type(value),
             value_text=None if text is None else landed_text(clean(text)), value_number=number,
         )
+
+
+def landed_key(key: str) -> str:
+    """A key as its row has it."""
+    return clean(key).replace("/", "__")[:MAX_KEY_CHARACTERS]
 
 
 def _type(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from warehouse.landing.readers.json_text import Element
 from warehouse.landing.rows import RowBuffer
 
-from .indicator import Indicator, Pair, add_values, indicator_of, pairs_of_output
+from .indicator import Indicator, Pair, add_values, indicator_of, landed_key, pairs_of_output
 from .reading import Stated
 
 _USAGE = {
@@ -61,14 +61,14 @@ class Result:
         if indicator is None and self.stated.value("exit_code") == 0 and not report.has("no-indicator"):
             report("no-indicator", "the script succeeded and printed no performance indicator")
         # Its own number comes first: a script may print a usage or hwinfo, too.
-        taken = {(pair.kind, pair.key) for pair in printed}
+        taken = {landed_key(pair.key) for pair in printed if pair.kind == "other"}
         add_values(buffer, self.raw_path, self.run_id, indicator, printed + self._conditions(self.stated, taken), report)
         if self.hwinfo is not None and self.hwinfo_path is not None:
             add_values(buffer, self.hwinfo_path, self.run_id, indicator, self._conditions(self.hwinfo, taken), self.hwinfo.report)
         return indicator
 
-    def _conditions(self, stated: Stated, taken: set[tuple[str, str]]) -> list[Pair]:
-        return [Pair("other", key, each) for key, each in stated.elements.items() if _CONDITION.fullmatch(key) and ("other", key) not in taken]
+    def _conditions(self, stated: Stated, taken: set[str]) -> list[Pair]:
+        return [Pair("other", key, each) for key, each in stated.elements.items() if _CONDITION.fullmatch(key) and landed_key(key) not in taken]
 
     def add(self, buffer: RowBuffer, inspection_id: str, indicator: Indicator | None, workload: dict[str, Any]) -> None:
         """Add the run's row."""

@@ -2,7 +2,6 @@
 description: >
   One row per run, node and sample of the node: use of CPU, memory and disk in a window, and traffic in it. Counters are
   deltas over the window; NULL where the window has no baseline, or a counter began anew in it.
-grain: [run_id, artifact_manifest_digest, node_rank, window_end]
 collects: node_sample
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

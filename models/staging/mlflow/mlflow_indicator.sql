@@ -29,7 +29,7 @@ stated as (
         value as value_text,
         case when kind = 'param' and isfinite(try_cast(value as double)) then try_cast(value as double) end as value_number
     from mlflow_entry
-    where kind = 'param' or key not like 'mlflow.%'
+    where kind = 'param' or not regexp_matches(key, '^mlflow[.]|^node_[0-9]+__')
     union all by name
     select
         run_id,

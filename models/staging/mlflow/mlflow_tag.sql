@@ -15,7 +15,7 @@ select
     max(value) filter (where key = 'platform') as platform,
     max(value) filter (where key = 'system') as system,
     max(value) filter (where key = 'system_memory') as system_memory,
-    try_cast(max(value) filter (where key = 'cpu_count') as bigint) as cpu_count,
+    max(try_cast(value as bigint)) filter (where key = 'cpu_count' and try_cast(value as bigint) > 0) as cpu_count,
     max(value) filter (where key = 'mlflow.source.git.commit') as source_commit,
     coalesce(bool_or(key = 'task') and bool_or(key = 'framework'), false) as is_lightgbm_benchmark
 from mlflow_entry

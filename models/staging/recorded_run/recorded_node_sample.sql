@@ -2,7 +2,6 @@
 description: >
   One row per window of a recorded run's host. The recorder reads its counters before the start, so the windows tile the
   run, and it observes the CPUs all the time.
-grain: [run_id, artifact_manifest_digest, node_rank, window_end]
 feeds: node_sample
 */
 select

@@ -13,9 +13,9 @@ select
     run.script_sha256,
     value.kind,
     value.key,
-    min(value.value_type) as value_type,
-    min(value.value_text) as value_text,
-    min(value.value_number) as value_number
+    value.value_type,
+    value.value_text,
+    value.value_number
 from thoth_indicator_entry as value
 inner join thoth_run as run
     on
@@ -26,14 +26,6 @@ where
     or value.key not in (
         'usage__ru_utime', 'usage__ru_stime', 'usage__ru_maxrss', 'usage__ru_minflt', 'usage__ru_majflt', 'usage__ru_nvcsw', 'usage__ru_nivcsw'
     )
-group by
-    value.run_id,
-    value.artifact_manifest_digest,
-    value.indicator_name,
-    value.component,
-    run.script_sha256,
-    value.kind,
-    value.key
 union all by name
 select
     run.run_id,

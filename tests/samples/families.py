@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fuzz import Family
 from samples import (
+    akamas,
     bench_serving,
     fabric_check,
     genai_perf,
@@ -24,6 +25,7 @@ from samples import (
     mlperf_inference,
     mlperf_training,
     prices,
+    prometheus,
     superbench,
     thoth,
     trtllm_bench,
@@ -51,7 +53,11 @@ def _write_llm_d_reports(folder: Path) -> None:
     llm_d_report.write(folder / "json", llm_d_report.new(), "json")
 
 
+# The number of a series, and the value of the sample before, which the bytes of another row state.
+_OF_SERIES = frozenset({"series_number", "previous_value"})
 FAMILIES = {
+    "akamas": Family(akamas.write_all, counted=_OF_SERIES),
+    "prometheus": Family(prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=_OF_SERIES),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
     "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),

@@ -57,6 +57,8 @@ from (
     ('avg_bus_bandwidth_gb_per_s', 1, 'Mean of bus bandwidth over all sizes and placements of one test, as nccl-tests states it', 'GB/s', 'higher'),
     ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
     ('cpu_util_pct', 2, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
+    ('queue_wait_s', 1, 'From submission of a job, or creation of a Workload, to the first reservation of quota; for Slurm, which has no quota, to the start of the last attempt', 's', 'lower'),
+    ('admission_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
     ('cpu_avg_utilization_over20_pct, cpu_avg_utilization_over40_pct, cpu_avg_utilization_over80_pct', 1, 'Share of the observed time in which every CPU of the node is used more than 20, 40 or 80 %', '%', 'neither'),
     ('cpu_avg_utilization_at100_pct', 1, 'Share of the observed time in which every CPU of the node is fully used', '%', 'neither'),
     ('cpu_avg_utilization_pct', 1, 'Use of CPU, mean over CPUs and the observed time', '%', 'neither'),

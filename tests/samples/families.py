@@ -17,6 +17,9 @@ from samples import (
     genai_perf,
     guidellm,
     inference_perf,
+    kserve,
+    kubernetes,
+    kueue,
     llm_d_report,
     llmperf,
     lm_eval,
@@ -24,8 +27,12 @@ from samples import (
     mlperf_endpoints,
     mlperf_inference,
     mlperf_training,
+    node_health,
+    nvidia_smi,
+    otlp,
     prices,
     prometheus,
+    slurm,
     superbench,
     thoth,
     trtllm_bench,
@@ -57,6 +64,7 @@ def _write_llm_d_reports(folder: Path) -> None:
 _OF_SERIES = frozenset({"series_number", "previous_value"})
 FAMILIES = {
     "akamas": Family(akamas.write_all, counted=_OF_SERIES),
+    "otlp": Family(otlp.write_all, endless=r".*\.jsonl"),
     "prometheus": Family(prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=_OF_SERIES),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
@@ -70,6 +78,9 @@ FAMILIES = {
     "inference_perf": Family(
         inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
     ),
+    "kserve": Family(kserve.write_all, endless=r".*\.yaml", counted=frozenset({"position"})),
+    "kubernetes": Family(kubernetes.write_all, endless=r".*\.(?:txt|yaml)", counted=frozenset({"position"})),
+    "kueue": Family(kueue.write_all, endless=r".*\.yaml", counted=frozenset({"position"})),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "lm_eval": Family(lm_eval.write_all),
     "mlflow": Family(
@@ -83,7 +94,10 @@ FAMILIES = {
         free_text=r".*/(?:user\.conf|accuracy\.txt|verify_\w+\.txt)",
     ),
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
+    "node_health": Family(node_health.write_all),
+    "nvidia_smi": Family(nvidia_smi.write_all, endless=r".*", counted=frozenset({"log_index", "gpu_index"})),
     "prices": Family(prices.write_lists, endless=r".*"),
+    "slurm": Family(slurm.write_all, endless=r".*\.txt"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
     "thoth": Family(
         thoth.write_all, endless=r".*scheduled\.txt", free_text=r".*build/log|.*Pipfile",

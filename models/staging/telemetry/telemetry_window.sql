@@ -3,9 +3,9 @@ description: >
   One row per run, series of telemetry and window: what the samples say, in the source's unit. A value holds until the
   next sample, unless that is a gap away. An increase of a counter counts in a window if both of its samples lie in it;
   if an edge of the window is between them, it is an increase at the edge. A counter that falls began anew: its value
-  is the increase since then.
-materialized: incremental
-key: [artifact_manifest_digest]
+  is the increase since then. It is built anew when samples were added: to update it by bundle, the engine would copy
+  all samples first, because it adds floats.
+materialized: table
 grain: [run_id, artifact_manifest_digest, series_number, window_kind, window_name, window_start]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

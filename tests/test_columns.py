@@ -640,6 +640,8 @@ BY_HAND: dict[str, set[str]] = {
         # Which run shares its refused detail log, and why it was refused.
         "mlperf_inference_run.run_id", "mlperf_inference_run.artifact_manifest_digest", "mlperf_inference_run.has_detail_log",
         "mlperf_inference_run.refusal",
+        # A rate that is not the operations of its indicator / elapsed.
+        "recorded_indicator_value.indicator_name", "recorded_indicator_value.value_number",
     },
     "benchmark_run_fact.benchmark_grade": {"evidence_declaration.benchmark_grade"},
     "benchmark_run_fact.grade_reason": {"evidence_declaration.grade_reason", "evidence_declaration.benchmark_grade"},

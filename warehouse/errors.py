@@ -146,6 +146,8 @@ CODES: dict[str, str] = {
     "WH533": "the start of runs is not known, so that recent ones cannot be told from old ones",
     # explanations
     "WH541": "a playbook is not known, or one of its checks is not valid",
+    # exports
+    "WH551": "an experiment tracker did not take a run",
     # surfaces
     "WH601": "a request cannot be read",
     "WH602": "a token is needed, or is not valid",

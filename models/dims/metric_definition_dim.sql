@@ -60,5 +60,16 @@ from (
     ('queue_wait_s', 1, 'From submission of a job, or creation of a Workload, to the first reservation of quota; for Slurm, which has no quota, to the start of the last attempt', 's', 'lower'),
     ('admission_wait_s', 1, 'From the creation of a Workload to its first admission, with the wait for quota: kueue_admission_wait_time_seconds', 's', 'lower'),
     ('admission_checks_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
+    ('admission_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
+    ('cpu_avg_utilization_over20_pct, cpu_avg_utilization_over40_pct, cpu_avg_utilization_over80_pct', 1, 'Share of the observed time in which every CPU of the node is used more than 20, 40 or 80 %', '%', 'neither'),
+    ('cpu_avg_utilization_at100_pct', 1, 'Share of the observed time in which every CPU of the node is fully used', '%', 'neither'),
+    ('cpu_avg_utilization_pct', 1, 'Use of CPU, mean over CPUs and the observed time', '%', 'neither'),
+    ('max_t_cpu_pct_per_cpu_avg, max_t_cpu_pct_per_cpu_min, max_t_cpu_pct_per_cpu_max', 1, 'Largest over samples: use of CPU, mean over CPUs, of the least and of the most used one', '%', 'neither'),
+    ('max_t_mem_percent, max_t_disk_usage_percent', 1, 'Largest over samples: use of memory, and of the root file system', '%', 'neither'),
+    ('node_cpu_hours', 1, 'Observed time of a node * its logical CPUs', 'h', 'neither'),
+    ('node_unused_cpu_hours', 1, 'node_cpu_hours * the share of CPU that is not used, over time', 'h', 'neither'),
+    ('total_disk_io_read_mb, total_disk_io_write_mb', 1, 'Bytes read from and written to disks while the node was observed / 1024 / 1024; the first second of a perf.py report is not in it', 'MiB', 'neither'),
+    ('total_net_io_*_mb', 1, 'Bytes sent and received while the node was observed / 1024 / 1024, over loopback (lo) and other interfaces (ext)', 'MiB', 'neither'),
+    ('*_as_reported', 1, 'What the tool reported under this name; for the metrics of perf.py, counters since the host''s boot and plain means over samples', null, 'neither'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

@@ -10,7 +10,8 @@ columns:
   component: {type: varchar, description: "The component under test"}
   script_sha256: {type: varchar, description: "The script that measured"}
   parameters: {type: varchar, description: "All parameters, key=value, sorted"}
-  result_key: {type: varchar, description: "The result; its unit is its suffix"}
+  result_key: {type: varchar, description: "The result"}
+  unit: {type: varchar, description: "Its unit, where staging.indicator_unit knows it; else it is the key's suffix"}
   hardware_topology_key: {type: varchar, description: "The machine"}
   software_version_key: {type: varchar, description: "The software"}
   value: {type: double, description: "The result of the run"}
@@ -41,6 +42,7 @@ select
     outcome.script_sha256,
     parameters.parameters,
     outcome.key as result_key,
+    indicator_unit.unit,
     run.hardware_topology_key,
     run.software_version_key,
     outcome.value_number as value,
@@ -61,6 +63,10 @@ inner join run_session
     on run_session.run_id = outcome.run_id
 left join parameters
     on parameters.run_id = outcome.run_id
+left join indicator_unit
+    on
+        indicator_unit.indicator = outcome.indicator
+        and indicator_unit.key = outcome.key
 left join software_version_dim
     on software_version_dim.software_version_key = run.software_version_key
 where

@@ -210,8 +210,8 @@ described as (
         valued.metric,
         valued.point,
         valued.value,
-        coalesce(definition.unit, suffixed.unit) as unit,
-        coalesce(definition.better, suffixed.better, 'neither') as better,
+        coalesce(definition.unit, indicator_unit.unit, suffixed.unit) as unit,
+        coalesce(definition.better, indicator_unit.better, suffixed.better, 'neither') as better,
         definition.metric_version,
         run_replicate.session,
         run.started_at,
@@ -239,6 +239,10 @@ described as (
         on nodes.run_id = valued.run_id
     left join definition
         on definition.metric = valued.metric
+    left join indicator_unit
+        on
+            indicator_unit.indicator = valued.indicator
+            and indicator_unit.key = valued.metric
     left join suffixed
         on suffixed.metric = valued.metric
     where run_replicate.copy_of is null

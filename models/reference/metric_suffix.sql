@@ -2,8 +2,8 @@
 description: >
   One row per ending of a metric's name that states its unit, with the better direction of a quantity in that unit: a
   shorter time, a higher rate. It applies to metrics that metric_definition_dim does not define. If several endings
-  match, the longest one counts. elapsed and rate are result keys of Thoth's performance indicators, which state no
-  unit.
+  match, the longest one counts. elapsed and rate are result keys of Thoth's performance indicators, whose names state no
+  unit; that of the known indicators is in indicator_unit.
 grain: [suffix]
 columns:
   suffix: {type: varchar, description: "Ending of the name, or the whole name", tests: [not_null, unique]}
@@ -18,6 +18,7 @@ from (
     values
     ('_ns', 'ns', 'lower'),
     ('_us', 'us', 'lower'),
+    ('_usecs', 'us', 'lower'),
     ('_ms', 'ms', 'lower'),
     ('_s', 's', 'lower'),
     ('_per_s', '1/s', 'higher'),

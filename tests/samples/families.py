@@ -23,6 +23,7 @@ from samples import (
     llm_d_report,
     llmperf,
     lm_eval,
+    mlflow,
     mlperf_endpoints,
     mlperf_inference,
     mlperf_training,
@@ -33,6 +34,7 @@ from samples import (
     prometheus,
     slurm,
     superbench,
+    thoth,
     trtllm_bench,
 )
 
@@ -81,6 +83,10 @@ FAMILIES = {
     "kueue": Family(kueue.write_all, endless=r".*\.yaml", counted=frozenset({"position"})),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "lm_eval": Family(lm_eval.write_all),
+    "mlflow": Family(
+        mlflow.write_all, endless=r".*metrics/.*|.*meta\.yaml|.*experiment\.yaml", free_text=r".*(?:tags|params)/.*|.*experiment\.yaml|.*meta\.yaml",
+        counted=frozenset({"sample_index", "baseline_index", "node_rank"}),
+    ),
     "mlperf_endpoints": Family(mlperf_endpoints.write_all),
     "mlperf_inference": Family(
         mlperf_inference.write_submission,
@@ -93,6 +99,10 @@ FAMILIES = {
     "prices": Family(prices.write_lists, endless=r".*"),
     "slurm": Family(slurm.write_all, endless=r".*\.txt"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
+    "thoth": Family(
+        thoth.write_all, endless=r".*scheduled\.txt", free_text=r".*build/log|.*Pipfile",
+        counted=frozenset({"result_number", "result_count", "stack_number"}),
+    ),
     "trtllm_bench": Family(trtllm_bench.write_all, counted=frozenset({"request_index"})),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),
 }

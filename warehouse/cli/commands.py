@@ -68,6 +68,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "serve": "serve pages in which every number leads to its evidence",
             "report": "write a report for one audience, whose numbers can be checked",
+            "export": "write a run into an experiment tracker: MLflow",
             "mcp": "serve the same to agents, as tools that only read",
             "token": "list, make and end the tokens that wh serve accepts",
         },

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project import Project
+from warehouse.starting.indicator_text import indicator_text
 from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample
 from warehouse.transform.sql.text import RESERVED
@@ -26,11 +27,14 @@ class Start:
     notices: tuple[str, ...]
 
 
-def start(project: Project, kind: str, name: str, sample_file: Path | None = None) -> Start:
-    """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given. Raises WH004 for a name that is
-    none, a file of the project that is there already, and a sample that cannot be read."""
+def start(project: Project, kind: str, name: str, sample_file: Path | None = None, indicator: str | None = None) -> Start:
+    """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given; or a model of a performance
+    indicator with the columns that the current build has of it. Raises WH004 for a name that is none, a file of the project that is there
+    already, and a sample that cannot be read."""
     if not _NAME.fullmatch(name) or name in RESERVED:
         raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not an SQL keyword", printable(name))
+    if indicator is not None and (kind != "model" or sample_file):
+        raise _fault("an indicator is for a model, and without a file", "--indicator", f"wh new model {name} --indicator {printable(indicator)}")
     sample = read_sample(sample_file) if sample_file else None
     if kind == "ingestor":
         texts = {
@@ -42,7 +46,8 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
         texts = {f"queries/{name}.sql": _query(project, sample_file, sample)}
         steps = ["wh build", f"wh publish {name}", "wh verify --all"]
     else:
-        texts = {f"models/{name}.sql": _model(project, sample_file, sample)}
+        text = indicator_text(project, indicator) if indicator is not None else _model(project, sample_file, sample)
+        texts = {f"models/{name}.sql": text}
         steps = ["wh check", "wh build", f'wh sql "select * from {name}"']
     doubtful = [f"the column {each.name} is text: {each.why_text}" for each in (sample.columns if sample else ()) if each.why_text]
     return Start(_written(project, texts), tuple(steps), tuple(doubtful))

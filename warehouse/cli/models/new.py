@@ -16,6 +16,7 @@ EXAMPLES = (
     "wh new query runs_by_status",
     "wh new model slow_runs",
     "wh new ingestor readings --from readings.csv",
+    "wh new model indicator_pi_import --indicator PiImport",
 )
 
 
@@ -33,6 +34,9 @@ def command(
     from_file: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="a sample: CSV, JSON lines, a JSON array of objects, or one JSON object")
     ] = None,
+    indicator: Annotated[
+        str | None, typer.Option("--indicator", metavar="NAME", help="for a model: a performance indicator of the current build")
+    ] = None,
 ) -> ExitCode:
     """Writes files that work as they are, for you to edit. No file is replaced.
 
@@ -44,13 +48,15 @@ def command(
 
     With --from FILE, an ingestor is written for the columns of that file, and a
     model or query reads the table of the ingestor that was started from it.
+    With --indicator NAME, a model has a typed column for each parameter and result
+    that the current build has of that indicator.
     docs/models.md describes models and queries.
     """
     from warehouse.project import find_project
     from warehouse.starting.start import start
 
     project = find_project()
-    started = start(project, kind, name, from_file)
+    started = start(project, kind, name, from_file, indicator)
     say("\n".join(project.shown(file) for file in started.files))
     for text in started.notices:
         warn(text)

@@ -1,0 +1,1 @@
+"""Runs of the warehouse as runs of an experiment tracker."""

@@ -1,7 +1,8 @@
 /*
 description: >
   One row per test of a cluster run: the software that its own document states, and what all of its nodes have in common. NCCL is what the
-  test's document states; the version that a node has installed is a component.
+  test's document states; the version that a node has installed is a component. A served model runs in a container, whose CUDA is not the
+  node's.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */
@@ -43,7 +44,7 @@ select
     run.artifact_manifest_digest,
     stated.image_digest,
     common.driver_version,
-    coalesce(stated.cuda_version, common.cuda_version) as cuda_version,
+    coalesce(stated.cuda_version, if(run.kind = 'serving', null, common.cuda_version)) as cuda_version,
     stated.nccl_version,
     case when stated.torch_version is not null then 'pytorch' when run.kind = 'serving' then 'vllm' end as framework,
     stated.torch_version as framework_version,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from samples import aisp_cluster as sample
 from standard import standard_project
 from test_fabric_ground_truth import Sql, built, sql_of
 
-from ingest.aisp_cluster.names import Part, part_of
 from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
@@ -332,6 +332,16 @@ def test_bad_values_are_reported_and_the_rest_stays(tmp_path: Path) -> None:
     assert [row["step_index"] for row in rows["aisp_suite_step"]] == [1, 2, 4]
 
 
+@pytest.mark.parametrize(("changes", "code"), [
+    ({"output_throughput": 9000.5}, "throughput-contradicted"), ({"median_ttft_ms": 900.5}, "percentiles-out-of-order"),
+    ({"mean_tpot_ms": 7.5}, "mean-contradicted"), ({"failed": 99}, "impossible-count"), ({"p99_ttft_ms": 1e16}, "implausible-value"),
+])
+def test_figures_that_contradict_each_other_are_reported(changes: dict[str, Any], code: str, tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree", {"alpha_vllm_serve_sweep.jsonl": json.dumps(sample.point(4, **changes)) + "\n"})
+    rows, _ = landed(tmp_path / "tree")
+    assert [issue["code"] for issue in rows["evidence_issue"] if issue["code"] != "missing-raw"] == [code]
+
+
 def test_a_row_that_was_appended_is_a_repeat(tmp_path: Path) -> None:
     header, first, _ = sample.GEMM.splitlines()
     sample.write(tmp_path / "tree", {"alpha_gemm_gpu_sanity.csv": "\n".join([header, first, header, first.replace("1099.5", "1200.5")]) + "\n"})
@@ -347,5 +357,6 @@ def test_a_row_that_was_appended_is_a_repeat(tmp_path: Path) -> None:
     ("health_suite_extended_node1node10_nccl_all_reduce_perf", "health_suite_extended_nccl_all_reduce_perf", None, None, None),
     ("rail_0_10_0_0_1_fio", "rail_0_10_0_0_1_fio", None, None, None), ("node1", "node1", "node1", None, None),
 ])
-def test_what_a_name_says(stem: str, test: str, node: str | None, gpu: int | None, repeat: int | None) -> None:
-    assert part_of(stem, {"node1", "node10"}) == Part(test, node, gpu, repeat)
+def test_what_a_name_says(stem: str, test: str, node: str | None, gpu: int | None, repeat: int | None, tmp_path: Path) -> None:
+    names = import_module(f"{load_ingestors(init_project(tmp_path / 'bare'))['aisp_cluster'].package}.names")
+    assert names.part_of(stem, {"node1", "node10"}) == names.Part(test, node, gpu, repeat)

@@ -92,7 +92,7 @@ def _json(cluster: ClusterRun, raw_path: str, stem: str, run_of_stem: dict[str, 
     is_known = part.test.endswith("_perf") or any(
         _ends(part.test, name) for name in (*_TESTS, *_FABRIC, serving.MULTINODE, "nccl", "train_step")
     )
-    is_commands_name = part.test in ("meta", "software_versions", "storage")
+    is_commands_name = part.test in ("meta", "software_versions")
     if not (is_known or is_commands_name or "nccl" in part.test or "allreduce" in part.test):
         return
     report = Report(cluster.buffer, raw_path, None)
@@ -141,8 +141,8 @@ def _json(cluster: ClusterRun, raw_path: str, stem: str, run_of_stem: dict[str, 
 def _multinode(cluster: ClusterRun, run: str, raw_path: str, found: Document, record: Record) -> None:
     """The point of a model that several nodes served: its settings stand at the top, its figures in `metrics`."""
     metrics = record.within("metrics")
-    columns = serving.columns_of(metrics, Record({**metrics.values, **record.values}, record.flag))
     place = found.pairs.get("metrics", Place(0, len(found.data)))
+    columns = serving.columns_of(metrics, place, found.report, Record({**metrics.values, **record.values}, record.flag))
     serving.land_points(cluster.buffer, run, raw_path, [serving.Point(place, columns, 0)])
 
 

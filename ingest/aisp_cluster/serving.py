@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from warehouse.landing.consistency import check_statistics
+from warehouse.landing.readers.entries import Kind, check_total, possible
 from warehouse.landing.readers.json_lines import json_lines
 from warehouse.landing.readers.records import Record
-from warehouse.landing.readers.text import Data, Located, Report
+from warehouse.landing.readers.text import Data, Entry, Located, Report, whole
 from warehouse.landing.rows import RowBuffer
 
 from .csv_rows import csv_rows, record_of
@@ -51,7 +53,7 @@ def points(data: Data, report: Report, is_csv: bool) -> Iterator[Point]:
     """The points of a sweep."""
     stood = Counter[tuple[object, ...]]()
     for place, record in _records(data, report, is_csv):
-        columns = columns_of(record)
+        columns = columns_of(record, place, report)
         load = (columns["model"], columns["input_length"], columns["output_length"], columns["concurrency"], columns["request_rate_per_s"])
         yield Point(place, columns, stood[load])
         stood[load] += 1
@@ -66,24 +68,27 @@ def _records(data: Data, report: Report, is_csv: bool) -> Iterator[tuple[Located
             yield from found.objects(report)
 
 
-def columns_of(record: Record, around: Record | None = None) -> dict[str, object]:
-    """The columns of a point; of one that stands below its settings, with `around` for those."""
+def columns_of(record: Record, place: Located, report: Report, around: Record | None = None) -> dict[str, object]:
+    """The columns of a point; of one that stands below its settings, with `around` for those. Figures that nothing can have are reported
+    and NULL; figures that contradict each other are reported."""
     outer = around or record
-    columns: dict[str, object] = {name: (record if key in record.values else outer).count(key) for name, key in _COUNTS.items()}
-    for name, value in columns.items():
-        if isinstance(value, int) and value < 0:
-            record.flag("impossible-count", f"{_COUNTS[name]}: {value}")
-            columns[name] = None
-    columns |= {name: _rate(record, key) for name, key in _NUMBERS.items()}
+    entries: dict[str, Entry] = {}
+    columns: dict[str, object] = {}
+    for name, key in (*_COUNTS.items(), *_NUMBERS.items()):
+        holder = record if key in record.values else outer
+        number = holder.number(key)
+        entry = Entry(place.offset, place.length, place.line_number, key, None if number is None else str(holder.values[key])[:80], number)
+        entries[key] = possible(entry, report, Kind.COUNT if name in _COUNTS else None)
+        columns[name] = whole(entries[key].number) if name in _COUNTS else entries[key].number
+    check_statistics(entries, report)
+    check_total(entries, "num_prompts", ("completed", "failed"), report)
     telemetry = record.within("gpu_telemetry")
     columns |= {name: telemetry.number(keys[0]) if telemetry.values else record.number(keys[1]) for name, keys in _TELEMETRY.items()}
     concurrency = outer.count("concurrency" if "concurrency" in outer.values else "max_concurrency")
     if concurrency is not None and concurrency <= 0:
         outer.flag("impossible-concurrency", str(concurrency))
         concurrency = None
-    return columns | {
-        "model": outer.text("model"), "concurrency": concurrency, "request_rate_per_s": _positive(outer, "request_rate"),
-    }
+    return columns | {"model": outer.text("model"), "concurrency": concurrency, "request_rate_per_s": _positive(outer, "request_rate")}
 
 
 def _positive(record: Record, key: str) -> float | None:
@@ -93,14 +98,6 @@ def _positive(record: Record, key: str) -> float | None:
     number = record.number(key)
     if number is not None and number <= 0:
         record.flag("impossible-request-rate", f"{key}: {number:g}")
-        return None
-    return number
-
-
-def _rate(record: Record, key: str) -> float | None:
-    number = record.number(key)
-    if number is not None and number < 0:
-        record.flag("negative-measurement", f"{key}: {number:g}")
         return None
     return number
 

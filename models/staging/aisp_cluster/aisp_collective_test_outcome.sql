@@ -9,7 +9,7 @@ with measured as (
         run_id,
         artifact_manifest_digest,
         max(bus_bandwidth_gb_per_s) filter (where coalesce(wrong_count, 0) = 0) as peak_bus_bandwidth_gb_per_s,
-        sum(wrong_count)::bigint as wrong_count
+        try_cast(sum(wrong_count) as bigint) as wrong_count
     from aisp_collective_point
     group by
         run_id,

@@ -76,6 +76,8 @@ def test_other_families_make_no_runs_of_its_files(tmp_path: Path) -> None:
     structured = sample.write(tmp_path / "tree", sample.documents())
     project = standard_project(tmp_path / "project")
     assert {family for family, _ in families(tmp_path / "tree", project)} == {"aisp_cluster"}
+    chosen = plan_ingest(tmp_path / "tree", load_ingestors(project).values(), preferred="fabric_check").recognised
+    assert "fabric_check" in {family for family, _ in chosen}
     (structured.parent / "manifest.json").unlink()
     assert {family for family, _ in families(tmp_path / "tree", project)} == {"aisp_cluster"}  # the run was interrupted
     (structured / f"{RUN}_suite_steps.json").unlink()
@@ -224,12 +226,34 @@ def test_hardware_and_software_of_its_nodes(whole: Sql) -> None:
         ("aisp_cluster/gemm_gpu_sanity", 1, "Acme X1", 1, 2, "NV18", "Acme-V2", 72, "1.7Ti", "InfiniBand 400 Gbit/s"),
         ("aisp_cluster/nccl", 1, "Acme X1", 4, 2, "NV18", "Acme-V2", 72, "1.7Ti", "InfiniBand 400 Gbit/s"),
     ]
+    suite = f"ai-performance-engineering {'c' * 40}-dirty"
     assert whole("select gpu_uuid from benchmark_run_fact where gpu_uuid is not null order by all") == [("GPU-a0",), ("GPU-a0",), ("GPU-a1",)]
     assert whole(
-        "select image_digest, driver_version, nccl_version, framework, framework_version, operating_system from benchmark_run_fact "
+        "select image_digest, runtime_version, nccl_version, framework, framework_version, operating_system from benchmark_run_fact "
         "inner join software_version_dim using (software_version_key) where run_id like '%stability' or run_id like '%serve/alpha' order by all"
-    ) == [("sha256:23ab", "580.105.08", None, "vllm", None, "Ubuntu 24.04.3 LTS"), (None, "580.105.08", "2.29.2", "pytorch", "2.10.0", "Ubuntu 24.04.3 LTS")]
+    ) == [
+        ("sha256:23ab", suite, None, "vllm", None, "Ubuntu 24.04.3 LTS"), (None, suite, "2.29.2", "pytorch", "2.10.0", "Ubuntu 24.04.3 LTS"),
+    ]
     assert whole("select distinct cluster from cluster_region_dim") == [("alpha,beta",)]
+
+
+def test_nodes_have_the_suites_labels_whatever_documents_call_them(tmp_path: Path) -> None:
+    """The manifest names their hosts, and what a node printed its hostname."""
+    documents = {
+        "2nodes_nccl.json": sample.collective(f"{RUN}_2nodes", hosts=["10.0.0.1", "beta.example"]), "allreduce_stability.json": sample.stability() | {
+            "app_clocks": [{"rank": 0, "hostname": "alpha.example", "physical_device": 0, "app_sm_mhz": 2062, "app_mem_mhz": 3996}],
+        },
+    }
+    for node in sample.NODES:
+        described = sample.meta(node)
+        described["commands"]["hostname"] = {"cmd": "hostname", "rc": 0, "stderr": "", "stdout": f"{node}.example\n"}
+        documents[f"{node}_meta.json"] = described
+    home = sample.write(tmp_path / "tree", documents).parent
+    (home / "manifest.json").write_text((home / "manifest.json").read_text().replace('"host": "alpha"', '"host": "10.0.0.1"'))
+    assert of(tmp_path)("select benchmark_case_id, nodes, hardware_topology_dim.gpu_model from benchmark_run_fact left join fabric_outcome_fact using (run_id) "
+                        "inner join hardware_topology_dim using (hardware_topology_key) where coalesce(scope, 'test') = 'test' order by all") == [
+        ("aisp_cluster/2nodes_nccl", "alpha,beta", "Acme X1"), ("aisp_cluster/allreduce_stability", None, "Acme X1"),
+    ]
 
 
 def test_clocks_belong_to_the_run_that_they_held_in(whole: Sql) -> None:
@@ -300,7 +324,7 @@ def test_steps_keep_their_windows_and_what_they_were_told(tmp_path: Path) -> Non
         "step_index": 1, "name": "nccl_single_node", "started_text": "2031-05-06T07:01:00+00:00",
         "ended_at": datetime(2031, 5, 6, 7, 1, 12, tzinfo=UTC), "exit_code": 0, "command": sample.STEPS[0]["command"],
     }
-    (run,) = rows["aisp_cluster_run"]
+    (run,) = rows["aisp_manifest"]
     assert (run["manifest_version"], run["status"], run["is_success"], run["git_commit"], run["is_git_dirty"], run["is_finalized"], run["issues"]) == (
         2, "failed", False, "c" * 40, True, True, '["1 suite step(s) failed"]'
     )

@@ -18,7 +18,7 @@ _TIME = pa.timestamp("us", tz="UTC")
 _CLUSTER_RUN = pa.field("cluster_run_id", pa.string(), nullable=False)
 
 TABLES: Mapping[str, pa.Schema] = {
-    "aisp_cluster_run": landing_schema(  # what the manifest states of itself
+    "aisp_manifest": landing_schema(  # what it states of itself
         _CLUSTER_RUN,
         pa.field("manifest_version", pa.int64()),
         pa.field("manifest_mode", pa.string()),

@@ -25,6 +25,7 @@ def land_app_clocks(cluster: ClusterRun, run: str, raw_path: str, found: Documen
         for element in found.inside(found.pairs["app_clocks"]):
             record = found.record(element)
             node = record.text("node") or record.text("hostname")
+            node = cluster.label_of.get(node, node) if node else None
             nodes += [node] if node else []
             rank = record.count("global_rank" if "global_rank" in record.values else "rank")
             gpu = record.count("physical_gpu" if "physical_gpu" in record.values else "physical_device")

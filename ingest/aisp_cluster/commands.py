@@ -19,7 +19,7 @@ def is_commands(found: Document) -> bool:
 
 
 def land_commands(cluster: ClusterRun, raw_path: str, document: str, node: str | None, found: Document) -> None:
-    """Add a row a command."""
+    """Add a row a command. The label of the node belongs to its hostname, too."""
     for element in found.inside(found.pairs["commands"]):
         record = found.record(element)
         output = record.values.get("stdout")
@@ -29,6 +29,8 @@ def land_commands(cluster: ClusterRun, raw_path: str, document: str, node: str |
         elif output and len(output) > _MAX_OUTPUT_CHARACTERS:
             found.report.at("value-too-large", f"{str(element.key)[:80]}: {len(output)} characters", element, NOTE)
             output = None
+        if node and output and element.key == "hostname":
+            cluster.label_of.setdefault(clean(output).strip(), node)
         cluster.buffer.add(
             "aisp_command", raw_path, element.offset, element.length, cluster_run_id=cluster.id, node=node, document=document,
             name=str(element.key)[:256], exit_code=record.count("rc"), output=None if output is None else clean(output),

@@ -17,8 +17,8 @@ from .times import moment
 PRESENT, MISSING, DIFFERS, SELF, UNHASHED = "present", "missing raw", "differs", "self", "unhashed"
 
 
-def land_manifest(bundle: Bundle, buffer: RowBuffer, raw_path: str, cluster_run_id: str) -> list[str]:
-    """Add the rows of a manifest. The labels of its nodes."""
+def land_manifest(bundle: Bundle, buffer: RowBuffer, raw_path: str, cluster_run_id: str) -> dict[str, str]:
+    """Add the rows of a manifest. The labels of its nodes, by host."""
     report = Report(buffer, raw_path, None)
     found = Document(bundle, raw_path, report)
     whole = Place(0, len(found.data))
@@ -31,14 +31,15 @@ def land_manifest(bundle: Bundle, buffer: RowBuffer, raw_path: str, cluster_run_
     if stated != cluster_run_id and found.pairs:
         report.at("identity-mismatch", f"the manifest is of {str(stated)[:80]}", found.pairs.get("run_id", whole))
     buffer.add(
-        "aisp_cluster_run", raw_path, *whole[:2], cluster_run_id=cluster_run_id, manifest_version=record.count("manifest_version"),
+        "aisp_manifest", raw_path, *whole[:2], cluster_run_id=cluster_run_id, manifest_version=record.count("manifest_version"),
         manifest_mode=found.text("manifest_mode"), written_at=moment(record, "timestamp_utc"), is_finalized=_flag(record.values.get("finalized")),
         status=found.text("status"), suite_status=found.text("suite_status"), is_success=_flag(record.values.get("success")),
         completeness=found.text("completeness"), issues=_json(record.values.get("issues")), git_commit=git.text("commit"),
         is_git_dirty=_flag(git.values.get("dirty")), nodes=",".join(hosts)[:MAX_VALUE_CHARACTERS] or None, listed_count=summary.count("file_count"),
     )
     _land_files(bundle, buffer, raw_path, cluster_run_id, found)
-    return [clean(node["label"]) for node in nodes if isinstance(node.get("label"), str)]
+    labelled = (node for node in nodes if isinstance(node.get("label"), str) and node["label"])
+    return {clean(str(node.get("host") or node["label"])): clean(node["label"]) for node in labelled}
 
 
 def _land_files(bundle: Bundle, buffer: RowBuffer, manifest_path: str, cluster_run_id: str, found: Document) -> None:

@@ -31,7 +31,7 @@ from .run import ClusterRun, Stated, land_run, land_values, texts
 from .steps import land_steps
 from .times import moment
 
-_META = "_meta"
+_META = "_meta.json"
 # Tests by the end of their files' names, each with the keys that other tables hold.
 _FABRIC = {"fio": r"results/[^/]+/", "nvbandwidth": r"key_sum_gbps/|\w+/[^/]+/sum_gbps$", "iperf3_oob_tcp": r"iperf3/"}
 _TESTS = (
@@ -51,12 +51,11 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     roles = defaultdict[str | None, list[str]](list)
     for file in bundle.manifest.files:
         roles[file.role].append(file.raw_path)
-    labels: set[str] = set()
     for raw_path in roles[MANIFEST]:
-        labels |= set(land_manifest(bundle, buffer, raw_path, cluster.id))
-    stems = {_stem(cluster, raw_path): raw_path for raw_path in sorted(roles[STRUCTURED], key=_json_first)}
-    labels |= {stem.rpartition(".")[0].removesuffix(_META) for stem in stems if stem.endswith(f"{_META}.json")}
-    cluster.labels = frozenset(labels)
+        cluster.label_of |= land_manifest(bundle, buffer, raw_path, cluster.id)
+    stems = {_stem(cluster, raw_path): raw_path for raw_path in sorted(roles[STRUCTURED], key=_place)}
+    described = {stem.removesuffix(_META) for stem in stems if stem.endswith(_META)}
+    cluster.labels = frozenset({*cluster.label_of.values(), *described})
     for raw_path in roles[STEPS]:
         cluster.steps = land_steps(bundle, buffer, raw_path, cluster.id)
     run_of_stem: dict[str, str] = {}
@@ -75,8 +74,10 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     yield from buffer.full()
 
 
-def _json_first(raw_path: str) -> tuple[int, str]:
-    return (("json", "jsonl").index(ending) if (ending := raw_path.rpartition(".")[2]) in ("json", "jsonl") else 2, raw_path)
+def _place(raw_path: str) -> tuple[int, str]:
+    """Nodes before their tests, and documents before the tables that repeat them or belong to them."""
+    endings = (_META, ".json", ".jsonl")
+    return next((place for place, ending in enumerate(endings) if raw_path.endswith(ending)), len(endings)), raw_path
 
 
 def _stem(cluster: ClusterRun, raw_path: str) -> str:

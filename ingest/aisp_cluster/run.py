@@ -19,6 +19,7 @@ from .metrics import OTHER, PARAMETER, kind_of, metric_of
 from .names import Part
 from .steps import Step, step_of
 
+_THIS_NODE = frozenset({"localhost", "127.0.0.1"})
 _COMMAND = re.compile(r"(\w+_perf)(?:_mpi)?\s(.*)", re.DOTALL)
 _OPTION = re.compile(r"(?:^|\s)-([a-zA-Z])\s+(\S+)")
 _ENVIRONMENT = re.compile(r"\b(NCCL_(?!DEBUG|SOCKET|IB_HCA)\w+)=(\S+)")
@@ -32,6 +33,7 @@ class ClusterRun:
     buffer: RowBuffer
     id: str
     labels: frozenset[str] = frozenset()
+    label_of: dict[str, str] = field(default_factory=dict)  # of a node, by its host or hostname
     steps: Sequence[Step] = ()
     run_ids: dict[str, str] = field(default_factory=dict)  # by run: the file that states it
     metrics: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # by run: those that have landed
@@ -69,8 +71,8 @@ def land_run(cluster: ClusterRun, run: str, raw_path: str, place: Located, part:
     workload: dict[str, Any] = {"suite": "aisp_cluster", "test": part.test, **stated.parameters}
     if program:
         workload |= {"program": program[1], "options": dict(_OPTION.findall(program[2])), "environment": dict(_ENVIRONMENT.findall(command))}
-    nodes = [part.node or "localhost" if node in ("localhost", "127.0.0.1") else node for node in stated.nodes] or ([part.node] if part.node else [])
-    nodes = list(dict.fromkeys(nodes))
+    named = [part.node or node if node in _THIS_NODE else cluster.label_of.get(node, node) for node in stated.nodes]
+    nodes = list(dict.fromkeys(named or ([part.node] if part.node else [])))
     cluster.buffer.add(
         "aisp_run", raw_path, place.offset, place.length, run_id=run, cluster_run_id=cluster.id, test=part.test, kind=stated.kind,
         node=part.node if nodes == [part.node] else None, gpu=part.gpu, repeat_index=part.repeat_index,

@@ -7,8 +7,8 @@ feeds: cluster_region
 select
     run.run_id,
     run.artifact_manifest_digest,
-    cluster.nodes as cluster
+    manifest.nodes as cluster
 from aisp_run as run
-inner join aisp_cluster_run as cluster
-    on cluster.artifact_manifest_digest = run.artifact_manifest_digest
-where cluster.nodes is not null
+inner join aisp_manifest as manifest
+    on manifest.artifact_manifest_digest = run.artifact_manifest_digest
+where manifest.nodes is not null

@@ -2,7 +2,7 @@
 description: >
   One row per test of a cluster run: the software that its own document states, and what all of its nodes have in common. NCCL is what the
   test's document states; the version that a node has installed is a component. A served model runs in a container, whose CUDA is not the
-  node's.
+  node's. The suite itself is the load generator: its commit is stated since version 2 of the manifest.
 grain: [run_id, artifact_manifest_digest]
 feeds: software_version
 */
@@ -48,10 +48,13 @@ select
     stated.nccl_version,
     case when stated.torch_version is not null then 'pytorch' when run.kind = 'serving' then 'vllm' end as framework,
     stated.torch_version as framework_version,
+    'ai-performance-engineering ' || manifest.git_commit || if(manifest.is_git_dirty, '-dirty', '') as runtime_version,
     stated.image as server_version,
     common.operating_system,
     common.kernel_version
 from aisp_run as run
+left join aisp_manifest as manifest
+    on manifest.artifact_manifest_digest = run.artifact_manifest_digest
 left join common
     on
         common.run_id = run.run_id

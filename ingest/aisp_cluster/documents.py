@@ -15,7 +15,7 @@ from warehouse.landing.readers.text import Report, clean
 _MAX_DEPTH = 16  # of lists within lists; what lies deeper is one value
 _KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
 # What tells the elements of a list apart beside their texts.
-_AXES = frozenset({"rank", "round", "gpu", "node", "device", "size_bytes", "m", "n", "k", "groups", "repeat", "attempt"})
+AXES = frozenset({"rank", "round", "gpu", "node", "device", "size_bytes", "m", "n", "k", "groups", "repeat", "attempt"})
 _NO_NAMES = frozenset({"status", "hostname", "error", "reason"})
 _MAX_NAME_CHARACTERS = 64
 
@@ -87,5 +87,7 @@ def _stated(value: Any) -> Iterator[str]:
         is_name = isinstance(stated, str) and key not in _NO_NAMES and 0 < len(stated) <= _MAX_NAME_CHARACTERS
         if is_name and re.fullmatch(r"[\w.:+ -]+", stated):
             yield clean(stated).replace(" ", "_")
-        elif key in _AXES and type(stated) is int:
+        elif key in AXES and type(stated) is int:
             yield str(stated)
+        elif key == "shape":
+            yield from _stated(stated)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 
+from .documents import AXES
+
 PARAMETER, RESULT, OTHER = "parameter", "result", "other"
 
 _STATISTIC = re.compile(r"mean|median|min|max|std|stdev|avg|p\d{1,3}")
 _UNIT_BEFORE = re.compile(r"_(gbps|mb_s|ms|us|s|pct|tflops)$")  # of a key whose statistics stand below it
-_RATE = re.compile(r"(?:(?P<name>\w*?)_?)(?P<unit>gbps|mb_s|tflops|seconds|sec)(?P<mean>_mean)?")
+_RATE = re.compile(r"(?:(?P<name>\w*?)_?)(?P<unit>gbps|mb_s|tflops|seconds|sec)(?P<tail>_mean|_at_best)?")
 _BITS = re.compile(r"avg|(?:oob_tcp_)?(?:fwd|rev)")  # of iperf3 and perftest --report_gbits
 _BYTES = re.compile(r"\w*(?:busbw|algbw)\w*|(?:\w+_)?bandwidth|peak_sum|numa_local_bw")
 _NAMES = {"mb_s": "mib_per_s", "tflops": "tflop_per_s", "seconds": "s", "sec": "s"}
@@ -32,7 +34,7 @@ _WHERE = re.compile(
 def kind_of(key: str, value: object, number: float | None) -> str:
     """Parameters are what is stated at the top and measured by nobody; numbers by a name that measures are results, and so are missing ones."""
     parts = key.split("/")
-    if parts[0] in _CONDITIONS or any(part in _CONDITIONS for part in parts[:-1]):
+    if parts[0] in _CONDITIONS or any(part in _CONDITIONS for part in parts[:-1]) or (len(parts) > 2 and parts[-1] in AXES):
         return OTHER
     if (value is None or number is not None) and not _SETTINGS.search(parts[-1]) and any(_MEASURED.search(part) for part in parts):
         return RESULT
@@ -64,4 +66,4 @@ def _with_unit(name: str, test: str) -> str:
     else:
         return name
     stem = stem or {"s": "duration", "mib_per_s": "bandwidth"}.get(unit, "")
-    return "_".join(filter(None, (stem, "mean" if found["mean"] else "", unit)))
+    return "_".join(filter(None, (stem, (found["tail"] or "").strip("_"), unit)))

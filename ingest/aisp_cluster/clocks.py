@@ -15,21 +15,27 @@ from .run import ClusterRun
 from .times import moment
 
 _OUTPUT = re.compile(r"--output(?:-csv|-json)?[ =]'?\S*?structured/([^\s']+)")
+_OF_A_RANK = frozenset({"clocks", "app_sm_mhz"})
 _CLOCKS = {"application_sm_mhz": "sm", "application_memory_mhz": "mem"}
 
 
-def land_app_clocks(cluster: ClusterRun, run: str, raw_path: str, found: Document) -> list[str]:
+def app_clocks(found: Document) -> Element | None:
+    """The list of clocks in a test's document, by what is in it."""
+    lists = (pair for pair in found.pairs.values() if isinstance(pair.value, list))
+    return next((pair for pair in lists if any(isinstance(item, dict) and item.keys() & _OF_A_RANK for item in pair.value)), None)
+
+
+def land_app_clocks(cluster: ClusterRun, run: str, raw_path: str, found: Document, clocks: Element) -> list[str]:
     """Add the clocks that a test's document lists, a row a rank. The nodes that they name."""
     nodes = []
-    if "app_clocks" in found.pairs and isinstance(found.value("app_clocks"), list):
-        for element in found.inside(found.pairs["app_clocks"]):
-            record = found.record(element)
-            node = record.text("node") or record.text("hostname")
-            node = cluster.label_of.get(node, node) if node else None
-            nodes += [node] if node else []
-            rank = record.count("global_rank" if "global_rank" in record.values else "rank")
-            gpu = record.count("physical_gpu" if "physical_gpu" in record.values else "physical_device")
-            _land(cluster, raw_path, element, record, run_id=run, node=node, gpu=gpu, rank_id=rank)
+    for element in found.inside(clocks):
+        record = found.record(element)
+        node = record.text("node") or record.text("hostname")
+        node = cluster.label_of.get(node, node) if node else None
+        nodes += [node] if node else []
+        rank = record.count("global_rank" if "global_rank" in record.values else "rank")
+        gpu = record.count("physical_gpu" if "physical_gpu" in record.values else "physical_device")
+        _land(cluster, raw_path, element, record, run_id=run, node=node, gpu=gpu, rank_id=rank)
     return sorted(set(nodes))
 
 
@@ -56,6 +62,8 @@ def land_clock_lock(cluster: ClusterRun, raw_path: str, stem: str, run_of_stem: 
         for element in found.inside(found.pairs["locks"]):
             record = found.record(element)
             _land(cluster, raw_path, element, record, gpu=record.count("physical_gpu"), **shared)
+    elif found.pairs:
+        report("missing-key", "the document has no list of locks", 0, len(found.data), severity="error")
 
 
 def _land(cluster: ClusterRun, raw_path: str, element: Element, record: Record, **columns: Any) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Line, Place, Report, clean, decoded, is_non_finite, lines
+from warehouse.landing.severity import NOTE
 
 
 class Cell(NamedTuple):
@@ -34,6 +35,8 @@ def csv_rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Cell]
         else:
             has_rows = True
             yield line, {name: Cell(cell, place) for name, cell, place in zip(names, cells, _places(line, cells), strict=True)}
+    if len(data) and data[-1:] != b"\n":
+        report("no-line-end", "the last line has no end, and may be a part of one", len(data), 0, severity=NOTE)
     if not has_rows:
         report("no-rows", "the table has no rows", 0, len(data), severity="error")
 

@@ -21,7 +21,7 @@ from warehouse.landing.rows import RowBuffer
 
 from . import collective, serving
 from .bundles import MANIFEST, STEPS, STRUCTURED
-from .clocks import land_app_clocks, land_clock_lock
+from .clocks import app_clocks, land_app_clocks, land_clock_lock
 from .commands import is_commands, land_commands
 from .csv_rows import Cell, csv_rows
 from .documents import Document
@@ -101,20 +101,25 @@ def _json(cluster: ClusterRun, raw_path: str, stem: str, run_of_stem: dict[str, 
     if is_commands_name:
         if is_commands(found):
             land_commands(cluster, raw_path, part.test, part.node, found)
+        elif found.pairs:
+            report("missing-key", "the document has no commands", 0, len(found.data), severity="error")
         return
     part = replace(part, test=part.test.removesuffix("_summary") if _ends(part.test, "mamf_summary") else part.test)
     points = collective.listing(found)
     kind = (
         "collective" if points else "serving" if _ends(part.test, serving.MULTINODE) else "training" if _ends(part.test, "train_step")
         else next((name.partition("_")[0] for name in _FABRIC if _ends(part.test, name)), None)
-        or ("indicator" if is_known and not part.test.endswith(("_nccl", "_perf")) else None)
+        or ("indicator" if is_known and not _ends(part.test, "nccl") and not part.test.endswith("_perf") else None)
     )
     if kind is None:
+        if is_known and found.pairs:
+            report("missing-key", "the document has no list of results", 0, len(found.data), severity="error")
         return
     run = cluster.run_id(part, raw_path, stem)
     run_of_stem[stem] = run
-    nodes = land_app_clocks(cluster, run, raw_path, found)
-    without = frozenset({"app_clocks", *(("results",) if points else ())})
+    clocks = app_clocks(found)
+    nodes = land_app_clocks(cluster, run, raw_path, found, clocks) if clocks else []
+    without = frozenset({*((str(clocks.key),) if clocks else ()), *(("results",) if points else ())})
     others = next((pattern for name, pattern in _FABRIC.items() if _ends(part.test, name)), None)
     pattern = re.compile(others) if others else _RESTATED if _ends(part.test, "cluster_health_suite_summary") else None
     parameters = dict(land_values(cluster, run, raw_path, part.test, found.values(without), report, pattern))
@@ -152,6 +157,8 @@ def _train_steps(cluster: ClusterRun, run: str, raw_path: str, found: Document) 
     pairs = found.inside(results) if results and isinstance(results.value, dict) else iter(())
     listed = next((pair for pair in pairs if pair.key == "step_times_s"), None)
     if listed is None or not isinstance(listed.value, list):
+        if found.pairs:
+            found.report("missing-key", "the document has no list of step times", 0, len(found.data), severity="error")
         return
     for index, element in enumerate(found.inside(listed), 1):
         seconds = Record({"step_times_s": element.value}, found.report.flag(element)).number("step_times_s")

@@ -60,7 +60,6 @@ from (
     ('queue_wait_s', 1, 'From submission of a job, or creation of a Workload, to the first reservation of quota; for Slurm, which has no quota, to the start of the last attempt', 's', 'lower'),
     ('admission_wait_s', 1, 'From the creation of a Workload to its first admission, with the wait for quota: kueue_admission_wait_time_seconds', 's', 'lower'),
     ('admission_checks_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
-    ('admission_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
     ('cpu_avg_utilization_over20_pct, cpu_avg_utilization_over40_pct, cpu_avg_utilization_over80_pct', 1, 'Share of the observed time in which every CPU of the node is used more than 20, 40 or 80 %', '%', 'neither'),
     ('cpu_avg_utilization_at100_pct', 1, 'Share of the observed time in which every CPU of the node is fully used', '%', 'neither'),
     ('cpu_avg_utilization_pct', 1, 'Use of CPU, mean over CPUs and the observed time', '%', 'neither'),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fuzz import Family
 from samples import (
+    aisp_cluster,
     akamas,
     bench_serving,
     fabric_check,
@@ -66,6 +67,9 @@ FAMILIES = {
     "akamas": Family(akamas.write_all, counted=_OF_SERIES),
     "otlp": Family(otlp.write_all, endless=r".*\.jsonl"),
     "prometheus": Family(prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=_OF_SERIES),
+    "aisp_cluster": Family(
+        aisp_cluster.write_all, endless=r".*\.(?:csv|jsonl)", counted=frozenset({"point_index", "step_index", "node_count"}),
+    ),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
     "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),

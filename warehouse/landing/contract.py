@@ -33,7 +33,8 @@ class DraftFile:
     """A file an ingestor wants in a bundle, under `raw_path`. `media_type` and `role` say what it is, if known.
 
     Of a file that holds several records, `records` are the numbers, from 0, of those that the bundle is about. `is_restatement`:
-    the file, or these records of it, only restate the bundle's own measurement. No other family makes a run of them."""
+    the file, or these records of it, only restate the bundle's own measurement. No other family makes a run of them. `is_sole`: the file
+    is a part of the bundle's measurement and of no other. Other families make no bundle of such files alone."""
 
     raw_path: str
     file: TreeFile
@@ -41,6 +42,7 @@ class DraftFile:
     role: str | None = None
     records: tuple[int, ...] | None = None
     is_restatement: bool = False
+    is_sole: bool = False
 
 
 @dataclass(frozen=True)

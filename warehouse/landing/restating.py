@@ -1,6 +1,7 @@
-"""Which drafts are left, once a family has proved that files of another only restate its own measurements.
+"""Which drafts are left, once a family has proved that files of another only restate its own measurements, or are parts of them.
 
-A measurement is one run: InferenceX writes a record of what AIPerf measured, and both tools' files are evidence of one run.
+A measurement is one run: InferenceX writes a record of what AIPerf measured, and both tools' files are evidence of one run. A suite
+that ran nccl-tests wrote the results down, and they are evidence of the suite's run.
 """
 
 from __future__ import annotations
@@ -18,10 +19,14 @@ _Restated = Mapping[str, set[int]]  # by path: the numbers of the records that a
 
 def without_restatements(claims: list[tuple[str, BundleDraft]], preferred: str | None = None) -> list[tuple[str, BundleDraft]]:
     """The claims without the records that another family's draft takes for restatements of its own measurement, and without
-    the drafts that are then about nothing. Those of `preferred` stay whole."""
+    the drafts that are then about nothing, or about files alone that another family's draft is the sole one of. Those of `preferred`
+    stay whole."""
     by_family: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    sole: dict[str, str] = {}
     for family, draft in claims:
         for file in draft.files:
+            if file.is_sole:
+                sole[file.file.path] = family
             if file.is_restatement and file.records is not None:
                 by_family[family][file.file.path].update(file.records)
     found = []
@@ -29,7 +34,8 @@ def without_restatements(claims: list[tuple[str, BundleDraft]], preferred: str |
         for other, restated in by_family.items():
             if other != family != preferred:
                 draft = _without(draft, restated)
-        if draft.files:
+        is_anothers = all(sole.get(file.file.path, family) != family for file in draft.files)
+        if draft.files and (family == preferred or not is_anothers):
             found.append((family, draft))
     return found
 

@@ -20,7 +20,7 @@ from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
-from warehouse.landing.node_list import expanded
+from warehouse.landing.readers.node_list import expanded
 
 PACKAGE = Path(__file__).resolve().parents[1] / "ingest" / "fabric_check"
 Rows = dict[str, list[dict[str, Any]]]

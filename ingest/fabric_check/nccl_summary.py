@@ -10,7 +10,7 @@ import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warehouse.landing.node_list import expanded
+from warehouse.landing.readers.node_list import expanded
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines, number_in
 from warehouse.landing.severity import ERROR, disagreement
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.kubernetes import kinds_of
+from warehouse.landing.readers.kubernetes import kinds_of
 
 KINDS = frozenset({"InferenceService", "LLMInferenceService"})
 

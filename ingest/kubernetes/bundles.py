@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.kubernetes import kinds_of
+from warehouse.landing.readers.kubernetes import kinds_of
 
 KINDS = frozenset({"Event", "Node", "Pod"})
 OBJECTS, LISTING = "objects", "listing"

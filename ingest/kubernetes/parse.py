@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.kubernetes import (
+from warehouse.landing.readers.entries import document
+from warehouse.landing.readers.kubernetes import (
     KubernetesObject,
     amount,
     conditions,
@@ -27,7 +28,6 @@ from warehouse.landing.kubernetes import (
     texts,
     truth,
 )
-from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Report, landed_text, report_cut
 from warehouse.landing.rows import RowBuffer

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from warehouse.landing.family import Family
-from warehouse.landing.kubernetes import OBJECT_FIELDS
+from warehouse.landing.readers.kubernetes import OBJECT_FIELDS
 from warehouse.landing.rows import landing_schema
 
 _TIME = pa.timestamp("us", tz="UTC")

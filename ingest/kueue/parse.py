@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.kubernetes import (
+from warehouse.landing.readers.entries import document
+from warehouse.landing.readers.kubernetes import (
     KubernetesObject,
     amount,
     conditions,
@@ -26,7 +27,6 @@ from warehouse.landing.kubernetes import (
     texts,
     truth,
 )
-from warehouse.landing.readers.entries import document
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.node_list import expanded
+from warehouse.landing.readers.node_list import expanded
 from warehouse.landing.readers.text import Data, Place, Report, landed_text, report_cut
 from warehouse.landing.rows import RowBuffer
 

@@ -87,3 +87,15 @@ def test_every_window_mean_of_the_real_study(telemetry_evidence: Path, tmp_path:
     means = {(row["experiment"], row["source_metric"]): row["value_sample_mean"] for row in found}
     assert len(expected) == 38 * 8 and means.keys() == expected.keys()
     assert means == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_the_baseline_and_the_best_experiment_of_the_real_study(telemetry_evidence: Path, tmp_path: Path) -> None:
+    """The study's report: the best is experiment 21 with 4096.2, 12.5 % above the baseline."""
+    warehouse = built(telemetry_evidence / "graz-dev__vllm-benchmark", tmp_path / "project")
+    rows = warehouse.sql("select experiment, score, gain_pct, score_rank from tuning_trials order by score_rank").to_pylist()
+    best, baseline = rows[0], next(row for row in rows if row["experiment"] == 1)
+    assert (best["experiment"], round(best["score"], 1), round(best["gain_pct"], 1)) == (21, 4096.2, 12.5)
+    assert (baseline["score"], baseline["gain_pct"]) == (3640.942, 0)
+    assert [row["experiment"] for row in rows[1:4]] == [4, 34, 32]  # of the places 2 to 5 those whose trials are here
+    (study,) = warehouse.sql("select name, kind, count(member) as members from campaign_dim join campaign_member using (campaign_key) group by all").to_pylist()
+    assert study == {"name": "0-Explorative", "kind": "akamas_study", "members": 40}

@@ -88,13 +88,16 @@ class _Study:
             return
         run = run_id(study_id, experiment, trial)
         chosen = parameters.get(experiment, {})
+        goal = study.within("goal")
         self._buffer.add(
             "akamas_trial", self._raw_path, place.offset, place.length, run_id=run, study_id=study_id, study_name=study.text("name"),
             experiment=experiment, trial=trial, state=record.text("state"), state_message=record.text("statusMessage"),
             started_at=_moment(record, "startTimestamp"), ended_at=_moment(record, "endTimestamp"),
             window_start=_moment(record, "windowStartTimestamp"), window_end=_moment(record, "windowEndTimestamp"),
             score=record.number("score"), is_baseline=experiment == study.count("baselineExperiment"),
-            **workload_columns({"tool": "akamas", "study": study_id, "goal": study.within("goal", "function").text("formula")}),
+            **workload_columns({
+                "tool": "akamas", "study": study_id, "objective": goal.text("objective"), "goal": goal.within("function").text("formula"),
+            }),
         )
         for key, value in chosen.items():
             self._value(run, "parameter", key, value, place.offset, place.length)

@@ -35,7 +35,7 @@ def smi_rows(tmp_path: Path, text: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_values_of_a_log(tmp_path: Path) -> None:
-    rows = smi_rows(tmp_path, smi.log(smi.gpu(1), smi.gpu(2)) + smi.log(smi.gpu(1)))
+    rows = smi_rows(tmp_path, smi.log(smi.gpu(1), smi.gpu(2)) + smi.log(smi.gpu(1), at="Mon Mar  2 08:20:15 2026"))
     found = {(row["log_index"], row["gpu_index"], row["key"]): row for row in rows["nvidia_smi_entry"]}
     power = found[0, 1, "gpu_power_readings/instant_power_draw"]
     assert (power["value"], power["value_number"], power["unit"], power["gpu_uuid"]) == ("66.84 W", 66.84, "W", "GPU-00000000-2")

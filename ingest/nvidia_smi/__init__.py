@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from warehouse.landing.family import Family
 from warehouse.landing.rows import landing_schema
+from warehouse.landing.telemetry import TELEMETRY_TABLES
 
 TABLES: Mapping[str, pa.Schema] = {
+    **TELEMETRY_TABLES,  # what changes of each GPU, at its log's timestamp
     "nvidia_smi_entry": landing_schema(
         pa.field("log_index", pa.int64(), nullable=False),  # of the file, from 0
         pa.field("gpu_index", pa.int64()),  # in the log, from 0; NULL: of the log itself
@@ -29,6 +31,6 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="nvidia_smi", version=1, tables=TABLES,
+    package=__name__, name="nvidia_smi", version=2, tables=TABLES,
     formats=("nvidia-smi -q -x: XML of drivers 390 to 580, one log or several",),
 )

@@ -9,15 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from xml.parsers import expat
 
+import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import document
-from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text, number_in, report_cut
+from warehouse.landing.readers.text import Place, Report, clean, is_non_finite, landed_text, number_in, report_cut
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.telemetry import Series
 
 _ROOT, _END = b"<nvidia_smi_log", b"</nvidia_smi_log>"
 _LEFT_OUT = frozenset({"supported_clocks"})  # some hundred values, the same for each GPU of a kind
@@ -29,6 +32,12 @@ _NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A
 
 _UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us", "bank(s)"})
 _NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
+# What is sampled: all of these are numbers, or N/A.
+_SAMPLED = re.compile(
+    r"(?:applications_)?clocks/\w+_clock|temperature/(?:gpu|memory)_temp|(?:gpu_)?power_readings/\w*(?:power_draw|power_limit)"
+    r"|utilization/\w+_util|fb_memory_usage/\w+|pci/pci_gpu_link_info/(?:pcie_gen|link_widths)/(?:current|max)_link_(?:gen|width)"
+    r"|pci/replay_counter|ecc_errors/(?:volatile|aggregate)/\w*correctable\w*"
+)
 
 
 @dataclass
@@ -47,6 +56,7 @@ class _Broken(Exception):
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Add all rows of a bundle; yields batches that are full."""
+    samples = _Samples(Series(buffer, "nvidia_smi"))
     for raw_path in bundle.manifest.by_path:
         report = Report(buffer, raw_path, None)
         data = document(bundle, raw_path, report)
@@ -55,14 +65,61 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
             stop = data.find(_END, position)
             after = len(data) if stop < 0 else stop + len(_END)
             line = data.count(b"\n", 0, position)
-            for row in _Log(data[position:after], position, line, report).rows():
-                row_count += 1
+            rows = _Log(data[position:after], position, line, report).rows()
+            row_count += len(rows)
+            for row in rows:
                 buffer.add("nvidia_smi_entry", raw_path, log_index=index, **row)
                 yield from buffer.full()
+            samples.add(rows, raw_path, report)
             position, index = data.find(_ROOT, after), index + 1
         report_cut(data, report)
         if not row_count:
             report("no-values", "no log of nvidia-smi could be read", 0, len(data), severity="error")
+
+
+class _Samples:
+    """What changes of GPUs as samples of series: one a GPU and key."""
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def add(self, rows: list[dict[str, Any]], raw_path: str, report: Report) -> None:
+        """Add the values of one log, if it states its time."""
+        stated = next((row["value"] for row in rows if row["key"] == "timestamp" and "gpu_index" not in row), None)
+        try:
+            moment = datetime.strptime(stated or "", "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+        except ValueError:
+            if rows:
+                report("no-log-time", f"the log's timestamp cannot be read: {stated}"[:200], rows[0]["raw_offset"], rows[0]["raw_length"])
+            return
+        found = [row for row in rows if row.get("gpu_uuid") and _SAMPLED.fullmatch(row["key"])]
+        for row in found:
+            text = row["value"] or ""
+            if row["value_number"] is None and text not in _NOTHING and not _is_reported(text):
+                place = Place(row["raw_offset"], row["raw_length"], row["line_number"])
+                report.at("not-a-number", f"{row['key']}: {row['value']}"[:200], place, "error")
+        numbers = [self._number(row, raw_path) for row in found]
+        time = round(moment.timestamp()) * 1_000_000
+        offsets, lengths = (np.array([row[key] for row in found], np.int64) for key in ("raw_offset", "raw_length"))
+        values = np.array([row["value_number"] for row in found], np.float64)  # NaN where there is none
+        times = np.full(len(found), time)
+        self._series.samples(raw_path, np.array(numbers, np.int64), times, values, offsets, lengths, report, np.isnan(values))
+
+    def _number(self, row: dict[str, Any], raw_path: str) -> int:
+        key = row["gpu_uuid"], row["key"]
+        if key not in self._numbers:
+            labels = {"gpu": str(row["gpu_index"]), "gpu_uuid": row["gpu_uuid"]}
+            self._numbers[key] = self._series.add(
+                row["key"], labels, raw_path, row["raw_offset"], row["raw_length"], unit=row["unit"], clock="zone assumed",
+            )
+        return self._numbers[key]
+
+
+def _is_reported(text: str) -> bool:
+    """Whether a value without a number was reported when it was read: its unit, or NaN, says that it should be one."""
+    number, _, unit = text.rpartition(" ")
+    return unit in _UNITS or is_non_finite(number or text)
 
 
 class _Log:

@@ -233,14 +233,55 @@ akamas as (
         ('e2e_request_latency_avg', 'e2e_mean_ms', 'ms', 'server'),
         ('e2e_request_latency_p95', 'e2e_p95_ms', 'ms', 'server')
     ) as known (source_metric, metric, unit, scope)
+),
+
+-- Of nvidia-smi -q -x, by the paths of elements. Older drivers have power_readings, newer ones gpu_power_readings.
+nvidia_smi as (
+    select
+        'nvidia_smi' as source,
+        source_metric,
+        metric,
+        unit,
+        source_unit,
+        kind,
+        'gpu' as scope
+    from (
+        values
+        ('clocks/sm_clock', 'gpu_sm_clock_mhz', 'MHz', 'mhz', 'gauge'),
+        ('clocks/mem_clock', 'gpu_memory_clock_mhz', 'MHz', 'mhz', 'gauge'),
+        ('applications_clocks/graphics_clock', 'gpu_application_clock_mhz', 'MHz', 'mhz', 'gauge'),
+        ('temperature/gpu_temp', 'gpu_temperature_c', '°C', 'c', 'gauge'),
+        ('temperature/memory_temp', 'gpu_memory_temperature_c', '°C', 'c', 'gauge'),
+        ('power_readings/power_draw', 'gpu_power_w', 'W', 'w', 'gauge'),
+        ('gpu_power_readings/power_draw', 'gpu_power_w', 'W', 'w', 'gauge'),
+        ('gpu_power_readings/instant_power_draw', 'gpu_power_w', 'W', 'w', 'gauge'),
+        ('power_readings/enforced_power_limit', 'gpu_power_limit_w', 'W', 'w', 'gauge'),
+        ('gpu_power_readings/current_power_limit', 'gpu_power_limit_w', 'W', 'w', 'gauge'),
+        ('utilization/gpu_util', 'gpu_util_pct', '%', '%', 'gauge'),
+        ('utilization/memory_util', 'gpu_memory_copy_util_pct', '%', '%', 'gauge'),
+        ('fb_memory_usage/used', 'gpu_memory_used_bytes', 'bytes', 'mib', 'gauge'),
+        ('fb_memory_usage/total', 'gpu_memory_total_bytes', 'bytes', 'mib', 'gauge'),
+        ('pci/pci_gpu_link_info/pcie_gen/current_link_gen', 'pcie_generation', 'code', 'code', 'state'),
+        ('pci/pci_gpu_link_info/pcie_gen/max_link_gen', 'pcie_generation_max', 'code', 'code', 'state'),
+        ('pci/pci_gpu_link_info/link_widths/current_link_width', 'pcie_width', 'count', 'count', 'state'),
+        ('pci/pci_gpu_link_info/link_widths/max_link_width', 'pcie_width_max', 'count', 'count', 'state'),
+        ('pci/replay_counter', 'pcie_replay_count', 'count', 'count', 'counter')
+    ) as known (source_metric, metric, unit, source_unit, kind)
+),
+
+all_known as (
+    select * from dcgm
+    union all
+    select * from akamas
+    union all
+    select * from nvidia_smi
+    union all
+    select * from server
+    union all
+    select * from triton
+    union all
+    select * from host
 )
 
-select * from dcgm
-union all
-select * from akamas
-union all
-select * from server
-union all
-select * from triton
-union all
-select * from host
+select *
+from all_known

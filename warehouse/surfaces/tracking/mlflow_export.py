@@ -68,7 +68,7 @@ def _written(client: "MlflowClient", experiment_id: str, record: RunRecord) -> s
     from mlflow.entities import Metric, Param, RunTag
 
     run_id: str = client.create_run(experiment_id, start_time=_milliseconds(record.started_at), run_name=record.run_id).info.run_id
-    at = _milliseconds(record.ended_at or record.started_at) or _milliseconds(datetime.now(UTC))
+    at = round((record.ended_at or record.started_at or datetime.now(UTC)).timestamp() * 1000)
     for params in _batches(Param(name, value) for name, value in record.params.items()):
         client.log_batch(run_id, params=params)
     for metrics in _batches(Metric(name, value, at, 0) for name, value in record.metrics.items()):

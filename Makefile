@@ -13,6 +13,7 @@
 # make bench-statistics   coverage of the intervals, false alarms and power of the change detector, compared with other rules
 # make bench-changes   false verdicts, findings and cost of `wh compare` and `wh changes`, on builds of simulated runs
 # make bench-serving   cost of `wh frontier` and `wh goodput` over 10 million requests
+# make bench-telemetry  telemetry of one large run: parsed, sliced and joined, beside sha256 and prometheus_client
 # make bench-serve   `wh serve` under 50 readers of a warehouse of 10 million requests, while builds are switched
 # make wheel   dist/perf_warehouse-VERSION-py3-none-any.whl
 # make lock    resolves the dependencies again
@@ -21,7 +22,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve wheel lock clean
+.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -74,6 +75,9 @@ bench-serving: .venv/installed-test
 
 bench-serve: .venv/installed-test
 	$(BIN)/python benchmarks/serve/run.py
+
+bench-telemetry: .venv/installed-test
+	$(BIN)/python benchmarks/telemetry/run.py $(ARGS)
 
 .cache/benchmark-venvs/made: benchmarks/transform/environments.sh
 	bash benchmarks/transform/environments.sh .cache/benchmark-venvs $(UV)

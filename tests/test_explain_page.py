@@ -1,0 +1,54 @@
+"""The page that explains a run, and the telemetry on the page of a run: what they show, and that every link of it leads somewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from serving import client
+from test_explain import last_run, with_metrics
+
+from warehouse.analysis.explain.explanation import explain
+
+
+def part(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    (found,) = [each for each in document["parts"] if each["name"] == name]
+    rows: list[dict[str, Any]] = found["rows"]
+    return rows
+
+
+def test_the_page_has_the_answers_of_the_command_and_leads_to_the_bytes() -> None:
+    project = with_metrics()
+    run = last_run(project)
+    found = explain(project, run)
+    with client(project) as visitor:
+        document = visitor.get("/api/explain", params={"run": run}).json()["page"]
+        (cause, *_) = part(document, "causes")
+        worst = found.causes()[0].findings[0]
+        assert (cause["cause"], cause["where"] if "where" in cause else cause["subject"]) == (found.causes()[0].check.description, worst.subject)
+        states = {row["check"]: row["state"] for row in part(document, "playbook_tail_latency_regression")}
+        assert states == {each.check.name: each.state for each in found.answers if each.check.playbook == "tail_latency_regression"}
+        page = visitor.get("/explain", params={"run": run})
+        assert page.status_code == 200 and worst.raw_path and worst.raw_path in page.text
+        file = visitor.get(f"/evidence/{worst.artifact_manifest_digest}/files/{quote(worst.raw_path)}")
+        assert file.status_code == 200 and "num_requests_waiting" in file.text
+
+
+def test_without_a_run_it_asks_for_one_and_an_unknown_one_is_not_found() -> None:
+    with client(with_metrics()) as visitor:
+        assert "Which run is to be explained?" in visitor.get("/explain").text
+        answer = visitor.get("/explain", params={"run": "nosuch"})
+        assert answer.status_code == 404 and "WH502" in answer.text
+
+
+def test_the_page_of_a_run_has_its_telemetry_and_leads_to_the_explanation() -> None:
+    project = with_metrics()
+    run = last_run(project)
+    with client(project) as visitor:
+        document = visitor.get(f"/api/runs/{quote(run)}").json()["page"]
+        telemetry = {row["metric"]: row for row in part(document, "telemetry")}
+        waiting = telemetry["requests_waiting"]
+        assert (waiting["value"], waiting["unit"], waiting["support"], waiting["join_method"]) == (40, "count", "supported", "node")
+        windows = visitor.get(f"/api/runs/{quote(run)}", params={"metric": "requests_waiting"}).json()["page"]
+        assert {row["value"] for row in part(windows, "windows")} == {40}
+        assert f"/explain?run={quote(run, safe='')}" in visitor.get(f"/runs/{quote(run)}").text

@@ -16,6 +16,7 @@ from samples import (
     genai_perf,
     guidellm,
     inference_perf,
+    kineto,
     llm_d_report,
     llmperf,
     lm_eval,
@@ -63,6 +64,7 @@ FAMILIES = {
         inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
     ),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
+    "kineto": Family(kineto.write_all),
     "lm_eval": Family(lm_eval.write_all),
     "mlperf_endpoints": Family(mlperf_endpoints.write_all),
     "mlperf_inference": Family(

@@ -57,5 +57,14 @@ from (
     ('avg_bus_bandwidth_gb_per_s', 1, 'Mean of bus bandwidth over all sizes and placements of one test, as nccl-tests states it', 'GB/s', 'higher'),
     ('latency_*_us', 1, 'Time of one operation or message, over the iterations of one test', 'us', 'lower'),
     ('cpu_util_pct', 2, 'Busy share of all CPUs of the host, weighted by time', '%', 'neither'),
+    ('rank_compute_s', 1, 'Time of a rank''s trace with a kernel that does not communicate: the union over all streams, so that kernels at once count once', 's', 'neither'),
+    ('rank_communication_s', 1, 'Time of a rank''s trace with a kernel that communicates, likewise; it includes waiting for other ranks', 's', 'lower'),
+    ('rank_overlap_s', 1, 'Time of a rank''s trace with both', 's', 'higher'),
+    ('rank_idle_s', 1, 'Time of a rank''s trace without activity on the GPU, from the first activity to the last', 's', 'lower'),
+    ('rank_memcpy_s', 1, 'Time of a rank''s trace in which memory is copied or set', 's', 'lower'),
+    ('rank_dataloader_s', 1, 'Time of a rank''s trace in which the host waits for its data loader', 's', 'lower'),
+    ('own_work_s', 1, 'Time of a step without waiting for others: without communication that no computing overlaps, beyond the least of all ranks in the step', 's', 'lower'),
+    ('relative_score', 1, 'Own work of the median rank / of this rank, in the same step, over the steps of a run', null, 'higher'),
+    ('own_history_score', 1, 'Own work of a rank in its earlier half of steps / in its later half, medians', null, 'higher'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

@@ -17,6 +17,10 @@ columns:
   launch_count: {type: bigint, description: "How often it ran"}
   total_s: {type: double, unit: s, description: "Time of all launches", tests: [{range: {min: 0}, severity: warn}]}
   longest_s: {type: double, unit: s, description: "Longest launch", tests: [{range: {min: 0}, severity: warn}]}
+  sm_throughput_pct: {type: double, unit: "%", description: "Throughput of the SMs, of their peak, mean weighted by time; only Nsight Compute measures it"}
+  memory_throughput_pct: {type: double, unit: "%", description: "Throughput of the memory pipes, likewise"}
+  dram_throughput_pct: {type: double, unit: "%", description: "Throughput of device memory, likewise"}
+  achieved_occupancy_pct: {type: double, unit: "%", description: "Active warps of those that an SM can hold, likewise"}
 */
 select kernel.*
 from feed.kernel_time as kernel

@@ -53,7 +53,8 @@ Rows = dict[str, list[dict[str, Any]]]
 class Family:
     """A family's sample for the harness. `write` writes evidence in the real format, small (some 100 kB at most), below
     a folder, which it makes. `endless` matches the raw_paths of files that may end after any line: logs without an end mark, JSON lines;
-    `free_text` of files for people, of which a line may say anything. `counted` are columns that the ingestor counts (an ordinal, a number of requests): no bytes state their zero."""
+    `free_text` of files for people, of which a line may say anything. `counted` are columns that the ingestor counts, or takes from other rows (an ordinal,
+    a number of requests, the value before): no bytes of the row state their number."""
 
     write: Callable[[Path], object]
     endless: str = r"(?!)"
@@ -222,7 +223,7 @@ class Fuzz:
         number = float(subject.files[raw_path][damage.start : damage.stop])
         for table, before, after in _aligned(subject.rows, rows, raw_path, damage):
             for column in _numbers(before):
-                if float(before[column]) != number or (after is not None and after.get(column) is not None):
+                if column in self.family.counted or float(before[column]) != number or (after is not None and after.get(column) is not None):
                     continue
                 is_kept = after is not None and damage.kind == "no number" and _states(after, damage.instead)
                 if not is_kept:

@@ -20,6 +20,7 @@ from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
+from warehouse.landing.node_list import expanded
 
 PACKAGE = Path(__file__).resolve().parents[1] / "ingest" / "fabric_check"
 Rows = dict[str, list[dict[str, Any]]]
@@ -36,7 +37,6 @@ def _package() -> Any:
 
 
 INGESTOR = _package().INGESTOR
-NODES = import_module("test_fabric_check_package.nodes")
 PLACE = import_module("test_fabric_check_package.place")
 
 
@@ -362,7 +362,7 @@ class TestCampaign:
         ],
     )
     def test_node_lists(self, text: str, names: list[str] | None) -> None:
-        assert NODES.expanded(text) == names
+        assert expanded(text) == names
 
     @pytest.mark.parametrize(
         ("path", "kept", "cluster"),

@@ -42,7 +42,7 @@ def scored(con: duckdb.DuckDBPyConnection, steps: pa.Table) -> Rows:
         "create or replace table rank_step_fact as select made.*, '' as artifact_manifest_digest, 'rank' || rank || '.json' as raw_path,"
         " null::varchar as node_name, null::varchar as gpu_uuid from made"
     )
-    return con.sql(f"from ({(MODELS / 'marts/rank_score.sql').read_text()}) order by run_id, rank").to_arrow_table().to_pylist()
+    return con.sql(f"from ({(MODELS / 'marts/straggler/rank_score.sql').read_text()}) order by run_id, rank").to_arrow_table().to_pylist()
 
 
 def synchronous(own: NDArray[np.float64], first_run: int = 0) -> pa.Table:

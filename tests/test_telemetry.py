@@ -34,15 +34,16 @@ select
     stated.started_at::timestamptz as started_at,
     stated.ended_at::timestamptz as ended_at,
     stated.node_name::varchar as node_name,
-    stated.gpu_uuid::varchar as gpu_uuid
-from (values {}) as stated (run_id, started_at, ended_at, node_name, gpu_uuid)
+    stated.gpu_uuid::varchar as gpu_uuid,
+    stated.scheduler_run_id::varchar as scheduler_run_id
+from (values {}) as stated (run_id, started_at, ended_at, node_name, gpu_uuid, scheduler_run_id)
 cross join (select min(artifact_manifest_digest) as artifact_manifest_digest from evidence_bundle) as bundle
 """
-Run = tuple[str, int, int, str | None, str | None]  # seconds after the sample's start
+Run = tuple[str, int, int, str | None, str | None, str | None]  # seconds after the sample's start
 
 
-def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> list[dict[str, Any]]:
-    """The slices of runs, given scrapes: target, second, text."""
+def built(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> Warehouse:
+    """A build of runs and scrapes: target, second, text."""
     project = standard_project(tmp_path / "project")
     for target, second, text in scrapes:
         (tmp_path / "tree").mkdir(exist_ok=True)
@@ -52,14 +53,20 @@ def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) 
         return "null" if text is None else f"'{text}'"
 
     rows = (
-        f"('{name}', '{sample.START + timedelta(seconds=start)}', '{sample.START + timedelta(seconds=end)}', {quoted(node)}, {quoted(gpu)})"
-        for name, start, end, node, gpu in runs
+        f"('{name}', '{sample.START + timedelta(seconds=start)}', '{sample.START + timedelta(seconds=end)}', {', '.join(map(quoted, place))})"
+        for name, start, end, *place in runs
     )
     (project.root / "models").mkdir(exist_ok=True)
     (project.root / "models/made_run.sql").write_text(RUN.format(", ".join(rows)))
     ingest(plan_ingest(tmp_path / "tree", load_ingestors(project).values()), open_store(project), "evidence")
     assert not build(project).damaged
-    return Warehouse(project).sql("from telemetry_slice_fact order by run_id, metric, scope_name, window_kind, window_start").to_pylist()
+    return Warehouse(project)
+
+
+def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> list[dict[str, Any]]:
+    """The slices of the runs of such a build."""
+    found = built(tmp_path, scrapes, *runs)
+    return found.sql("from telemetry_slice_fact order by run_id, metric, scope_name, window_kind, window_start").to_pylist()
 
 
 def of(rows: list[dict[str, Any]], metric: str, kind: str = "run", **more: Any) -> list[dict[str, Any]]:
@@ -70,7 +77,7 @@ GPU_SCRAPES = [("gpu01", second, sample.gpus(second)) for second in range(0, 121
 
 
 def test_a_run_on_a_node_has_the_metrics_of_its_gpus(tmp_path: Path) -> None:
-    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None))
+    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
     power = of(rows, "gpu_power_w", gpu_uuid=sample.GPUS[0])[0]
     assert (power["value_mean"], power["value_p95"], power["value_integral"], power["unit"]) == (400, 400, 48_000, "W")
     assert (power["sample_count"], power["coverage_pct"], power["sampling_interval_s"], power["largest_gap_s"]) == (9, 100, 15, 15)
@@ -90,7 +97,7 @@ def test_a_run_on_a_node_has_the_metrics_of_its_gpus(tmp_path: Path) -> None:
 
 
 def test_an_edge_of_the_window_cuts_an_interval(tmp_path: Path) -> None:
-    rows = slices(tmp_path, GPU_SCRAPES, ("r", 20, 70, "gpu01", None))
+    rows = slices(tmp_path, GPU_SCRAPES, ("r", 20, 70, "gpu01", None, None))
     energy = of(rows, "gpu_energy_j", gpu_uuid=sample.GPUS[0])[0]
     # Samples at 30, 45 and 60 are in the run; those at 15 and 75 are not.
     assert energy["value_delta"] == pytest.approx(400 * 30) and energy["value_edge_delta"] == pytest.approx(400 * 30)
@@ -101,13 +108,13 @@ def test_an_edge_of_the_window_cuts_an_interval(tmp_path: Path) -> None:
 def test_a_counter_that_begins_anew_is_not_negative(tmp_path: Path) -> None:
     values = [(0, 100_000), (15, 150_000), (30, 20_000), (45, 60_000)]
     scrapes = [("gpu01", second, sample.gpus(0, energy_mj=energy)) for second, energy in values]
-    (energy,) = of(slices(tmp_path, scrapes, ("r", 0, 45, "gpu01", None)), "gpu_energy_j", gpu_uuid=sample.GPUS[0])
+    (energy,) = of(slices(tmp_path, scrapes, ("r", 0, 45, "gpu01", None, None)), "gpu_energy_j", gpu_uuid=sample.GPUS[0])
     assert (energy["value_delta"], energy["counter_reset_count"]) == (pytest.approx(50 + 20 + 40), 1)
 
 
 def test_a_gap_is_not_covered_and_not_supported(tmp_path: Path) -> None:
     scrapes = [("gpu01", second, sample.gpus(second, power=100 if second < 60 else 500)) for second in (0, 15, 30, 45, 165, 180, 195, 210)]
-    rows = slices(tmp_path, scrapes, ("r", 0, 210, "gpu01", None))
+    rows = slices(tmp_path, scrapes, ("r", 0, 210, "gpu01", None, None))
     (power,) = of(rows, "gpu_power_w", gpu_uuid=sample.GPUS[0])
     assert (power["value_mean"], power["largest_gap_s"], power["is_supported"]) == (300, 120, False)
     assert power["coverage_pct"] == pytest.approx(100 * 90 / 210)
@@ -117,7 +124,7 @@ def test_a_gap_is_not_covered_and_not_supported(tmp_path: Path) -> None:
 def test_the_latencies_of_a_server_come_from_its_histogram(tmp_path: Path) -> None:
     labelled = sample.server
     scrapes = [("vllm", 15 * scrape, labelled(scrape).replace('engine="0"', 'engine="0",run_id="r"')) for scrape in range(5)]
-    rows = slices(tmp_path, scrapes, ("r", 0, 60, None, None))
+    rows = slices(tmp_path, scrapes, ("r", 0, 60, None, None, None))
     (latency,) = of(rows, "e2e_ms")
     assert (latency["value_mean"], latency["value_delta"], latency["unit"], latency["join_method"]) == (750, 40, "ms", "run_id")
     # 20 of 40 observations: the last of the first bucket. 38: half way between 36 and 40 in the bucket from 1 to 2 s.
@@ -128,7 +135,7 @@ def test_the_latencies_of_a_server_come_from_its_histogram(tmp_path: Path) -> No
 
 def test_two_runs_on_one_node_at_once_are_ambiguous_unless_their_gpus_tell_them_apart(tmp_path: Path) -> None:
     rows = slices(
-        tmp_path, GPU_SCRAPES, ("a", 0, 120, "gpu01", None), ("b", 60, 120, "gpu01.cluster.example", None), ("c", 60, 120, None, sample.GPUS[1]),
+        tmp_path, GPU_SCRAPES, ("a", 0, 120, "gpu01", None, None), ("b", 60, 120, "gpu01.cluster.example", None, None), ("c", 60, 120, None, sample.GPUS[1], None),
     )
     found = {(row["run_id"], row["gpu_uuid"][-1]): (row["join_method"], row["is_ambiguous"]) for row in of(rows, "gpu_power_w")}
     assert found == {
@@ -138,5 +145,49 @@ def test_two_runs_on_one_node_at_once_are_ambiguous_unless_their_gpus_tell_them_
 
 
 def test_a_run_at_another_time_or_place_has_no_metrics(tmp_path: Path) -> None:
-    rows = slices(tmp_path, GPU_SCRAPES, ("late", 600, 700, "gpu01", None), ("away", 0, 120, "gpu02", None), ("here", 0, 120, "gpu01", sample.GPUS[0]))
+    rows = slices(tmp_path, GPU_SCRAPES, ("late", 600, 700, "gpu01", None, None), ("away", 0, 120, "gpu02", None, None), ("here", 0, 120, "gpu01", sample.GPUS[0], None))
     assert {row["run_id"] for row in rows} == {"here"} and {row["gpu_uuid"] for row in rows} == {sample.GPUS[0]}
+
+
+def test_an_xid_is_of_the_run_in_which_it_appeared(tmp_path: Path) -> None:
+    scrapes = [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(60, 121, 15))]
+    found = built(tmp_path, scrapes, ("first", 0, 70, "gpu01", None, None), ("second", 72, 120, "gpu01", None, None), ("other", 50, 120, "gpu02", None, None))
+    rows = found.sql("from gpu_xid_event order by first_seen_at, run_id").to_pylist()
+    at = {second: sample.START + timedelta(seconds=second) for second in range(0, 121, 15)}
+    assert [(row["run_id"], row["code"], row["certainty"], row["first_seen_at"], row["not_before_at"], row["last_seen_at"]) for row in rows] == [
+        ("first", 79, "in run", at[60], at[45], at[60]),
+        ("other", 79, "unknown", at[60], None, at[120]),
+        ("second", 79, "pre-existing", at[75], None, at[120]),
+    ]
+    assert {(row["gpu_uuid"], row["name"], row["xid_class"]) for row in rows} == {(sample.GPUS[1], "GPU has fallen off the bus", "hardware")}
+
+
+def test_energy_throttling_and_hours_of_a_runs_gpus(tmp_path: Path) -> None:
+    found = built(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
+    (energy,) = found.sql("from run_energy").to_pylist()
+    assert (energy["boundary"], energy["sampled_gpu_count"], energy["gpu_count"], energy["is_complete"]) == ("gpu boards", 2, None, None)
+    assert (energy["gpu_power_w"], energy["energy_by_integration_j"]) == (600, 72_000)
+    assert energy["energy_by_counter_j"] == pytest.approx(72_000) and energy["counter_to_integration_ratio"] == pytest.approx(1)
+    throttled = {row["gpu_uuid"]: row for row in found.sql("from gpu_throttling").to_pylist()}
+    first = throttled[sample.GPUS[0]]
+    assert (first["reason"], first["throttled_s"], first["share_pct"]) == ("power", pytest.approx(12), pytest.approx(10))
+    assert throttled[sample.GPUS[1]]["throttled_s"] == 0
+    (hours,) = found.sql("from gpu_hours").to_pylist()
+    assert hours == {  # no utilisation was sampled, so the number of GPUs is not known but by their power
+        "run_id": "r", "gpu_count": 2, "allocated_gpu_hours": pytest.approx(2 * 120 / 3600), "failed_gpu_hours": 0, "sampled_gpu_hours": None,
+        "idle_gpu_hours": None, "throttled_gpu_hours": pytest.approx(12 / 3600), "waiting_gpu_hours": None,
+    }
+
+
+SACCT = """\
+JobID|JobName|Partition|State|Submit|Start|End|NodeList|AllocTRES
+4711|train|gpu|COMPLETED|2026-11-20T09:50:00|2026-11-20T09:59:00|2026-11-20T10:01:30|gpu01|gres/gpu=2
+"""
+
+
+def test_a_run_is_where_its_scheduler_put_its_job(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/sacct.txt").write_text(SACCT)
+    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"), ("later", 100, 120, None, None, "4711"), ("other", 0, 60, None, None, "4712"))
+    assert {(row["run_id"], row["join_method"], row["join_confidence"]) for row in rows} == {("r", "allocation", "place")}
+    assert {row["gpu_uuid"] for row in of(rows, "gpu_power_w")} == set(sample.GPUS)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project_file import PROJECT_FILE, ProjectFile, read_project_file
-from warehouse.sql_limits import SqlLimits
+from warehouse.sql_limits import SqlLimits, size_bytes
 from warehouse.store_place import is_http_address, store_at
 
 PLAYBOOKS = "playbooks"  # a folder of queries that are not query specs
@@ -48,6 +48,7 @@ class Project:
     builds: Path
     kept_builds: int
     uses_standard: bool
+    build_memory: str | None = None  # that the engine may use in a build; None: four fifths of the machine's
     # Of a store in S3; `store_root` then has only what is no evidence. Keys are never the project's.
     store_url: str | None = None
     store_endpoint: str | None = None
@@ -127,6 +128,16 @@ def find_project(start: Path | None = None) -> Project:
     )
 
 
+def _build_memory(file: ProjectFile) -> str | None:
+    memory = file.value("build", "memory", str, "")
+    try:
+        if memory and not size_bytes(memory):
+            raise ValueError("a build needs some memory")
+    except ValueError as error:
+        raise file.fault("build", "memory", f"build.memory: {error}", 'for example: memory = "8GB"') from error
+    return memory or None
+
+
 def project_folder(place: Path) -> Path | None:
     """The folder of the project that a resolved path lies in."""
     return next((folder for folder in (place, *place.parents) if (folder / PROJECT_FILE).is_file()), None)
@@ -153,6 +164,7 @@ def read_project(root: Path) -> Project:
         store_root=store_root,
         builds=root / file.value("build", "folder", str, ".wh/builds"),
         kept_builds=keep,
+        build_memory=_build_memory(file),
         uses_standard=file.value("project", "standard", bool, True),
         sources=_sources(file),
         lineage_file=root / lineage_file if lineage_file else None,

@@ -16,7 +16,7 @@ PROJECT_FILE = "warehouse.toml"
 _KNOWN: Mapping[str, frozenset[str]] = {
     "project": frozenset({"name", "standard"}),
     "store": frozenset({"url", "endpoint", "region"}),
-    "build": frozenset({"folder", "keep"}),
+    "build": frozenset({"folder", "keep", "memory"}),
     "openlineage": frozenset({"file", "url"}),
     "sql": frozenset({"timeout", "memory", "spill", "rows"}),
     "sources": frozenset(),  # its keys are names of tables

@@ -10,10 +10,9 @@ import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from warehouse.landing.node_list import expanded
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines, number_in
 from warehouse.landing.severity import ERROR, disagreement
-
-from .nodes import expanded
 
 HEAD = b"file,test,N,G,nodes,minBytes,maxBytes,avg_bus_bw_GBs,peak_busbw_GBs"
 _ROUNDING = 5.1e-7  # the summary has six decimals

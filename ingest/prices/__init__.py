@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree
-from warehouse.landing.readers.text import Report
+from warehouse.landing.readers.text import Report, report_cut
 from warehouse.landing.rows import RowBuffer, landing_schema
 
 from .rows import csv_rows, looks_like_prices, toml_rows, typed
@@ -66,8 +66,8 @@ class Prices:
                 yield from buffer.full()
             if not row_count:
                 report("no-price", "no price could be read", severity="error")
-            elif data[-1:] != b"\n":
-                report("no-line-end", "the last line has no end: the file may have been cut", len(data), severity="note")
+            else:
+                report_cut(data, report)
         yield from buffer.rest()
 
 

@@ -71,7 +71,11 @@ class _Target:
 
     def read(self, bundle: Bundle, raw_path: str, report: Report) -> Iterator[tuple[str, pa.RecordBatch]]:
         scraped = scraped_at(raw_path)
-        for found in self._exposition.read(bundle.map(raw_path), report):
+        data = bundle.map(raw_path)
+        if len(data) and data[-1:] != b"\n":  # both formats end each line with one
+            start = data.rfind(b"\n") + 1
+            report("no-line-feed-at-end", "the last line has no line feed: the text may be cut", start, len(data) - start)
+        for found in self._exposition.read(data, report):
             self._add_series(found, raw_path, scraped)
             stated = np.array(found.times_s, np.float64)
             is_stated = ~np.isnan(stated)

@@ -66,5 +66,8 @@ from (
     ('own_work_s', 1, 'Time of a step without waiting for others: without communication that no computing overlaps, beyond the least of all ranks in the step', 's', 'lower'),
     ('relative_score', 1, 'Own work of the median rank / of this rank, in the same step, over the steps of a run', null, 'higher'),
     ('own_history_score', 1, 'Own work of a rank in its earlier half of steps / in its later half, medians', null, 'higher'),
+    ('queue_wait_s', 1, 'From submission of a job, or creation of a Workload, to the first reservation of quota; for Slurm, which has no quota, to the start of the last attempt', 's', 'lower'),
+    ('admission_wait_s', 1, 'From the creation of a Workload to its first admission, with the wait for quota: kueue_admission_wait_time_seconds', 's', 'lower'),
+    ('admission_checks_wait_s', 1, 'From the first reservation of quota to the first admission: the time that admission checks take, and attempts that were evicted before it', 's', 'lower'),
     ('median', 1, 'Median over runs; the run is the unit of replication', null, 'neither')
 ) as definition (metric, version, definition, unit, better)

@@ -46,8 +46,8 @@ columns:
   node_name: {type: varchar, description: "The node, for a run on one node"}
   gpu_uuid: {type: varchar, description: "The GPU, for a run on one GPU"}
   scheduler_path: {type: varchar, description: "How the run was scheduled, e.g. slurm, slinky-kueue"}
-  queue_wait_s: {type: double, unit: s, description: "From submission to quota"}
-  admission_wait_s: {type: double, unit: s, description: "From quota to start"}
+  queue_wait_s: {type: double, unit: s, description: "From submission to quota; for Slurm, which has none, to start"}
+  admission_wait_s: {type: double, unit: s, description: "From submission to admission, with queue_wait_s"}
   software_version_key: {type: varchar, description: "Key in software_version_dim", feed: false, tests: [{relationships: main.software_version_dim.software_version_key}]}
   hardware_topology_key: {type: varchar, description: "Key in hardware_topology_dim", feed: false, tests: [{relationships: main.hardware_topology_dim.hardware_topology_key}]}
   cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}

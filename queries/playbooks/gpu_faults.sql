@@ -39,26 +39,39 @@ inner join counter
     on counter.metric = own.metric
 where own.value is not null
 union all
--- The gauge keeps the last code until the driver is loaded again: one that does not change in the run was there before.
--- Codes of faulty programs (NVIDIA's XID catalogue): 13, 31, 43, 45, 68, 69.
 select
     own.subject,
-    if(own.is_supported, own.value_max > own.value_min, null) as is_found,
-    if(own.value_last in (13, 31, 43, 45, 68, 69), 0.3, 0.9) as score,
     case
-        when own.value_max > own.value_min then printf('XID %.0f appeared during the run', own.value_last)
-        when own.value_last > 0 then printf('XID %.0f is from before the run', own.value_last)
-        else 'no XID'
+        when event.code is null then if(own.is_supported, false, null)
+        when event.certainty = 'unknown' then null
+        else event.certainty = 'in run'
+    end as is_found,
+    if(event.xid_class = 'application', 0.3, 0.9) as score,
+    case
+        when event.code is null then 'no XID'
+        else concat_ws(
+            ' ', printf('XID %d', event.code), '(' || event.name || ')',
+            case event.certainty
+                when 'in run' then 'appeared during the run'
+                when 'pre-existing' then 'is from before the run'
+                else 'was there at the first sample'
+            end
+        )
     end as statement,
-    own.value_last as observed,
-    own.value_min as expected,
+    event.code as observed,
+    null as expected,
     own.unit,
     own.artifact_manifest_digest,
     own.raw_path
 from own
+left join gpu_xid_event as event
+    on
+        event.run_id = own.run_id
+        and event.artifact_manifest_digest = own.artifact_manifest_digest
+        and event.series_number = own.series_number
 where
     own.metric = 'gpu_xid'
-    and own.value_last is not null
+    and own.value is not null
 union all
 select
     own.subject,

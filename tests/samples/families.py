@@ -11,20 +11,29 @@ from pathlib import Path
 
 from fuzz import Family
 from samples import (
+    akamas,
     bench_serving,
     fabric_check,
     genai_perf,
     guidellm,
     inference_perf,
     kineto,
+    kserve,
+    kubernetes,
+    kueue,
     llm_d_report,
     llmperf,
     lm_eval,
     mlperf_endpoints,
     mlperf_inference,
     mlperf_training,
+    node_health,
     nsight,
+    nvidia_smi,
+    otlp,
     prices,
+    prometheus,
+    slurm,
     superbench,
     trtllm_bench,
 )
@@ -51,7 +60,12 @@ def _write_llm_d_reports(folder: Path) -> None:
     llm_d_report.write(folder / "json", llm_d_report.new(), "json")
 
 
+# The number of a series, and the value of the sample before, which the bytes of another row state.
+_OF_SERIES = frozenset({"series_number", "previous_value"})
 FAMILIES = {
+    "akamas": Family(akamas.write_all, counted=_OF_SERIES),
+    "otlp": Family(otlp.write_all, endless=r".*\.jsonl"),
+    "prometheus": Family(prometheus.write_all, endless=r".*\.(?:prom|txt|jsonl)", counted=_OF_SERIES),
     "bench_serving": Family(bench_serving.write_results, endless=r".*\.jsonl", free_text=r".*\.txt"),
     "fabric_check": Family(fabric_check.write_logs, endless=r".*\.log|.*summary\.csv"),
     "guidellm": Family(guidellm.write_reports, endless=r".*\.csv", counted=frozenset({"benchmark_index", "request_index"})),
@@ -64,6 +78,9 @@ FAMILIES = {
     "inference_perf": Family(
         inference_perf.write_all, endless=r".*(?:mine|config)\.yaml", counted=frozenset({"request_index", "token_times"}),
     ),
+    "kserve": Family(kserve.write_all, endless=r".*\.yaml", counted=frozenset({"position"})),
+    "kubernetes": Family(kubernetes.write_all, endless=r".*\.(?:txt|yaml)", counted=frozenset({"position"})),
+    "kueue": Family(kueue.write_all, endless=r".*\.yaml", counted=frozenset({"position"})),
     "llmperf": Family(llmperf.write, counted=frozenset({"request_index"})),
     "kineto": Family(kineto.write_all),
     "lm_eval": Family(lm_eval.write_all),
@@ -75,7 +92,10 @@ FAMILIES = {
     ),
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
     "nsight": Family(nsight.write_all, endless=r".*"),
+    "node_health": Family(node_health.write_all),
+    "nvidia_smi": Family(nvidia_smi.write_all, endless=r".*", counted=frozenset({"log_index", "gpu_index"})),
     "prices": Family(prices.write_lists, endless=r".*"),
+    "slurm": Family(slurm.write_all, endless=r".*\.txt"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
     "trtllm_bench": Family(trtllm_bench.write_all, counted=frozenset({"request_index"})),
     "recorded_run": Family(_write_recording, endless=r".*/host\.jsonl", free_text=r".*/std(?:out|err)\.txt"),

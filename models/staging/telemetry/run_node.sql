@@ -2,7 +2,7 @@
 description: >
   One row per run and place that it ran on, as its evidence states: a node, a GPU, a pod or a job. Names of nodes are as
   written.
-grain: [run_id, node_name, gpu_uuid, rank_id, pod_uid, job_uid]
+grain: [run_id, node_name, gpu_uuid, rank_id, pod_uid, job_uid, stated_by]
 collects: run_node
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -12,6 +12,7 @@ columns:
   rank_id: {type: bigint, description: "The rank that ran there"}
   pod_uid: {type: varchar, description: "A pod"}
   job_uid: {type: varchar, description: "A job of the scheduler"}
+  stated_by: {type: varchar, description: "allocation: a scheduler gave the place to the run's job; NULL: the run's own evidence"}
 */
 select distinct stated.*
 from feed.run_node as stated

@@ -1,15 +1,15 @@
 /*
 description: >
   One row per run and series of telemetry that belongs to it, with the reason. The strongest of these joins counts: the
-  evidence states the run; the GPU, the pod or the job is the run's; the node is the run's. All but the first need
-  samples within the run's time. If the place had several runs at once, the series cannot be told apart and is
+  evidence states the run; the GPU, the pod or the job is the run's; the node is the run's, by its own evidence or by its
+  scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be told apart and is
   ambiguous for each of them.
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The bundle of the series", tests: [not_null]}
   series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
-  join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, short_node_name]}]}
+  join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, allocation, short_node_name]}]}
   join_confidence: {type: varchar, description: "stated: the evidence names the run. unique: a name that no other place has, and time. place: a node's name and time", tests: [not_null, {accepted_values: [stated, unique, place]}]}
   is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time", tests: [not_null]}
   clock: {type: varchar, description: "What the join assumes of the clocks, if anything"}
@@ -45,7 +45,8 @@ placed as (
         stated_at.node_name,
         stated_at.gpu_uuid,
         stated_at.pod_uid,
-        stated_at.job_uid
+        stated_at.job_uid,
+        stated_at.stated_by
     from run_node as stated_at
     inner join run_time
         on run_time.run_id = stated_at.run_id
@@ -108,8 +109,16 @@ of_node as (
         placed.run_start,
         placed.run_end,
         placed.is_zone_assumed,
-        if(lower(placed.node_name) = lower(timed.node_name), 'node', 'short_node_name') as join_method,
-        if(lower(placed.node_name) = lower(timed.node_name), 4, 5) as strength
+        case
+            when lower(placed.node_name) <> lower(timed.node_name) then 'short_node_name'
+            when placed.stated_by is not null then placed.stated_by
+            else 'node'
+        end as join_method,
+        case
+            when lower(placed.node_name) <> lower(timed.node_name) then 6
+            when placed.stated_by is not null then 5
+            else 4
+        end as strength
     from timed
     inner join placed
         on

@@ -200,6 +200,12 @@ def count_of(byte: bytes, data: Data, start: int = 0, stop: int | None = None) -
     return sum(int(np.count_nonzero(text[step : step + _COUNTED_BYTES] == ord(byte))) for step in steps)
 
 
+def report_cut(data: Data, report: Report) -> None:
+    """Report a text whose last line has no end: its writer ends every line, so that the file may have been cut."""
+    if len(data) and data[-1:] != b"\n":
+        report("no-line-end", "the last line has no end: the file may have been cut", len(data), severity="note")
+
+
 def clean(text: str) -> str:
     """`text` as valid Unicode; also for the lone surrogates that JSON escapes can smuggle in."""
     return text if text.isascii() else _NOT_TEXT.sub("\ufffd", text)

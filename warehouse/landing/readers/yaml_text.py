@@ -37,7 +37,7 @@ def _as_written(event: yaml.ScalarEvent) -> str | None:
     return None if event.implicit[0] and event.value in _NULLS else clean(event.value)
 
 
-def yaml_tree(data: bytes, report: Callable[..., None], scalar: Callable[[yaml.ScalarEvent], Any]) -> list[Node]:
+def yaml_tree(data: bytes, report: Callable[..., None], scalar: Callable[[yaml.ScalarEvent], Any] = _as_written) -> list[Node]:
     """The file's documents as nodes; `scalar` gives each scalar its value, `report` is called as a `Report` is. What stands
     before a break is given."""
     return _Reader(data, report, scalar).documents()

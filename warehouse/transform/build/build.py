@@ -250,7 +250,7 @@ def _bring_up_to_date(
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_passed, read_states, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
-    from warehouse.transform.sql.duck import connect
+    from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
     from warehouse.transform.testing.run_tests import run_tests
 
@@ -269,6 +269,8 @@ def _bring_up_to_date(
         # One checkpoint, at the end: those that each commit would make write every table's metadata again.
         con.execute("set checkpoint_threshold = '1 TB'")
         con.execute("checkpoint")  # of what an interrupted build left
+        if material.memory:
+            con.execute(f"set memory_limit = {text_literal(material.memory)}")
         # The models of a build read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
         session = Session(con, material, states, progress.built)

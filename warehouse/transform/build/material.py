@@ -34,6 +34,7 @@ class Material:
     inputs: Inputs
     root: Path
     tier: WarmTier | None = None  # without one every table is made whole
+    memory: str | None = None  # that the engine may use
 
     @property
     def digest(self) -> str:
@@ -74,7 +75,7 @@ def gather(project: Project, landing: LandingTables, known: Mapping[str, FileSta
     files = {call: file_set(read.patterns, root, known) for call, read in reads.items()}
     tier = warm_tier(checked, arrivals(landing), project.retention, now)
     inputs = Inputs(landing_inputs(landing), files, tier.content_ids())
-    return Material(checked, made, logics(checked, made), landing, inputs, root, tier)
+    return Material(checked, made, logics(checked, made), landing, inputs, root, tier, project.build_memory)
 
 
 def landing_inputs(landing: LandingTables) -> dict[str, dict[str, str]]:

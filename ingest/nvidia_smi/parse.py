@@ -1,0 +1,157 @@
+"""Turns logs of nvidia-smi into landing rows.
+
+Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); everything else becomes an issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.entries import document
+from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text, number_in, report_cut
+from warehouse.landing.rows import RowBuffer
+
+_ROOT, _END = b"<nvidia_smi_log", b"</nvidia_smi_log>"
+_LEFT_OUT = frozenset({"supported_clocks"})  # some hundred values, the same for each GPU of a kind
+_MAX_DEPTH = 30
+_MAX_VALUES = 20_000  # of a GPU; real ones have some hundred
+# A number as nvidia-smi writes one, and its unit; 0000 and 08 are parts of an address.
+_NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A-Za-z/%()]{0,8}))?")
+
+
+_UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us", "bank(s)"})
+_NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
+
+
+@dataclass
+class _Element:
+    name: str
+    offset: int
+    line: int
+    text: list[str] = field(default_factory=list)
+    children: Counter[str] = field(default_factory=Counter)
+    size: int = 0
+
+
+class _Broken(Exception):
+    """The log cannot be read on: its size or depth is none of nvidia-smi's."""
+
+
+def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Add all rows of a bundle; yields batches that are full."""
+    for raw_path in bundle.manifest.by_path:
+        report = Report(buffer, raw_path, None)
+        data = document(bundle, raw_path, report)
+        row_count, position, index = 0, data.find(_ROOT), 0
+        while position >= 0:
+            stop = data.find(_END, position)
+            after = len(data) if stop < 0 else stop + len(_END)
+            line = data.count(b"\n", 0, position)
+            for row in _Log(data[position:after], position, line, report).rows():
+                row_count += 1
+                buffer.add("nvidia_smi_entry", raw_path, log_index=index, **row)
+                yield from buffer.full()
+            position, index = data.find(_ROOT, after), index + 1
+        report_cut(data, report)
+        if not row_count:
+            report("no-values", "no log of nvidia-smi could be read", 0, len(data), severity="error")
+
+
+class _Log:
+    """One log, by itself: it begins behind its document type, so that it has no entities but those of XML."""
+
+    def __init__(self, data: bytes, offset: int, line: int, report: Report) -> None:
+        self._data, self._offset, self._line, self._report = data, offset, line, report
+        self._open: list[_Element] = []
+        self._rows: list[dict[str, Any]] = []
+        self._gpu: dict[str, Any] = {}  # of the GPU under way
+        self._first = 0  # its first row
+        self._gpu_count = 0
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a value."""
+        parser = expat.ParserCreate()
+        parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = self._start, self._end, self._characters
+        self._parser = parser
+        try:
+            parser.Parse(self._data, True)
+        except (expat.ExpatError, _Broken) as error:
+            place = self._offset + max(parser.CurrentByteIndex, 0)
+            self._report("malformed-xml", str(error)[:200], min(place, self._offset + len(self._data)), 0, self._at_line, "error")
+            self._close_gpu()
+        return self._rows
+
+    @property
+    def _at_line(self) -> int:
+        return self._line + int(self._parser.CurrentLineNumber)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if len(self._open) >= _MAX_DEPTH:
+            raise _Broken(f"more than {_MAX_DEPTH} levels")
+        if self._open:
+            self._open[-1].children[name] += 1
+        self._open.append(_Element(name, self._offset + self._parser.CurrentByteIndex, self._at_line))
+        if name == "gpu" and len(self._open) == 2:
+            self._gpu = {"gpu_index": self._gpu_count, "gpu_id": landed_text(attributes.get("id", "")) or None, "gpu_uuid": None}
+            self._first = len(self._rows)
+            self._gpu_count += 1
+
+    def _characters(self, text: str) -> None:
+        if self._open and self._open[-1].size < 1 << 16:
+            self._open[-1].text.append(text)
+            self._open[-1].size += len(text)
+
+    def _end(self, name: str) -> None:
+        element = self._open.pop()
+        if not element.children and self._open and not any(each.name in _LEFT_OUT for each in (*self._open, element)):
+            self._add(element)
+        if name == "gpu" and len(self._open) == 1:
+            self._close_gpu()
+
+    def _add(self, element: _Element) -> None:
+        if len(self._rows) - self._first > _MAX_VALUES:
+            raise _Broken(f"more than {_MAX_VALUES} values")
+        path = [*self._open[2 if self._gpu else 1 :], element]
+        above = self._open[1 if self._gpu else 0 :]
+        # A name that its element holds more than once has a number, from 0: mig_device[1].
+        names = [
+            f"{each.name}[{parent.children[each.name] - 1}]" if each.name in ("mig_device", "process_info") or parent.children[each.name] > 1
+            else each.name
+            for parent, each in zip(above, path, strict=False)
+        ]
+        value = " ".join("".join(element.text).split())
+        length = self._offset + self._parser.CurrentByteIndex - element.offset
+        number, unit = self._number(value, element, length)
+        key = clean("/".join(names))[:256]
+        if self._gpu and key == "uuid":
+            self._gpu["gpu_uuid"] = landed_text(value)
+        if (landed := landed_text(value)) is None:
+            self._report("value-too-large", key, element.offset, length, element.line)
+        row = {"key": key, "value": landed or None, "value_number": number, "unit": unit, "line_number": element.line}
+        self._rows.append(row | {"raw_offset": element.offset, "raw_length": length, **self._gpu})
+
+    def _number(self, value: str, element: _Element, length: int) -> tuple[float | None, str | None]:
+        found = _NUMBER.fullmatch(value)
+        if found is not None:
+            return number_in(found[1]), found[2]
+        first, _, unit = value.rpartition(" ")
+        if is_non_finite(first or value):
+            self._report("non-finite-number", f"{element.name}: {value}"[:200], element.offset, length, element.line, "error")
+        elif unit in _UNITS and first not in _NOTHING:
+            self._report("not-a-number", f"{element.name}: {value}"[:200], element.offset, length, element.line, "error")
+        return None, None
+
+    def _close_gpu(self) -> None:
+        """The uuid stands behind other values: give it to all rows of its GPU."""
+        for row in self._rows[self._first :] if self._gpu else ():
+            row["gpu_uuid"] = self._gpu["gpu_uuid"]
+        self._gpu = {}
+        self._first = len(self._rows)

@@ -1,0 +1,89 @@
+/*
+description: >
+  One row per Slurm job and record of it, for scheduler_job_fact. A job of which only steps are stated has no submission, so
+  that its wait is not known. Slurm has no quota to wait for: the whole wait, from submission to start, is the queue's.
+feeds: scheduler_job
+*/
+with attempt as (
+    select
+        cluster,
+        job_id,
+        count(distinct submitted_at) as attempts,
+        max(submitted_at) as last_submitted_at
+    from slurm_job_statement
+    where step is null
+    group by
+        cluster,
+        job_id
+),
+
+ranked as (
+    select
+        job.*,
+        coalesce(attempt.attempts, 0) as attempts,
+        row_number() over (
+            partition by
+                job.cluster,
+                job.job_id
+            order by
+                job.step is null desc,
+                (job.submitted_at = attempt.last_submitted_at) desc nulls last,
+                job.ended_at is not null desc,
+                job.started_at is not null desc,
+                case job.source when 'sacct' then 0 when 'scontrol' then 1 else 2 end,
+                case job.step when 'extern' then 0 when 'batch' then 1 else 2 end,
+                job.artifact_manifest_digest,
+                job.raw_path,
+                job.raw_offset
+        ) as place
+    from slurm_job_statement as job
+    left join attempt
+        on
+            attempt.cluster is not distinct from job.cluster
+            and attempt.job_id = job.job_id
+),
+
+whole as (
+    select
+        cluster,
+        job_id,
+        max(restarts) as restarts,
+        max(nodes) filter (where step is null) as nodes,
+        max(gpu_count) filter (where step is null) as gpu_count
+    from slurm_job_statement
+    group by
+        cluster,
+        job_id
+)
+
+select
+    'slurm' as scheduler,
+    job.cluster,
+    job.job_id as scheduler_run_id,
+    job.displayed_id,
+    job.job_name,
+    job.user_name,
+    job.partition as queue,
+    job.state,
+    job.state_reason,
+    job.submitted_at,
+    job.eligible_at,
+    job.started_at,
+    job.ended_at,
+    job.is_zone_assumed,
+    epoch(job.started_at) - epoch(job.submitted_at) as queue_wait_s,
+    job.node_count,
+    coalesce(job.gpu_count, whole.gpu_count) as gpu_count,
+    coalesce(job.nodes, whole.nodes) as nodes,
+    job.exit_code,
+    case when job.step is null then greatest(whole.restarts, job.attempts - 1, (job.state = 'REQUEUED')::int) end as evictions,
+    job.artifact_manifest_digest,
+    job.raw_path,
+    job.raw_offset,
+    job.raw_length
+from ranked as job
+inner join whole
+    on
+        whole.cluster is not distinct from job.cluster
+        and whole.job_id = job.job_id
+where job.place = 1

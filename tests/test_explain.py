@@ -1,0 +1,192 @@
+"""wh explain: the answers of checks, their order, and what is wrong with playbooks of a project's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from conftest import WhOn
+from once import once
+from samples import prometheus
+from samples.bench_serving import requests, vllm_record, write
+from standard import standard_project
+
+from warehouse.analysis.explain.explanation import BROKEN, FOUND, MISSING, NOT_FOUND, Answer, explain
+from warehouse.analysis.explain.playbooks import read_playbooks
+from warehouse.cli.main import main
+from warehouse.errors import WarehouseError
+from warehouse.project import Project, read_project
+
+NIGHTS = 4  # in the last of which the tail of the latencies doubles, because requests wait
+PLACE = """\
+/*
+description: The node of each run, which the benchmark's files do not state.
+grain: [run_id, artifact_manifest_digest]
+feeds: run_node
+*/
+select
+    run_id,
+    artifact_manifest_digest,
+    'gpu01' as node_name
+from bench_serving_run
+"""
+
+
+def _make(folder: Path, *, has_metrics: bool) -> None:
+    project = standard_project(folder / "project")
+    (project.root / "models").mkdir(exist_ok=True)
+    (project.root / "models/place.sql").write_text(PLACE)
+    for night in range(NIGHTS):
+        is_slow = night == NIGHTS - 1
+        asked = [
+            replace(each, ttft=each.ttft * (20 if is_slow and number % 20 == 0 else 1)) for number, each in enumerate(requests(60, 100 + night))
+        ]
+        at = prometheus.START + timedelta(days=night)
+        record = vllm_record(asked, model_id="lab/decoder-7b", max_concurrency=8, date=f"{at:%Y%m%d-%H%M%S}")
+        write(folder / "results" / f"{at:%Y%m%d}" / "h100_tp8_isl128_osl16_conc8.json", record)
+        for second in range(-20, 10, 2) if has_metrics else ():  # the date of a result is the end of its run
+            waiting = 40.0 if is_slow else 2.0
+            text = prometheus.server(1).replace('engine="0"', 'engine="0",node="gpu01"')
+            text = text.replace("model_name=\"acme/7b\"} 1.0\n", f"model_name=\"acme/7b\"}} {waiting}\n", 1)
+            path = folder / "results/metrics" / f"vllm-{prometheus.stamp(night * 86400 + second)}.prom"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    for line in (["ingest", str(folder / "results")], ["build"]):
+        assert main(["--project", str(project.root), *line]) == 0, line
+
+
+def with_metrics() -> Project:
+    return read_project(once("explain_metrics", lambda folder: _make(folder, has_metrics=True)) / "project")
+
+
+def without_metrics() -> Project:
+    return read_project(once("explain_bare", lambda folder: _make(folder, has_metrics=False)) / "project")
+
+
+def last_run(project: Project) -> str:
+    from warehouse.api import Warehouse
+
+    (row,) = Warehouse(project).sql("select run_id from benchmark_run_fact order by started_at desc limit 1").to_pylist()
+    return str(row["run_id"])
+
+
+def answer(answers: tuple[Answer, ...], name: str) -> Answer:
+    (found,) = [each for each in answers if each.check.name == name]
+    return found
+
+
+def test_a_longer_tail_is_explained_by_the_servers_queue() -> None:
+    project = with_metrics()
+    found = explain(project, last_run(project))
+    assert len(found.baseline) == NIGHTS - 1 and found.chosen_by.startswith("the same case")
+    assert found.is_suspected("tail_latency_regression")
+    assert found.causes()[0].check.name == "request_queue_time"
+    worst = found.causes()[0].findings[0]
+    assert (worst.observed, worst.expected, worst.unit) == (40, 2, "count")
+    assert worst.raw_path == f"vllm-{prometheus.stamp(-20)}.prom" and worst.artifact_manifest_digest
+    assert found.changes[0].metric == "ttft_p99_ms" and found.changes[0].worse_by > 5
+
+
+def test_without_metrics_of_the_server_the_evidence_is_missing() -> None:
+    project = without_metrics()
+    found = explain(project, last_run(project))
+    assert found.is_suspected("tail_latency_regression")
+    assert answer(found.answers, "request_queue_time").state == MISSING
+
+
+def test_a_run_like_its_baseline_is_not_suspected() -> None:
+    project = with_metrics()
+    from warehouse.api import Warehouse
+
+    runs = [row["run_id"] for row in Warehouse(project).sql("select run_id from benchmark_run_fact order by started_at").to_pylist()]
+    found = explain(project, runs[2])
+    assert found.baseline == (runs[1], runs[0])  # the nearest before it
+    assert answer(found.answers, "tail_latency").state == NOT_FOUND and answer(found.answers, "request_queue_time").state == NOT_FOUND
+    given = explain(project, runs[0], [runs[3]])
+    assert (given.baseline, given.chosen_by) == ((runs[3],), "given")
+
+
+CHECK = """\
+/*
+description: {description}
+playbook: tail_latency_regression
+evidence: none is needed
+*/
+{sql}
+"""
+
+
+def copied(project: Project, root: Path, **checks: str) -> Project:
+    import shutil
+
+    shutil.copytree(project.root, root, symlinks=True)
+    folder = root / "queries/playbooks"
+    folder.mkdir(parents=True)
+    for name, text in checks.items():
+        (folder / f"{name}.sql").write_text(text)
+    return read_project(root)
+
+
+def test_a_project_has_checks_of_its_own_and_replaces_standard_ones(tmp_path: Path) -> None:
+    own = CHECK.format(
+        description="It was a Monday", sql="select 'calendar' as subject, true as is_found, 0.1 as score, run_id as statement "
+        "from explained where role = 'run'",
+    )
+    project = copied(with_metrics(), tmp_path / "p", monday=own, request_queue_time=own)
+    found = explain(project, last_run(project))
+    assert [each.check.name for each in found.causes()] == ["monday", "request_queue_time"]
+    assert answer(found.answers, "request_queue_time").check.description == "It was a Monday"
+    assert "monday" not in {query.stem for query in project.files("queries", ".sql")}  # a check is not a query spec
+
+
+@pytest.mark.parametrize(
+    ("sql", "fault"),
+    [
+        ("select 1 as subject", "no column is_found, score, statement"),
+        ("select nothing from benchmark_run_fact", "nothing"),
+        ("drop table benchmark_run_fact", "read-only"),
+        ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement; select 1", "second statement"),
+    ],
+)
+def test_a_broken_check_is_told_and_the_others_answer(sql: str, fault: str, tmp_path: Path, wh_on: WhOn) -> None:
+    project = copied(with_metrics(), tmp_path / "p", own=CHECK.format(description="Own", sql=sql))
+    found = explain(project, last_run(project))
+    broken = answer(found.answers, "own")
+    assert broken.state == BROKEN and broken.fault and fault in broken.fault and "queries/playbooks/own.sql" in broken.fault
+    assert answer(found.answers, "request_queue_time").state == FOUND
+    status, _, err = wh_on(project, "explain", last_run(project))
+    assert status == 1 and "check own is broken" in err
+
+
+@pytest.mark.parametrize("lacking", ["description", "playbook", "evidence"])
+def test_a_check_states_what_it_is(lacking: str, tmp_path: Path) -> None:
+    text = "\n".join(line for line in CHECK.format(description="d", sql="select 1").split("\n") if not line.startswith(lacking))
+    project = copied(with_metrics(), tmp_path / "p", own=text)
+    with pytest.raises(WarehouseError) as caught:
+        read_playbooks(project)
+    assert caught.value.code == "WH201" and lacking in str(caught.value)
+
+
+def test_runs_and_playbooks_that_are_not_there() -> None:
+    project = with_metrics()
+    run = last_run(project)
+    for arguments, code in (((run[:-1],), "WH502"), ((run, ["nosuch"]), "WH502"), ((run, (), "tail_latency"), "WH541")):
+        with pytest.raises(WarehouseError) as caught:
+            explain(project, *arguments)
+        assert caught.value.code == code
+
+
+def test_the_command_prints_causes_first_and_json_has_all(wh_on: WhOn) -> None:
+    project = with_metrics()
+    run = last_run(project)
+    status, out, err = wh_on(project, "explain", run)
+    assert status == 0 and "broken" not in err, err
+    assert out.index("1. Requests wait longer") < out.index("tail latency regression: suspected")
+    assert f"/vllm-{prometheus.stamp(-20)}.prom]" in out
+    document = json.loads(wh_on(project, "explain", run, "--json")[1])
+    assert document["causes"][0] == "request_queue_time" and document["suspected"] == ["tail_latency_regression"]
+    states = {each["check"]: each["state"] for each in document["answers"]}
+    assert states["tail_latency"] == "found"

@@ -1,0 +1,212 @@
+"""Facts of schedulers and clusters: the archives' jobs, events and nodes as they are known to be, snapshots of a Workload merged, and all
+families together in one warehouse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import kserve, kubernetes, kueue, slurm
+from standard import standard_project
+
+from warehouse.api import Warehouse
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.transform.build.build import build
+
+EVIDENCE = Path(__file__).resolve().parents[1] / ".cache/evidence"
+Sql = Callable[[str], list[dict[str, Any]]]
+
+
+def at(*moment: int) -> datetime:
+    return datetime(2026, 3, 2, *moment, tzinfo=UTC)
+
+
+def sql_of(root: Path, *evidence: Path) -> Sql:
+    project = standard_project(root)
+    for path in evidence:
+        ingest(plan_ingest(path, load_ingestors(project).values(), project.store_root), open_store(project), "evidence")
+        assert not build(project).damaged
+    warehouse = Warehouse(project)
+    return lambda query: warehouse.sql(query).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Sql:
+    if not (EVIDENCE / "scheduler").is_dir() or not (EVIDENCE / "telemetry").is_dir():
+        pytest.skip("the evidence archives are not here")
+    return sql_of(tmp_path_factory.mktemp("archives") / "p", EVIDENCE / "scheduler", EVIDENCE / "telemetry")
+
+
+def test_the_workload_of_issue_2213(archives: Sql) -> None:
+    (job,) = archives("select * from scheduler_job_fact where scheduler = 'kueue'")
+    assert (job["submitted_at"], job["quota_reserved_at"], job["admitted_at"]) == (
+        datetime(2024, 5, 17, 14, 2, 54, tzinfo=UTC), datetime(2024, 5, 17, 14, 2, 55, tzinfo=UTC), datetime(2024, 5, 17, 14, 6, 40, tzinfo=UTC)
+    )
+    # 226 s from creation to admission: 1 s for quota, the rest for the ProvisioningRequest.
+    assert (job["queue_wait_s"], job["admission_wait_s"], job["admission_checks_wait_s"]) == (1, 226, 225)
+    assert (job["zone"], job["resource_flavor"], job["cluster_queue"], job["queue"]) == (
+        "us-central1-a", "default-flavor", "dws-cluster-queue", "dws-jobs"
+    )
+    assert (job["started_at"], job["ended_at"], job["state"], job["job_uid"]) == (None, None, "deleted", "8f1ec3b1-1865-4bee-b9c6-db8cde6b22bf")
+
+
+def test_slurm_jobs_of_the_archive(archives: Sql) -> None:
+    jobs = {row["scheduler_run_id"]: row for row in archives("select * from scheduler_job_fact where scheduler = 'slurm'")}
+    failed = jobs["201729"]  # submitted one day, started the next, ended the day after
+    assert (failed["state"], failed["state_reason"], failed["queue_wait_s"], failed["gpu_count"]) == ("FAILED", "Dependency", 16356, 1024)
+    assert (failed["exit_code"], failed["is_zone_assumed"], failed["node_count"]) == (6, True, 128)
+    assert (jobs["201844"]["state"], jobs["201844"]["evictions"], jobs["201844"]["queue_wait_s"]) == ("REQUEUED", 1, 1)
+    array = jobs["6539485"]  # only steps of it are stated
+    assert (array["displayed_id"], array["state"], array["ended_at"], array["queue_wait_s"]) == ("6539191_195", "RUNNING", None, None)
+    pending = jobs["58948420"]
+    assert (pending["state"], pending["started_at"], pending["queue_wait_s"], pending["is_zone_assumed"]) == ("PENDING", None, None, False)
+    running = jobs["26515966"]
+    assert (running["queue_wait_s"], running["ended_at"], running["cluster"]) == (21, None, "rivos")
+    assert jobs["8401413"]["queue_wait_s"] == 2175
+    (count,) = archives("select count(*) as nodes from staging.scheduler_allocation where scheduler_run_id = '8401413' and gpu_indexes = '0-7'")
+    assert count["nodes"] == 8
+    assert archives("select count(*) as n from staging.scheduler_allocation where scheduler_run_id = '201729'")[0]["n"] == 128
+
+
+def test_queue_pressure_of_the_archive(archives: Sql) -> None:
+    (controller,) = archives("select * from scheduler_queue_fact where pending_workloads is not null and queue is null")
+    assert (controller["pending_workloads"], controller["admitted_workloads"]) == (13455, 4993)
+    assert controller["sampled_at"] == datetime.fromtimestamp(1698885571, UTC)
+    waiting = archives("select queue, pending_workloads, admitted_workloads from scheduler_queue_fact where queue like 'hw-%' order by queue")
+    assert [tuple(row.values()) for row in waiting] == [("hw-l", 0, 1), ("hw-m", 1, 0)]
+    (hw,) = archives("select * from scheduler_queue_fact where queue = 'hw'")
+    assert [hw[f"{state}_nodes"] for state in ("idle", "allocated", "mixed", "down", "drained")] == [1, 1, 1, 1, 0]
+
+
+def test_events_and_nodes_of_the_archive(archives: Sql) -> None:
+    both = archives("select code, event_at, count, age_text from cluster_event_fact where pod_name = 'giant-narwhal-6958c5bdd8-69gtn' order by code")
+    assert ("BackOff", None, 256, "3m30s (since 58m)") in [tuple(row.values()) for row in both]
+    assert {row["event_at"] for row in both} == {None}
+    (scheduled,) = archives("select * from cluster_event_fact where message like '%no-image-deployment%to minikube' and code = 'Scheduled'")
+    assert (scheduled["event_at"], scheduled["node_name"], scheduled["count"]) == (datetime(2023, 7, 11, 5, 34, 44, 764227, UTC), "minikube", None)
+    pulls = archives("select distinct event_class from cluster_event_fact where code = 'Failed' and message ilike '%image%'")
+    assert pulls == [{"event_class": "image"}]
+    nodes = archives("select node_name, gpu_count, gpu_product, gpu_driver from node_state_fact where source = 'kubernetes' and gpu_count > 0")
+    assert [tuple(row.values()) for row in nodes] == [("ip-172-31-21-92", 1, "Tesla-T4", "550.127.08")]
+    assert archives("select count(*) as n from node_state_fact where source = 'kubernetes' and is_ready")[0]["n"] == 7
+
+
+def test_health_captures_of_the_archive(archives: Sql) -> None:
+    """GCM's tests hold the same pairs of good and bad captures."""
+    found = archives("select raw_path, code, object_name from cluster_event_fact where source = 'node_health'")
+    codes: dict[str, set[tuple[str, str]]] = {}
+    for row in found:
+        codes.setdefault(row["raw_path"], set()).add((row["code"], row["object_name"]))
+    assert codes["cache_downlink.json"] == {("pcie-degraded", "0000:c3:00.0")}
+    assert codes["compute_samsung980pro-downgraded.json"] == {("pcie-degraded", "0000:8d:00.0")}
+    assert ("interface-down", "enp225s0f0") in codes["eth_learn_down_intf.json"]
+    assert ("interface-missing", "enp225s0f0") in codes["eth_learn_missing_intf.json"]
+    assert {("interface-slow", "enp225s0f0"), ("interface-slow", "enp97s0f0")} < codes["eth_learn_degraded_intf.json"]
+    assert {("interface-mtu", "enp225s0f0"), ("interface-mtu", "front0")} < codes["eth_learn_mtu_bad.json"]
+    assert ("interface-address", "enp97s0f0") in codes["eth_learn_nic_swap.json"]
+    good = {"eth_learn_good.json", "learn_good.json", "cache_rome_good.json", "cache_milan_good.json", "compute_samsung980pro.json"}
+    assert not good & codes.keys()
+
+
+def test_snapshots_of_a_workload_are_merged(tmp_path: Path) -> None:
+    """The first admission is in the first snapshot alone; the third one overwrote it."""
+    kueue.write_yaml(tmp_path / "1/w.yaml", kueue.workload(*kueue.FIRST), kueue.PROVISIONING)
+    kueue.write_list(tmp_path / "2/w.json", kueue.workload(*kueue.EVICTED, version=200))
+    kueue.write_yaml(tmp_path / "3/w.yaml", kueue.workload(*kueue.AGAIN, version=300))
+    late = kueue.workload(*kueue.AGAIN, version=300, uid="0a1b2c3d-0000-4000-8000-000000000002")
+    kueue.write_yaml(tmp_path / "4/w.yaml", late)
+    sql = sql_of(tmp_path / "p", *(tmp_path / name for name in "3142"))
+    whole, lost = sql("select * from scheduler_job_fact order by scheduler_run_id")
+    assert (whole["quota_reserved_at"], whole["admitted_at"], whole["started_at"]) == (at(8, 0, 5), at(8, 1, 45), at(8, 2))
+    assert (whole["queue_wait_s"], whole["admission_checks_wait_s"], whole["evictions"], whole["is_history_lost"]) == (5, 100, 1, False)
+    assert (whole["state"], whole["zone"], whole["gpu_count"]) == ("admitted", "europe-west4-b", 8)
+    assert (lost["quota_reserved_at"], lost["queue_wait_s"], lost["admission_wait_s"]) == (at(9, 10), None, None)
+    assert (lost["is_history_lost"], lost["evictions"], lost["state"]) == (True, 1, "admitted")
+    events = sql("select code, event_at, event_class from cluster_event_fact where source = 'kueue' order by code")
+    assert [tuple(event.values()) for event in events] == [("Evicted", at(8, 30), "eviction"), ("Preempted", at(8, 30), "preemption")]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "state", "reason"),
+    [
+        (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
+        ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
+        ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
+    ],
+)
+def test_the_last_condition_is_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
+    kueue.write_yaml(tmp_path / "e/w.yaml", kueue.workload(*conditions))
+    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select state, state_reason from scheduler_job_fact")
+    assert tuple(job.values()) == (state, reason)
+
+
+def test_a_job_in_several_outputs_is_one(tmp_path: Path) -> None:
+    """The queue's record lacks the end, the controller's the cluster; a requeued job has the wait of its last attempt."""
+    folder = tmp_path / "e"
+    folder.mkdir()
+    first = slurm.JOB | {"State": "REQUEUED", "Submit": "2026-03-01T20:00:00", "Start": "2026-03-01T20:30:00", "End": "2026-03-01T23:50:00"}
+    (folder / "sacct.txt").write_text(slurm.sacct(first, slurm.JOB, slurm.STEP, slurm.CANCELLED))
+    (folder / "early.txt").write_text(slurm.sacct(slurm.JOB | {"State": "RUNNING", "End": "Unknown"}))
+    scontrol = slurm.SCONTROL.partition("\nNodeName")[0].replace("JobId=601 ArrayJobId=600 ArrayTaskId=1", "JobId=501").replace("n[01-02,05]", "n[08-10]")
+    scontrol = scontrol.replace("2026-03-02T08:00:00", "2026-03-01T23:50:00").replace("2026-03-02T08:30:00", "2026-03-01T23:58:20")
+    (folder / "scontrol.txt").write_text(scontrol + "\n")
+    sql = sql_of(tmp_path / "p", folder)
+    job, cancelled = sql("select * from scheduler_job_fact order by scheduler_run_id")
+    assert (job["cluster"], job["state"], job["queue_wait_s"], job["evictions"]) == ("c1", "COMPLETED", 500, 2)
+    assert (job["ended_at"], job["gpu_count"], job["nodes"]) == (at(1, 10, 40), 24, "n[08-10]")
+    assert (cancelled["scheduler_run_id"], cancelled["displayed_id"], cancelled["started_at"], cancelled["queue_wait_s"]) == ("510", "502_7", None, None)
+    nodes = sql("select node_name, started_at, ended_at from staging.scheduler_allocation order by node_name")
+    assert [(row["node_name"], row["ended_at"]) for row in nodes] == [("n08", at(1, 10, 40)), ("n09", at(1, 10, 40)), ("n10", at(1, 10, 40))]
+
+
+def test_a_negative_wait_is_an_issue(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/sacct.txt").write_text(slurm.sacct(slurm.JOB | {"Start": "2026-03-01T22:58:20"}))  # a clock that was set back
+    sql = sql_of(tmp_path / "p", tmp_path / "e")
+    assert sql("select queue_wait_s, has_negative_wait from scheduler_job_fact") == [{"queue_wait_s": None, "has_negative_wait": True}]
+    assert sql("select severity, code from ingest_issue") == [{"severity": "warning", "code": "negative-wait"}]
+
+
+def test_all_families_together(tmp_path: Path) -> None:
+    for name, module in {"slurm": slurm, "kueue": kueue, "kubernetes": kubernetes, "kserve": kserve}.items():
+        module.write_all(tmp_path / "e" / name)
+    sql = sql_of(tmp_path / "p", tmp_path / "e")
+    assert sql("select code, message from ingest_issue where severity = 'error'") == []
+    (pod,) = sql("select * from staging.scheduler_allocation where pod_uid is not null")
+    assert (pod["scheduler"], pod["scheduler_run_id"], pod["node_name"], pod["service_name"]) == ("kueue", kueue.UID, "gpu-node-1", "llama")
+    assert (pod["started_at"], pod["ended_at"], pod["gpu_count"]) == (at(8, 2), None, 4)
+    killed = sql("select event_at, event_class, node_name, pod_uid, severity from cluster_event_fact where code = 'OOMKilled'")
+    assert [tuple(row.values()) for row in killed] == [(at(8, 14, 30), "oom", "gpu-node-1", kubernetes.POD_UID, "error")]
+    lost = sql("select node_name, event_at, last_seen_at, event_class from cluster_event_fact where code = 'NodeNotReady'")
+    assert [tuple(row.values()) for row in lost] == [("gpu-node-1", at(8, 10), at(8, 20), "node_not_ready")]
+    drained = sql("select node_name, state, is_ready, reason from node_state_fact where source = 'slurm' and not is_ready order by node_name, state")
+    assert [(row["node_name"], row["state"]) for row in drained] == [("n01", "MIXED+DRAIN"), ("n02", "IDLE+DRAIN"), ("n03", "DOWN+NOT_RESPONDING")]
+    queues = sql("select queue, resource, nominal_quota, used, pending_workloads from scheduler_queue_fact where scheduler = 'kueue' order by all")
+    assert [tuple(row.values()) for row in queues] == [
+        ("lab-queue", "nvidia.com/gpu", None, 16, 9), (None, "cpu", 1.5, None, 17), (None, "nvidia.com/gpu", 64, 56, 17)
+    ]
+    (waiting,) = sql("select queue, pending_workloads, admitted_workloads, sampled_at from scheduler_queue_fact where raw_path = 'squeue.json'")
+    assert tuple(waiting.values()) == ("gpu", 1, 1, datetime.fromtimestamp(1772401000, UTC))
+    services = sql("select name, serving_path, is_ready, not_ready_reason from mart.kserve_service_state order by name")
+    assert [tuple(row.values()) for row in services] == [
+        ("deepseek", "kserve-llm", False, "NotReady: Ready is False"), ("iris", None, None, None), ("llama", "kserve-standard", True, None)
+    ]
+
+
+def test_an_event_in_two_snapshots_is_one(tmp_path: Path) -> None:
+    for number, count in enumerate((12, 15)):
+        document = json.loads(json.dumps(kubernetes.EVENTS))
+        document["items"][1] |= {"count": count}
+        document["items"][1]["metadata"]["resourceVersion"] = str(10 + number)
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "events.json").write_text(json.dumps(document))
+    sql = sql_of(tmp_path / "p", tmp_path / "0", tmp_path / "1")
+    assert sql("select code, count from cluster_event_fact order by code") == [
+        {"code": "BackOff", "count": 15}, {"code": "FailedScheduling", "count": 3}, {"code": "Scheduled", "count": None}
+    ]

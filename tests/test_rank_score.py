@@ -131,6 +131,9 @@ def test_a_straggler_among_64_traces(tmp_path: Path) -> None:
     assert rows[0]["own_work_ratio"] == pytest.approx(1.10, abs=0.02) and rows[0]["what_if_step_time_s"] < rows[0]["step_time_s"]
     (steps,) = warehouse.sql("select count(*) as steps, count(distinct step) as numbers from rank_step_fact").to_pylist()
     assert steps == {"steps": RANKS * 13, "numbers": 12}
+    (measured,) = warehouse.sql("select metric, value, unit, better from measurement").to_pylist()
+    expected = float((np.floor(works).max(axis=1) + sample.COMMUNICATION).mean()) / 1e6
+    assert measured == {"metric": "step_time_mean_s", "value": pytest.approx(expected), "unit": "s", "better": "lower"}
     slices = warehouse.sql("select metric, count(*) as n, min(rank_id) as low from telemetry_slice_fact group by metric").to_pylist()
     assert {row["metric"]: row["n"] for row in slices} == {
         f"rank_{name}_s": RANKS for name in ("compute", "communication", "overlap", "idle", "memcpy", "dataloader")

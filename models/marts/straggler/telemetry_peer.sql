@@ -1,0 +1,85 @@
+/*
+description: >
+  One row per run, metric of hardware and what it is of (a node, GPU, link, network card, disk): its value over the whole
+  run beside the median of the run's own peers, this one included. The value is the mean of a gauge, the increase of a
+  counter, and the least of a state. A value without enough samples is in no median.
+grain: [run_id, artifact_manifest_digest, series_number]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle of the samples", tests: [not_null]}
+  series_number: {type: bigint, description: "The series in telemetry_series"}
+  raw_path: {type: varchar, description: "The file that first states the series"}
+  scope: {type: varchar, description: "What the value is about", tests: [not_null]}
+  subject: {type: varchar, description: "Which one: its node, and its own name", tests: [not_null]}
+  node_name: {type: varchar, description: "The node"}
+  gpu_uuid: {type: varchar, description: "The GPU"}
+  metric: {type: varchar, description: "Canonical name", tests: [not_null]}
+  unit: {type: varchar, description: "Unit"}
+  value: {type: double, description: "Mean, increase or least value"}
+  value_min: {type: double, description: "Least value; NULL for a counter"}
+  value_max: {type: double, description: "Greatest value; NULL for a counter"}
+  value_last: {type: double, description: "Last value"}
+  duration_s: {type: double, unit: s, description: "Length of the run"}
+  is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
+  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time"}
+  peer_count: {type: bigint, description: "How many have a value, this one included", tests: [not_null]}
+  peer_median: {type: double, description: "Median of their values"}
+*/
+with hardware as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        series_number,
+        raw_path,
+        scope,
+        case
+            when scope_name is null then coalesce(node_name, 'the run')
+            when node_name is null or starts_with(scope_name, node_name) then scope_name
+            else node_name || ' ' || scope_name
+        end as subject,
+        node_name,
+        gpu_uuid,
+        metric,
+        unit,
+        case kind
+            when 'gauge' then value_mean
+            when 'counter' then value_delta
+            else value_min
+        end as value,
+        value_min,
+        value_max,
+        value_last,
+        duration_s,
+        is_supported,
+        is_ambiguous
+    from telemetry_slice_fact
+    where
+        window_kind = 'run'
+        and kind in ('gauge', 'counter', 'state')
+        and scope in ('node', 'gpu', 'link', 'nic', 'disk')
+),
+
+peers as (
+    select
+        run_id,
+        scope,
+        metric,
+        count(value) filter (where is_supported) as peer_count,
+        median(value) filter (where is_supported) as peer_median
+    from hardware
+    group by
+        run_id,
+        scope,
+        metric
+)
+
+select
+    hardware.*,
+    peers.peer_count,
+    peers.peer_median
+from hardware
+inner join peers
+    on
+        peers.run_id = hardware.run_id
+        and peers.scope = hardware.scope
+        and peers.metric = hardware.metric

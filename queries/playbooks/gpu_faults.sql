@@ -1,0 +1,89 @@
+/*
+description: A GPU reported faults during the run (XID, ECC, remapped rows)
+playbook: distributed_straggler
+evidence: XID codes, ECC and remapping counters of GPUs (dcgm-exporter)
+order: 5
+*/
+with counter as (
+    select *
+    from (
+        values
+        ('gpu_ecc_uncorrected_count', 0.9, 1),
+        ('gpu_remapped_rows_uncorrected_count', 0.9, 1),
+        ('gpu_remapped_rows_corrected_count', 0.5, 1),
+        ('gpu_ecc_corrected_count', 0.3, 10)
+    ) as rule (metric, most, least_count)
+),
+
+own as (
+    select peer.*
+    from telemetry_peer as peer
+    inner join explained
+        on
+            explained.run_id = peer.run_id
+            and explained.role = 'run'
+)
+
+select
+    own.subject,
+    if(own.is_supported, own.value >= counter.least_count and own.value > 3 * if(own.peer_count > 1, own.peer_median, 0), null) as is_found,
+    counter.most as score,
+    printf('%s rose by %.0f, in the median of the peers by %.0f', own.metric, own.value, own.peer_median) as statement,
+    own.value as observed,
+    own.peer_median as expected,
+    own.unit,
+    own.artifact_manifest_digest,
+    own.raw_path
+from own
+inner join counter
+    on counter.metric = own.metric
+where own.value is not null
+union all
+select
+    own.subject,
+    case
+        when event.code is null then if(own.is_supported, false, null)
+        when event.certainty = 'unknown' then null
+        else event.certainty = 'in run'
+    end as is_found,
+    if(event.xid_class = 'application', 0.3, 0.9) as score,
+    case
+        when event.code is null then 'no XID'
+        else concat_ws(
+            ' ', printf('XID %d', event.code), '(' || event.name || ')',
+            case event.certainty
+                when 'in run' then 'appeared during the run'
+                when 'pre-existing' then 'is from before the run'
+                else 'was there at the first sample'
+            end
+        )
+    end as statement,
+    event.code as observed,
+    null as expected,
+    own.unit,
+    own.artifact_manifest_digest,
+    own.raw_path
+from own
+left join gpu_xid_event as event
+    on
+        event.run_id = own.run_id
+        and event.artifact_manifest_digest = own.artifact_manifest_digest
+        and event.series_number = own.series_number
+where
+    own.metric = 'gpu_xid'
+    and own.value is not null
+union all
+select
+    own.subject,
+    if(own.is_supported, own.value_max > 0, null) as is_found,
+    0.9 as score,
+    if(own.value_max > 0, 'a row could not be remapped', 'no row failed to be remapped') as statement,
+    own.value_max as observed,
+    0 as expected,
+    own.unit,
+    own.artifact_manifest_digest,
+    own.raw_path
+from own
+where
+    own.metric = 'gpu_row_remap_failure'
+    and own.value_max is not null

@@ -1,0 +1,85 @@
+/*
+description: The PCIe link of a GPU is narrower or slower than it can be, or than those of its peers, or repeats packets
+playbook: distributed_straggler
+evidence: PCIe link width, generation and replays of GPUs (dcgm-exporter)
+order: 1
+*/
+with usual as (
+    select
+        peer.metric,
+        median(peer.value) as value,
+        median(peer.value_max) as value_max
+    from telemetry_peer as peer
+    inner join explained
+        on
+            explained.run_id = peer.run_id
+            and explained.role = 'baseline'
+    where
+        peer.metric in ('pcie_width', 'pcie_generation', 'pcie_replay_count')
+        and peer.is_supported
+    group by peer.metric
+),
+
+own as (
+    select peer.*
+    from telemetry_peer as peer
+    inner join explained
+        on
+            explained.run_id = peer.run_id
+            and explained.role = 'run'
+    where peer.metric in ('pcie_width', 'pcie_generation', 'pcie_replay_count')
+),
+
+-- The greatest that the GPU states it could have, that its peers have, or that the baseline had. An idle GPU lowers the
+-- generation, so the greatest during the run counts; the width stays.
+judged as (
+    select
+        own.*,
+        if(own.metric = 'pcie_generation', own.value_max, own.value) as level,
+        case own.metric
+            when 'pcie_replay_count' then greatest(own.peer_median, usual.value)
+            when 'pcie_generation' then greatest(most.value_max, greatest_peer.value_max, usual.value_max)
+            else greatest(most.value_max, own.peer_median, usual.value)
+        end as expected
+    from own
+    left join usual
+        on usual.metric = own.metric
+    left join telemetry_peer as most
+        on
+            most.run_id = own.run_id
+            and most.subject = own.subject
+            and most.metric = own.metric || '_max'
+    left join (
+        select
+            metric,
+            median(value_max) as value_max
+        from own
+        group by metric
+    ) as greatest_peer
+        on greatest_peer.metric = own.metric
+)
+
+select
+    subject,
+    case
+        when not is_supported or expected is null or level is null then null
+        when metric = 'pcie_replay_count' then level >= 10 and level > 3 * expected
+        else level < expected
+    end as is_found,
+    case metric
+        when 'pcie_width' then 1 - level / nullif(expected, 0)
+        when 'pcie_generation' then 1 - pow(2, level - expected)
+        else 0.4 * (1 - expected / nullif(level, 0))
+    end as score,
+    case metric
+        when 'pcie_width' then printf('the link is x%.0f, it should be x%.0f', level, expected)
+        when 'pcie_generation' then printf('the link reaches generation %.0f, it should reach %.0f', level, expected)
+        else printf('%.0f packets were sent again, in the median of the peers %.0f', level, expected)
+    end as statement,
+    level as observed,
+    expected,
+    unit,
+    artifact_manifest_digest,
+    raw_path
+from judged
+where level is not null

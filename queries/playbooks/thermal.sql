@@ -1,0 +1,64 @@
+/*
+description: A GPU is hotter than its peers, is slowed down to cool, or runs at a lower clock
+playbook: distributed_straggler
+evidence: temperatures, clocks and throttling times of GPUs (dcgm-exporter)
+order: 3
+*/
+with usual as (
+    select
+        peer.metric,
+        median(peer.value) as value
+    from telemetry_peer as peer
+    inner join explained
+        on
+            explained.run_id = peer.run_id
+            and explained.role = 'baseline'
+    where peer.is_supported
+    group by peer.metric
+),
+
+-- A run with one GPU has no peers, only a baseline.
+own as (
+    select
+        peer.*,
+        coalesce(if(peer.peer_count > 1, peer.peer_median, null), usual.value) as expected
+    from telemetry_peer as peer
+    inner join explained
+        on
+            explained.run_id = peer.run_id
+            and explained.role = 'run'
+    left join usual
+        on usual.metric = peer.metric
+    where
+        peer.value is not null
+        and peer.metric in (
+            'gpu_temperature_c', 'gpu_memory_temperature_c', 'gpu_sm_clock_mhz', 'gpu_throttle_thermal_s',
+            'gpu_throttle_software_thermal_s', 'gpu_throttle_hardware_thermal_s'
+        )
+)
+
+select
+    subject,
+    case
+        when not is_supported then null
+        when metric like 'gpu_throttle%' then value > 0.01 * duration_s and value > 2 * coalesce(expected, 0)
+        when expected is null then null
+        when metric = 'gpu_sm_clock_mhz' then value < 0.95 * expected
+        else value > expected + 10
+    end as is_found,
+    case
+        when metric like 'gpu_throttle%' then least(1, value / duration_s)
+        when metric = 'gpu_sm_clock_mhz' then 1 - value / nullif(expected, 0)
+        else least(0.3, (value - expected) / 100)
+    end as score,
+    case
+        when metric like 'gpu_throttle%' then printf('slowed down to cool for %.4g s of %.4g s (%s)', value, duration_s, metric)
+        when expected is null then printf('%s is %.4g %s, with nothing to compare it with', metric, value, unit)
+        else printf('%s is %.4g %s, it should be near %.4g %s', metric, value, unit, expected, unit)
+    end as statement,
+    value as observed,
+    expected,
+    unit,
+    artifact_manifest_digest,
+    raw_path
+from own

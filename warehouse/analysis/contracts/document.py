@@ -72,6 +72,9 @@ def contracts_document(project: Project) -> dict[str, Any]:
     missing += [_missing("identifier", each["name"], "no table has it") for each in identifiers if not each["tables"]]
     if not metrics:
         missing.append(_missing("contract", "metric_definitions", f"the current build has no rows of {METRICS}"))
+    playbooks = _playbooks(project)
+    if not playbooks:
+        missing.append(_missing("contract", "playbooks", "the project has no checks in queries/playbooks"))
     document = {
         "schema_version": SCHEMA_VERSION,
         "wh_version": __version__,
@@ -87,7 +90,7 @@ def contracts_document(project: Project) -> dict[str, Any]:
             "metrics": [_hot_metric(each) for each in sorted(_exported(tables), key=lambda each: each.name)],
         },
         "retention_tiers": _retention_tiers(project, tables),
-        "playbooks": _playbooks(project),
+        "playbooks": playbooks,
         "gate_policies": [_policy(project, name) for name in sorted(policy_files(project))],
         "ingestors": [
             {

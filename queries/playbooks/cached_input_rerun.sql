@@ -41,6 +41,7 @@ reran as (
         other.value as rerun,
         own.value as observed,
         usual.expected,
+        usual.unit,
         other.artifact_manifest_digest
     from described as own
     inner join explained
@@ -71,8 +72,9 @@ select
         observed <= 0.9 * expected and rerun - observed >= 0.5 * (expected - observed)
     ) as is_found,
     greatest(0, least(1, (rerun - observed) / nullif(expected - observed, 0))) as score,
-    printf('with %s it reached %.4g, this run %.4g, and the baseline %.4g', replace(setting, '"', ''), rerun, observed, expected) as statement,
+    printf('with %s it reached %.4g %s, this run %.4g, and the baseline %.4g', replace(setting, '"', ''), rerun, coalesce(unit, ''), observed, expected) as statement,
     observed,
     rerun as expected,
+    unit,
     artifact_manifest_digest
 from reran

@@ -30,6 +30,7 @@ with job as (
 seen as (
     select
         job.queued_share,
+        job.queue_wait_s,
         queue.*,
         max(queue.pending_workloads) over (partition by queue.scheduler) as most_pending,
         coalesce(queue.reserved, queue.used) / nullif(queue.nominal_quota, 0) as used_share
@@ -47,7 +48,7 @@ told as (
         job.queued_share,
         waited.message,
         min(waited.artifact_manifest_digest) as artifact_manifest_digest,
-        min(waited.raw_path) as raw_path
+        arg_min(waited.raw_path, waited.artifact_manifest_digest || waited.raw_path) as raw_path
     from job
     inner join kueue_wait_statement as waited
         on
@@ -63,7 +64,7 @@ told as (
         job.queued_share,
         run_event.message,
         min(run_event.artifact_manifest_digest) as artifact_manifest_digest,
-        min(run_event.raw_path) as raw_path
+        arg_min(run_event.raw_path, run_event.artifact_manifest_digest || run_event.raw_path) as raw_path
     from job
     inner join run_event
         on
@@ -78,7 +79,7 @@ told as (
 
 select
     concat_ws(' ', 'queue', coalesce(cluster_queue, queue), resource_flavor, resource) as subject,
-    coalesce(used_share >= 0.9, false) and coalesce(most_pending > 0, true) as is_found,
+    used_share >= 0.9 and coalesce(most_pending > 0, true) and coalesce(queue_wait_s >= 60, true) as is_found,
     -- A snapshot without a time may be of another hour.
     coalesce(queued_share, 1) * if(sampled_at is null, 0.5, 1) as score,
     printf('%.4g of %.4g %s were in use', coalesce(reserved, used), nominal_quota, coalesce(resource, 'units'))

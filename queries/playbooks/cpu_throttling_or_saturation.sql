@@ -36,7 +36,7 @@ measured as (
             as share,
         bool_and(is_supported) as is_supported,
         min(artifact_manifest_digest) as artifact_manifest_digest,
-        min(raw_path) as raw_path
+        arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
     from slice
     where metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count')
     group by
@@ -52,7 +52,7 @@ measured as (
         1 - sum(value_delta) filter (where labels ->> '$.mode' in ('idle', 'iowait')) / nullif(sum(value_delta), 0) as share,
         bool_and(is_supported) as is_supported,
         min(artifact_manifest_digest) as artifact_manifest_digest,
-        min(raw_path) as raw_path
+        arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
     from slice
     where metric = 'cpu_mode_s'
     group by

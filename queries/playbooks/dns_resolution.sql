@@ -8,7 +8,7 @@ with latency as (
     select
         explained.role,
         explained.run_id,
-        slice.scope_name as server,
+        coalesce(nullif(slice.scope_name, ''), 'on ' || slice.node_name, '') as server,
         case when slice.value_p99 is not null then 'p99' when slice.value_p95 is not null then 'p95' else 'mean' end as statistic,
         max(coalesce(slice.value_p99, slice.value_p95, slice.value_mean)) as value,
         bool_and(coalesce(slice.is_supported, true)) as is_supported,

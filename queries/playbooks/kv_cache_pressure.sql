@@ -13,7 +13,7 @@ with level as (
             as observed,
         bool_and(coalesce(slice.is_supported, true)) filter (where explained.role = 'run') as is_supported,
         min(slice.artifact_manifest_digest) filter (where explained.role = 'run') as artifact_manifest_digest,
-        min(slice.raw_path) filter (where explained.role = 'run') as raw_path
+        arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) filter (where explained.role = 'run') as raw_path
     from telemetry_slice_fact as slice
     inner join explained using (run_id)
     where

@@ -16,7 +16,7 @@ with counted as (
         max(slice.value_mean) filter (where slice.metric = 'ping_rtt_mean_ms') as rtt_ms,
         bool_and(coalesce(slice.is_supported, true)) as is_supported,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
-        min(slice.raw_path) as raw_path
+        arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
     from telemetry_slice_fact as slice
     inner join explained using (run_id)
     where

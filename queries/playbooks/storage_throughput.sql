@@ -1,7 +1,7 @@
 /*
 description: Reading from storage is slow
 playbook: low_gpu_utilization
-evidence: node exporter's node_disk_io_time_seconds_total, node_disk_read_bytes_total and node_pressure_io_waiting_seconds_total, or host samples of wh record
+evidence: node exporter's node_disk_io_time_seconds_total, node_disk_read_bytes_total and node_pressure_io_waiting_seconds_total
 order: 3
 */
 with measured as (
@@ -13,7 +13,7 @@ with measured as (
         sum(slice.value_delta / nullif(slice.duration_s * coalesce(slice.coverage_pct, 100) / 100, 0)) as rate,
         bool_and(coalesce(slice.is_supported, true)) as is_supported,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
-        min(slice.raw_path) as raw_path
+        arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
     from telemetry_slice_fact as slice
     inner join explained using (run_id)
     where

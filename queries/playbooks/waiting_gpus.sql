@@ -13,7 +13,7 @@ with busy as (
         bool_and(coalesce(slice.is_supported, true)) as is_supported,
         count(*) as gpus,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
-        min(slice.raw_path) as raw_path
+        arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
     from telemetry_slice_fact as slice
     inner join explained using (run_id)
     where
@@ -34,7 +34,7 @@ level as (
         bool_and(is_supported) filter (where role = 'run') as is_supported,
         max(gpus) filter (where role = 'run') as gpus,
         min(artifact_manifest_digest) filter (where role = 'run') as artifact_manifest_digest,
-        min(raw_path) filter (where role = 'run') as raw_path
+        arg_min(raw_path, artifact_manifest_digest || raw_path) filter (where role = 'run') as raw_path
     from busy
     group by metric
 ),

@@ -166,6 +166,8 @@ host as (
     from (
         values
         ('node_memory_MemAvailable_bytes', 'memory_available_bytes', 'bytes', 'bytes', 'gauge', 'node'),
+        -- A series per CPU and mode (label mode: idle, iowait, user, system and others).
+        ('node_cpu_seconds_total', 'cpu_mode_s', 's', 's', 'counter', 'node'),
         ('node_pressure_cpu_waiting_seconds_total', 'cpu_pressure_s', 's', 's', 'counter', 'node'),
         ('node_pressure_io_waiting_seconds_total', 'io_pressure_s', 's', 's', 'counter', 'node'),
         ('node_pressure_memory_waiting_seconds_total', 'memory_pressure_s', 's', 's', 'counter', 'node'),

@@ -1,7 +1,7 @@
 /*
 description: Requests wait longer in the server's queue before work on them begins
 playbook: tail_latency_regression
-evidence: metrics of the model server (vLLM, SGLang, Triton) in Prometheus' formats, or queueing delays of a serving benchmark
+evidence: metrics of the model server (vLLM, SGLang, Triton) in Prometheus' formats, its traces (OTLP), or queueing delays of a serving benchmark
 order: 1
 */
 with waiting as (
@@ -10,38 +10,80 @@ with waiting as (
         explained.run_id,
         slice.metric,
         slice.unit,
-        coalesce(slice.value_p95, slice.value_mean) as value,
-        slice.is_supported,
-        slice.artifact_manifest_digest,
-        slice.raw_path
+        if(slice.value_p95 is null, 'mean', 'p95') as statistic,
+        max(coalesce(slice.value_p95, slice.value_mean)) as value,
+        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        arg_max(slice.artifact_manifest_digest, coalesce(slice.value_p95, slice.value_mean)) as artifact_manifest_digest,
+        arg_max(slice.raw_path, coalesce(slice.value_p95, slice.value_mean)) as raw_path
     from telemetry_slice_fact as slice
     inner join explained using (run_id)
     where
         slice.metric in ('request_queue_ms', 'requests_waiting')
         and slice.window_kind = 'run'
+    group by
+        explained.role,
+        explained.run_id,
+        slice.metric,
+        slice.unit,
+        statistic
+    union all
+    select
+        explained.role,
+        explained.run_id,
+        'span queue_ms' as metric,
+        'ms' as unit,
+        'p95' as statistic,
+        quantile_cont(span.queue_ms, 0.95) as value,
+        true as is_supported,
+        arg_max(span.artifact_manifest_digest, span.queue_ms) as artifact_manifest_digest,
+        arg_max(span.raw_path, span.queue_ms) as raw_path
+    from trace_span_fact as span
+    inner join explained using (run_id)
+    where span.queue_ms is not null
+    group by
+        explained.role,
+        explained.run_id
+    union all
+    select
+        explained.role,
+        explained.run_id,
+        'request queueing_delay_ms' as metric,
+        'ms' as unit,
+        'p95' as statistic,
+        quantile_cont(request.queueing_delay_ms, 0.95) as value,
+        true as is_supported,
+        min(request.artifact_manifest_digest) as artifact_manifest_digest,
+        null as raw_path
+    from request_fact as request
+    inner join explained using (run_id)
+    where request.queueing_delay_ms is not null
+    group by
+        explained.role,
+        explained.run_id
     union all
     select
         explained.role,
         explained.run_id,
         'queueing_delay_ms' as metric,
         'ms' as unit,
+        'worst load point' as statistic,
         max(outcome.queueing_delay_ms) as value,
         true as is_supported,
-        outcome.artifact_manifest_digest,
+        min(outcome.artifact_manifest_digest) as artifact_manifest_digest,
         null as raw_path
     from serving_outcome_fact as outcome
     inner join explained using (run_id)
     where outcome.queueing_delay_ms is not null
     group by
         explained.role,
-        explained.run_id,
-        outcome.artifact_manifest_digest
+        explained.run_id
 ),
 
 level as (
     select
         metric,
         unit,
+        statistic,
         max(value) filter (where role = 'run') as observed,
         median(value) filter (where role = 'baseline') as expected,
         bool_and(is_supported) as is_supported,
@@ -50,20 +92,36 @@ level as (
     from waiting
     group by
         metric,
-        unit
+        unit,
+        statistic
+),
+
+tail as (
+    select max(observed - expected) as added_ms
+    from changed
+    where
+        regexp_matches(metric, '_p99_ms$')
+        and observed > expected
 )
 
 select
-    metric as subject,
-    if(is_supported, observed > 1.5 * expected and observed - expected > if(unit = 'ms', 10, 1), null) as is_found,
-    least(1, 1 - expected / nullif(observed, 0)) as score,
-    printf('%s is %.4g %s at p95, in the baseline %.4g', metric, observed, unit, expected) as statement,
-    observed,
-    expected,
-    unit,
-    artifact_manifest_digest,
-    raw_path
+    level.metric as subject,
+    if(level.is_supported, level.observed > 1.5 * level.expected and level.observed - level.expected > if(level.unit = 'ms', 10, 1), null) as is_found,
+    least(
+        1, if(level.unit = 'ms' and tail.added_ms > 0, (level.observed - level.expected) / tail.added_ms, 1 - level.expected / nullif(level.observed, 0))
+    ) as score,
+    case level.metric
+        when 'requests_waiting'
+            then printf('%.4g requests waited at the server (%s), in the baseline %.4g', level.observed, level.statistic, level.expected)
+        else printf('requests waited %.4g ms in the queue (%s), in the baseline %.4g ms', level.observed, level.statistic, level.expected)
+    end as statement,
+    level.observed,
+    level.expected,
+    level.unit,
+    level.artifact_manifest_digest,
+    level.raw_path
 from level
+cross join tail
 where
-    observed is not null
-    and expected is not null
+    level.observed is not null
+    and level.expected is not null

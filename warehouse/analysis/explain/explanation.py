@@ -140,9 +140,11 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
             _check_known(found, runs, asked)
         chosen = tuple(dict.fromkeys(each for each in baseline if each != run_id)) or _nearest(found, runs, run_id)
         chosen_by = "given" if baseline else "the same case, workload and machine, nearest in time"
+        changes = _changes(found, run_id, chosen)
         _create_explained(found.con, runs, run_id, chosen)
+        _create_changed(found.con, changes)
         answers = tuple(_answered(found.con, check) for check in checks if playbook in (None, check.playbook))
-        return Explanation(run_id, chosen, chosen_by, _changes(found, run_id, chosen), answers)
+        return Explanation(run_id, chosen, chosen_by, changes, answers)
 
 
 def _runs(found: Measured) -> str:
@@ -177,6 +179,15 @@ def _nearest(found: Measured, runs: str, run_id: str) -> tuple[str, ...]:
 def _create_explained(con: "duckdb.DuckDBPyConnection", runs: str, run_id: str, baseline: Sequence[str]) -> None:
     con.execute(f"create temp table explained as select *, 'run' as role from {runs} where run_id = ?", [run_id])
     con.execute(f"insert into explained select *, 'baseline' as role from {runs} where run_id in (select unnest(?::varchar[]))", [list(baseline)])
+
+
+def _create_changed(con: "duckdb.DuckDBPyConnection", changes: Sequence[Change]) -> None:
+    con.execute(
+        "create temp table changed (indicator varchar, metric varchar, point varchar, unit varchar, better varchar, observed double, expected double)"
+    )
+    rows = [[each.indicator, each.metric, each.point, each.unit, each.better, each.observed, each.expected] for each in changes]
+    if rows:
+        con.executemany("insert into changed values (?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:

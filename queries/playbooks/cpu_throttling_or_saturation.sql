@@ -1,0 +1,123 @@
+/*
+description: The host's CPUs are saturated, or a CPU limit stops the pod
+playbook: low_gpu_utilization
+evidence: cAdvisor's container_cpu_cfs_* counters, node exporter's node_cpu_seconds_total and node_pressure_cpu_waiting_seconds_total, or host samples of wh record
+order: 1
+*/
+with slice as (
+    select
+        explained.role,
+        explained.run_id,
+        telemetry.metric,
+        telemetry.labels,
+        telemetry.value_delta,
+        telemetry.value_mean,
+        coalesce(telemetry.is_supported, true) as is_supported,
+        telemetry.duration_s * coalesce(telemetry.coverage_pct, 100) / 100 as covered_s,
+        telemetry.artifact_manifest_digest,
+        telemetry.raw_path,
+        if(telemetry.scope = 'pod', 'pod ', 'node ') || coalesce(telemetry.scope_name, telemetry.node_name, '') as subject
+    from telemetry_slice_fact as telemetry
+    inner join explained using (run_id)
+    where
+        telemetry.window_kind = 'run'
+        and telemetry.metric in (
+            'pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cpu_mode_s', 'cpu_pressure_s', 'cpu_util_pct'
+        )
+),
+
+measured as (
+    select
+        role,
+        run_id,
+        subject,
+        'throttled' as kind,
+        sum(value_delta) filter (where metric = 'pod_cpu_throttled_period_count') / nullif(sum(value_delta) filter (where metric = 'pod_cpu_period_count'), 0)
+            as share,
+        bool_and(is_supported) as is_supported,
+        min(artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
+    from slice
+    where metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count')
+    group by
+        role,
+        run_id,
+        subject
+    union all
+    select
+        role,
+        run_id,
+        subject,
+        'busy' as kind,
+        1 - sum(value_delta) filter (where labels ->> '$.mode' in ('idle', 'iowait')) / nullif(sum(value_delta), 0) as share,
+        bool_and(is_supported) as is_supported,
+        min(artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
+    from slice
+    where metric = 'cpu_mode_s'
+    group by
+        role,
+        run_id,
+        subject
+    union all
+    select
+        role,
+        run_id,
+        subject,
+        if(metric = 'cpu_util_pct', 'busy', 'pressure') as kind,
+        if(metric = 'cpu_util_pct', value_mean / 100, value_delta / nullif(covered_s, 0)) as share,
+        is_supported,
+        artifact_manifest_digest,
+        raw_path
+    from slice
+    where metric in ('cpu_util_pct', 'cpu_pressure_s')
+),
+
+usual as (
+    select
+        kind,
+        median(share) as share
+    from measured
+    where role = 'baseline'
+    group by kind
+),
+
+lost as (
+    select max(1 - observed / expected) as share
+    from changed
+    where
+        better = 'higher'
+        and metric like '%\_per\_s' escape '\'
+        and expected > 0
+)
+
+select
+    measured.subject,
+    case
+        when not measured.is_supported then null
+        when measured.kind = 'busy' then measured.share >= 0.9 and coalesce(measured.share > usual.share + 0.1, true)
+        else measured.share >= 0.1 and coalesce(measured.share > 1.5 * usual.share, true)
+    end as is_found,
+    -- Time in which the pod or its tasks stood still, of the throughput that was lost. Busy CPUs alone do not say how much was lost.
+    if(
+        measured.kind = 'busy', 0.5,
+        greatest(0, least(1, (measured.share - coalesce(usual.share, 0)) / coalesce(if(lost.share > 0, lost.share, null), 1)))
+    ) as score,
+    case measured.kind
+        when 'throttled' then printf('its CPU was throttled in %.3g %% of the scheduling periods', 100 * measured.share)
+        when 'busy' then printf('its CPUs were busy for %.3g %% of the time', 100 * measured.share)
+        else printf('tasks waited for a CPU for %.3g %% of the time', 100 * measured.share)
+    end
+    || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure') as statement,
+    100 * measured.share as observed,
+    100 * usual.share as expected,
+    '%' as unit,
+    measured.artifact_manifest_digest,
+    measured.raw_path
+from measured
+left join usual
+    on usual.kind = measured.kind
+cross join lost
+where
+    measured.role = 'run'
+    and measured.share is not null

@@ -1,0 +1,75 @@
+/*
+description: GPU clocks were held back, or were lower than in the baseline
+playbook: tail_latency_regression
+evidence: dcgm-exporter's violations or clock event reasons (with their unit), or DCGM_FI_DEV_SM_CLOCK, in Prometheus' formats
+order: 7
+*/
+with held_back as (
+    select
+        explained.role,
+        explained.run_id,
+        throttling.scope_name as gpu,
+        throttling.reason,
+        throttling.share_pct as value,
+        throttling.is_supported,
+        throttling.artifact_manifest_digest,
+        throttling.raw_path
+    from gpu_throttling as throttling
+    inner join explained using (run_id)
+    where throttling.reason <> 'low_utilisation'
+    union all
+    select
+        explained.role,
+        explained.run_id,
+        slice.scope_name as gpu,
+        null as reason,
+        slice.value_mean as value,
+        slice.is_supported,
+        slice.artifact_manifest_digest,
+        slice.raw_path
+    from telemetry_slice_fact as slice
+    inner join explained using (run_id)
+    where
+        slice.metric = 'gpu_sm_clock_mhz'
+        and slice.window_kind = 'run'
+        and slice.value_mean is not null
+),
+
+usual as (
+    select
+        reason,
+        median(value) as value
+    from held_back
+    where role = 'baseline'
+    group by reason
+)
+
+select
+    'GPU ' || held_back.gpu as subject,
+    case
+        when held_back.is_supported = false then null
+        when held_back.reason is not null then held_back.value >= 5 and coalesce(held_back.value > 1.5 * usual.value, true)
+        when usual.value is not null then held_back.value < 0.95 * usual.value
+    end as is_found,
+    greatest(
+        0, least(1, if(held_back.reason is not null, (held_back.value - coalesce(usual.value, 0)) / 100, 1 - held_back.value / nullif(usual.value, 0)))
+    ) as score,
+    if(
+        held_back.reason is not null,
+        printf('its clocks were held back for %.3g %% of the time (%s)', held_back.value, replace(held_back.reason, '_', ' ')),
+        printf('its SM clock was %.4g MHz in the mean', held_back.value)
+    )
+    || coalesce(
+        printf(', in the baseline %.4g %s', usual.value, if(held_back.reason is not null, '%', 'MHz')), '; the baseline has no such figure'
+    ) as statement,
+    held_back.value as observed,
+    usual.value as expected,
+    if(held_back.reason is not null, '%', 'MHz') as unit,
+    held_back.artifact_manifest_digest,
+    held_back.raw_path
+from held_back
+left join usual
+    on usual.reason is not distinct from held_back.reason
+where
+    held_back.role = 'run'
+    and held_back.value is not null

@@ -1,0 +1,74 @@
+/*
+description: Throughput fell by at least 10 %, and the GPUs were busy for less of the time than in the baseline, or for less than 60 %
+playbook: low_gpu_utilization
+evidence: a benchmark with a throughput and a run to compare with, and GPU utilisation (DCGM_FI_PROF_SM_ACTIVE, DCGM_FI_DEV_GPU_UTIL)
+is_symptom: true
+*/
+with busy as (
+    select
+        explained.role,
+        slice.metric,
+        explained.run_id,
+        avg(slice.value_mean) as value,
+        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        count(*) as gpus,
+        min(slice.artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
+    from telemetry_slice_fact as slice
+    inner join explained using (run_id)
+    where
+        slice.metric in ('gpu_sm_active_pct', 'gpu_util_pct')
+        and slice.window_kind = 'run'
+        and slice.value_mean is not null
+    group by
+        explained.role,
+        slice.metric,
+        explained.run_id
+),
+
+level as (
+    select
+        metric,
+        max(value) filter (where role = 'run') as observed,
+        median(value) filter (where role = 'baseline') as expected,
+        bool_and(is_supported) filter (where role = 'run') as is_supported,
+        max(gpus) filter (where role = 'run') as gpus,
+        min(artifact_manifest_digest) filter (where role = 'run') as artifact_manifest_digest,
+        arg_min(raw_path, artifact_manifest_digest || raw_path) filter (where role = 'run') as raw_path
+    from busy
+    group by metric
+),
+
+throughput as (
+    select
+        metric,
+        observed,
+        expected,
+        unit,
+        1 - observed / expected as lost
+    from changed
+    where
+        better = 'higher'
+        and metric like '%\_per\_s' escape '\'
+        and expected > 0
+    order by
+        lost desc,
+        metric
+    limit 1
+)
+
+select
+    level.metric as subject,
+    if(level.is_supported, throughput.lost >= 0.1 and (level.observed < 60 or coalesce(level.observed < 0.9 * level.expected, false)), null) as is_found,
+    greatest(0, throughput.lost) as score,
+    printf('mean of %d %s: %.3g %%', level.gpus, if(level.gpus = 1, 'GPU', 'GPUs'), level.observed)
+    || coalesce(printf(', in the baseline %.3g %%', level.expected), '; the baseline has no such figure')
+    || printf('; %s is %.4g %s, in the baseline %.4g', throughput.metric, throughput.observed, throughput.unit, throughput.expected) as statement,
+    level.observed,
+    level.expected,
+    '%' as unit,
+    level.artifact_manifest_digest,
+    level.raw_path
+from level
+cross join throughput
+where level.observed is not null

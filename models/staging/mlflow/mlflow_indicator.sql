@@ -14,7 +14,7 @@ with last_metric as (
     left join node_metric as known
         on known.metric = metric.key
     qualify row_number() over (
-        partition by metric.run_id, metric.artifact_manifest_digest, metric.key, case when known.metric is not null then metric.step end
+        partition by metric.run_id, metric.artifact_manifest_digest, metric.key, case when known.metric is not null then coalesce(metric.step, 0) end
         order by metric.step desc nulls last, metric.logged_at desc nulls last, metric.value desc nulls last, metric.line_number desc
     ) = 1
 ),

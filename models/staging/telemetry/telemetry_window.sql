@@ -20,8 +20,8 @@ columns:
   value_max: {type: double, description: "Greatest sample"}
   value_sample_mean: {type: double, description: "Mean of the samples"}
   value_mean: {type: double, description: "Mean over the covered time"}
-  value_p50: {type: double, description: "Median of the samples"}
-  value_p95: {type: double, description: "95th percentile of the samples, by linear interpolation"}
+  value_p50: {type: double, description: "Median of the samples of a gauge"}
+  value_p95: {type: double, description: "95th percentile of the samples of a gauge, by linear interpolation"}
   value_last: {type: double, description: "Last sample"}
   value_delta: {type: double, description: "Sum of increases in the window; NULL: no two samples are in it"}
   value_edge_delta: {type: double, description: "Sum of increases between two samples with an edge of the window between them"}
@@ -35,6 +35,7 @@ with joined as not materialized (
         joined.run_id,
         joined.artifact_manifest_digest,
         joined.series_number,
+        place.kind = 'gauge' as is_gauge,
         epoch_us(joined.run_start) as run_start,
         epoch_us(joined.run_end) as run_end,
         greatest(
@@ -100,6 +101,7 @@ in_window as (
         lpad((interval_number + 1)::varchar, 3, '0') as window_name,
         run_start + interval_number * interval_us as window_start,
         least(run_end, run_start + (interval_number + 1) * interval_us) as window_end,
+        is_gauge,
         interval_number = own_interval as is_own,
         max_gap_us,
         sampled,
@@ -116,6 +118,7 @@ in_window as (
         win.window_name,
         epoch_us(win.window_start) as window_start,
         epoch_us(win.window_end) as window_end,
+        sampled.is_gauge,
         true as is_own,
         sampled.max_gap_us,
         sampled.sampled,
@@ -156,7 +159,7 @@ aggregated as (
         max(value) filter (where is_inside) as value_max,
         avg(value) filter (where is_inside) as value_sample_mean,
         sum(previous_value * held) filter (where is_near) / nullif(sum(held) filter (where is_near and previous_value is not null), 0) as value_mean,
-        quantile_cont(value, [0.5, 0.95]) filter (where is_inside) as quantiles,
+        quantile_cont(value, [0.5, 0.95]) filter (where is_inside and is_gauge) as quantiles,  -- which holds all values in memory
         arg_max(value, sampled) filter (where is_inside) as value_last,
         sum(increase) filter (where is_whole and held > 0) as value_delta,
         sum(increase) filter (where not is_whole and held > 0) as value_edge_delta,

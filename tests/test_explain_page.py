@@ -22,7 +22,7 @@ def test_the_page_has_the_answers_of_the_command_and_leads_to_the_bytes() -> Non
     run = last_run(project)
     found = explain(project, run)
     with client(project) as visitor:
-        document = visitor.get("/api/explain", params={"run": run}).json()["page"]
+        document = visitor.get("/api/explain", params={"run": run}).json()
         (cause, *_) = part(document, "causes")
         worst = found.causes()[0].findings[0]
         assert (cause["cause"], cause["where"] if "where" in cause else cause["subject"]) == (found.causes()[0].check.description, worst.subject)
@@ -45,10 +45,10 @@ def test_the_page_of_a_run_has_its_telemetry_and_leads_to_the_explanation() -> N
     project = with_metrics()
     run = last_run(project)
     with client(project) as visitor:
-        document = visitor.get(f"/api/runs/{quote(run)}").json()["page"]
+        document = visitor.get(f"/api/runs/{quote(run)}").json()
         telemetry = {row["metric"]: row for row in part(document, "telemetry")}
         waiting = telemetry["requests_waiting"]
         assert (waiting["value"], waiting["unit"], waiting["support"], waiting["join_method"]) == (40, "count", "supported", "node")
-        windows = visitor.get(f"/api/runs/{quote(run)}", params={"metric": "requests_waiting"}).json()["page"]
+        windows = visitor.get(f"/api/runs/{quote(run)}", params={"metric": "requests_waiting"}).json()
         assert {row["value"] for row in part(windows, "windows")} == {40}
         assert f"/explain?run={quote(run, safe='')}" in visitor.get(f"/runs/{quote(run)}").text

@@ -17,6 +17,7 @@ columns:
   is_zone_assumed: {type: boolean, description: "Whether the zone of the job's times was assumed"}
   queue_wait_s: {type: double, unit: s, description: "From submission to quota, or for Slurm to start; what the run itself states, else its job's"}
   admission_wait_s: {type: double, unit: s, description: "From submission to admission, with queue_wait_s; what the run itself states, else its job's"}
+  admission_checks_wait_s: {type: double, unit: s, description: "From quota to admission, of its job"}
   evictions: {type: bigint, description: "How often the job was evicted or started again"}
   queue: {type: varchar, description: "Queue or partition"}
   resource_flavor: {type: varchar, description: "Flavor"}
@@ -200,6 +201,7 @@ select
     job.is_zone_assumed,
     coalesce(run.queue_wait_s, job.queue_wait_s) as queue_wait_s,
     coalesce(run.admission_wait_s, job.admission_wait_s) as admission_wait_s,
+    job.admission_checks_wait_s,
     job.evictions,
     job.queue,
     job.resource_flavor,

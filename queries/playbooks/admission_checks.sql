@@ -9,7 +9,7 @@ with waited as (
         explained.role,
         scheduled.run_id,
         scheduled.queue_wait_s,
-        scheduled.admission_wait_s,
+        scheduled.admission_checks_wait_s,
         job.scheduler_run_id,
         job.displayed_id,
         job.artifact_manifest_digest,
@@ -21,11 +21,11 @@ with waited as (
             job.scheduler = scheduled.scheduler
             and job.cluster is not distinct from scheduled.cluster
             and job.scheduler_run_id = scheduled.scheduler_run_id
-    where scheduled.admission_wait_s is not null
+    where scheduled.admission_checks_wait_s is not null
 ),
 
 usual as (
-    select median(admission_wait_s) as wait_s
+    select median(admission_checks_wait_s) as wait_s
     from waited
     where role = 'baseline'
 ),
@@ -41,14 +41,14 @@ stated as (
 
 select
     concat_ws(' ', 'job', coalesce(own.displayed_id, own.run_id)) as subject,
-    own.admission_wait_s >= 30
-    and own.admission_wait_s >= 0.2 * coalesce(own.queue_wait_s + own.admission_wait_s, own.admission_wait_s)
-    and coalesce(own.admission_wait_s > 1.5 * usual.wait_s, true) as is_found,
-    least(1, own.admission_wait_s / nullif(coalesce(own.queue_wait_s, 0) + own.admission_wait_s, 0)) as score,
-    printf('from quota to admission it waited for %.4g s', own.admission_wait_s)
+    own.admission_checks_wait_s >= 30
+    and own.admission_checks_wait_s >= 0.2 * coalesce(own.queue_wait_s + own.admission_checks_wait_s, own.admission_checks_wait_s)
+    and coalesce(own.admission_checks_wait_s > 1.5 * usual.wait_s, true) as is_found,
+    least(1, own.admission_checks_wait_s / nullif(coalesce(own.queue_wait_s, 0) + own.admission_checks_wait_s, 0)) as score,
+    printf('from quota to admission it waited for %.4g s', own.admission_checks_wait_s)
     || coalesce(printf(', in the baseline for %.4g s', usual.wait_s), '')
     || coalesce('; its checks: ' || stated.checks, '') as statement,
-    own.admission_wait_s as observed,
+    own.admission_checks_wait_s as observed,
     usual.wait_s as expected,
     's' as unit,
     own.artifact_manifest_digest,

@@ -8,7 +8,7 @@ with job as (
     select
         scheduled.run_id,
         scheduled.queue_wait_s,
-        coalesce(scheduled.queue_wait_s, 0) / nullif(coalesce(scheduled.queue_wait_s, 0) + coalesce(scheduled.admission_wait_s, 0), 0) as queued_share,
+        coalesce(scheduled.queue_wait_s, 0) / nullif(coalesce(scheduled.admission_wait_s, scheduled.queue_wait_s), 0) as queued_share,
         found.scheduler,
         found.scheduler_run_id,
         found.queue,

@@ -8,7 +8,7 @@ with waited as (
     select
         explained.role,
         scheduled.*,
-        coalesce(scheduled.queue_wait_s, 0) + coalesce(scheduled.admission_wait_s, 0) as wait_s
+        coalesce(scheduled.admission_wait_s, scheduled.queue_wait_s) as wait_s
     from run_scheduling as scheduled
     inner join explained using (run_id)
     where coalesce(scheduled.queue_wait_s, scheduled.admission_wait_s) is not null
@@ -23,7 +23,7 @@ usual as (
 queue as (
     select
         own.run_id,
-        median(coalesce(other.queue_wait_s, 0) + coalesce(other.admission_wait_s, 0)) as wait_s,
+        median(coalesce(other.admission_wait_s, other.queue_wait_s)) as wait_s,
         count(*) as jobs
     from waited as own
     inner join scheduler_job_fact as other

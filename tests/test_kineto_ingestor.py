@@ -199,7 +199,7 @@ def test_events_that_cannot_be_are_left_out(tmp_path: Path) -> None:
     document = sample.trace(0, [[1000]])
     whole = counted(document)[10]
     document["traceEvents"] += [
-        sample.event("kernel", "gemm", 5e5, -3.0), sample.event("kernel", "gemm", 5e5, None), {"ph": "X", "ts": 1, "dur": 2}, 17,  # type: ignore[arg-type]  # no number
+        sample.event("kernel", "gemm", 5e5, -3.0), sample.event("kernel", "gemm", 5e5, 0) | {"dur": None}, {"ph": "X", "ts": 1, "dur": 2}, 17,
     ]
     sample.write(tmp_path / "tree/rank0.json", document)
     rows = KINETO.rows(tmp_path / "tree", tmp_path / "stored")

@@ -34,9 +34,9 @@ of_job as (
     select
         step.run_id,
         step.artifact_manifest_digest,
-        avg(step.step_time_s) as step_time_mean_s,
+        avg(step.step_time_s order by step.step) as step_time_mean_s,
         count(*)::double as step_count,
-        any_value(rank.rank_count)::double as rank_count
+        max(rank.rank_count)::double as rank_count
     from step
     inner join rank
         on

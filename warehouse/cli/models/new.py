@@ -16,7 +16,7 @@ EXAMPLES = (
     "wh new query runs_by_status",
     "wh new model slow_runs",
     "wh new ingestor readings --from readings.csv",
-    "wh new model indicator_pi_import --indicator PiImport",
+    "wh new model indicator_group_by --indicator GroupBy",
 )
 
 

@@ -108,7 +108,7 @@ class Page:
 
 def chromium() -> str:
     """The installed browser. Skips the test where there is none: it is the system's, not a package of ours; CI installs it (.ci/run)."""
-    if CHROMIUM is None:
+    if CHROMIUM is None:  # a system package, which a test run cannot install; CI does
         pytest.skip("no Chromium is installed here: apt-get install chromium")
     return CHROMIUM
 

@@ -163,6 +163,7 @@ def test_a_metric_without_steps_is_of_the_first_node(tmp_path: Path) -> None:
 def test_the_use_of_a_node_is_published_and_verified_also_from_a_recording(tmp_path: Path, wh_on: WhOn) -> None:
     mlflow.write_run(tmp_path / "tree")
     project = built(tmp_path / "tree", standard_project(tmp_path / "project"))
+    # Long enough for the recorder to sample the host while the command runs.
     assert wh_on(project, "record", "--", sys.executable, "-c", "import time; time.sleep(0.3)")[0] == 0
     assert wh_on(project, "build")[0] == 0
     sql = sql_of(project)

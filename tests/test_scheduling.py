@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import unpacked_evidence
 from samples import kserve, kubernetes, kueue, slurm
 from standard import standard_project
 
@@ -19,7 +20,6 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.transform.build.build import build
 
-EVIDENCE = Path(__file__).resolve().parents[1] / ".cache/evidence"
 Sql = Callable[[str], list[dict[str, Any]]]
 
 
@@ -37,10 +37,8 @@ def sql_of(root: Path, *evidence: Path) -> Sql:
 
 
 @pytest.fixture(scope="module")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> Sql:
-    if not (EVIDENCE / "scheduler").is_dir() or not (EVIDENCE / "telemetry").is_dir():
-        pytest.skip("the evidence archives are not here")
-    return sql_of(tmp_path_factory.mktemp("archives") / "p", EVIDENCE / "scheduler", EVIDENCE / "telemetry")
+def archives(telemetry_evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> Sql:
+    return sql_of(tmp_path_factory.mktemp("archives") / "p", unpacked_evidence("scheduler"), telemetry_evidence)
 
 
 def test_the_workload_of_issue_2213(archives: Sql) -> None:

@@ -55,7 +55,7 @@ with issue as (
         'bundles state different bytes for this run: it is not published until wh settle says which is its evidence' as message,
         cast(null as bigint) as line_number,
         stated.run_id
-    from feed.benchmark_run as stated
+    from stated_run as stated
     inner join run_bundle
         on run_bundle.run_id = stated.run_id
     where run_bundle.has_conflict

@@ -24,7 +24,7 @@ with stated as (
         coalesce(not settlement.is_evidence, false) as is_set_aside,
         settlement.reason,
         settlement.decided_at
-    from feed.benchmark_run as run
+    from stated_run as run
     inner join evidence_bundle as bundle
         on bundle.artifact_manifest_digest = run.artifact_manifest_digest
     left join run_settlement as settlement

@@ -27,7 +27,7 @@ with declared as (
     select
         stated.run_id,
         declaration.*
-    from feed.benchmark_run as stated
+    from stated_run as stated
     inner join evidence_declaration as declaration
         on
             declaration.artifact_manifest_digest = stated.artifact_manifest_digest

@@ -17,7 +17,7 @@ with own as (
         stated.run_id,
         stated.artifact_manifest_digest,
         file.raw_path
-    from feed.benchmark_run as stated
+    from stated_run as stated
     inner join evidence_file as file
         on
             file.artifact_manifest_digest = stated.artifact_manifest_digest
@@ -41,7 +41,7 @@ select
     file.raw_path,
     file.sha256,
     own.run_id is not null as is_own
-from feed.benchmark_run as stated
+from stated_run as stated
 inner join evidence_file as file
     on file.artifact_manifest_digest = stated.artifact_manifest_digest
 left join own

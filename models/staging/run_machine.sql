@@ -47,7 +47,7 @@ part as (
         coalesce(role.accelerator_count, hardware.gpu_count) as accelerator_count,
         coalesce(role.stated_by, run.run_id) as stated_by,
         regexp_replace(lower(hardware.system_name), '[^a-z0-9]', '', 'g') as system_key
-    from feed.benchmark_run as run
+    from stated_run as run
     inner join run_hardware as hardware
         on
             hardware.run_id = run.run_id

@@ -24,7 +24,7 @@ select
     own.artifact_manifest_digest,
     sha256(own.files || coalesce(',' || stated.raw_section, '')) as outcome_digest
 from own
-inner join feed.benchmark_run as stated
+inner join stated_run as stated
     on
         stated.run_id = own.run_id
         and stated.artifact_manifest_digest = own.artifact_manifest_digest

@@ -13,7 +13,7 @@ with named as (
         allocation.gpu_uuid,
         allocation.started_at,
         allocation.ended_at
-    from feed.benchmark_run as run
+    from stated_run as run
     inner join scheduler_allocation as allocation
         on
             allocation.scheduler_run_id = run.scheduler_run_id

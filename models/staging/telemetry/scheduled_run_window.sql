@@ -12,7 +12,7 @@ with named as (
         job.started_at,
         job.ended_at,
         job.is_zone_assumed
-    from feed.benchmark_run as run
+    from stated_run as run
     inner join scheduler_job_fact as job
         on
             job.scheduler_run_id = run.scheduler_run_id

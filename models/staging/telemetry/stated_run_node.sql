@@ -10,4 +10,4 @@ select
     gpu_uuid,
     pod_uid,
     job_uid
-from feed.benchmark_run
+from stated_run

@@ -10,7 +10,7 @@ select
     started_at as window_start,
     coalesce(ended_at, started_at + to_microseconds(try_cast(round(duration_s * 1e6) as bigint))) as window_end,
     is_zone_assumed
-from feed.benchmark_run
+from stated_run
 where
     started_at is not null
     and coalesce(ended_at, started_at + to_microseconds(try_cast(round(duration_s * 1e6) as bigint))) is not null

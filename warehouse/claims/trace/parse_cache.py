@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)  # more than the models of a project, which are read in turn
 def parsed(sql: str) -> "exp.Expr":
     """The tree of one statement, respelled. It is shared: who wants to change it copies it. Raises sqlglot's ParseError."""
     import sqlglot

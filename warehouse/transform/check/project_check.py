@@ -206,7 +206,7 @@ def _name_faults(
             owner = models[name].place
         if owner:
             yield WarehouseError("WH205", f"the name {name} is taken by {owner}", model.place, "rename the file")
-        elif document.startswith('{"error":true'):
+        elif document is None or document["error"]:
             yield WarehouseError(
                 "WH201", f"{name} is an SQL keyword, so every query would have to quote the table's name", model.place,
                 f"rename the file, to {name}_fact for one",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError, did_you_mean
@@ -140,6 +140,7 @@ def _header_start(file: str) -> int:
     return match.start(1) if match else 0
 
 
+@lru_cache(maxsize=2048)
 def read_header(file: str, place: str) -> Header:
     """The header at the top of a model's file; empty where there is none, or only an ordinary comment. Raises WH201 for
     what is not YAML."""

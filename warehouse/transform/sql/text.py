@@ -104,6 +104,7 @@ def _operator(run: str) -> str:
     return run
 
 
+@lru_cache(maxsize=2048)
 def canonical(sql: str) -> str:
     """`sql` with one blank between tokens, reserved words in lower case, no comments and no closing semicolon.
 

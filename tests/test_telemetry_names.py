@@ -72,6 +72,7 @@ grain: [artifact_manifest_digest, series_number]
 select
     place.artifact_manifest_digest,
     place.series_number,
+    place.raw_path,
     place.source_metric,
     place.metric,
     place.kind,
@@ -91,6 +92,18 @@ DCGM_FI_DEV_SYNC_BOOST_VIOLATION{gpu="0"} 5000000000
 # TYPE dcgm_memory_temp gauge
 dcgm_memory_temp{gpu="0"} 9223372036854775794
 """
+# UNIT lines that contradict vLLM's documentation, and one that does not.
+CONTRADICTING = """\
+# TYPE vllm:time_to_first_token_seconds histogram
+# UNIT vllm:time_to_first_token_seconds milliseconds
+vllm:time_to_first_token_seconds_count{engine="0"} 2
+vllm:time_to_first_token_seconds_sum{engine="0"} 3
+# TYPE sglang:time_to_first_token_seconds histogram
+# UNIT sglang:time_to_first_token_seconds seconds
+sglang:time_to_first_token_seconds_count{engine="0"} 2
+sglang:time_to_first_token_seconds_sum{engine="0"} 3
+# EOF
+"""
 
 
 def exposed(rows: list[Row]) -> str:
@@ -102,18 +115,26 @@ def exposed(rows: list[Row]) -> str:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The canonical value of each metric that was scraped, by the exporter's name."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """A build of scrapes of one time, a target each."""
     folder = tmp_path_factory.mktemp("names")
     project = standard_project(folder / "project")
     (folder / "tree").mkdir()
-    for name, text in {"exporters": exposed(DOCUMENTED), "ping": sample.PING, "problems": sample.PROBLEMS, "older": OLDER}.items():
+    texts = {"exporters": exposed(DOCUMENTED), "ping": sample.PING, "problems": sample.PROBLEMS, "older": OLDER, "contradicting": CONTRADICTING}
+    for name, text in texts.items():
         (folder / "tree" / f"{name}-{sample.stamp(0)}.prom").write_text(text)
     (project.root / "models").mkdir(exist_ok=True)
     (project.root / "models/made_value.sql").write_text(VALUE)
     ingest(plan_ingest(folder / "tree", load_ingestors(project).values()), open_store(project), "evidence")
     assert not build(project).damaged
-    return {row["source_metric"]: row for row in Warehouse(project).sql("from made_value").to_pylist()}
+    return Warehouse(project)
+
+
+@pytest.fixture(scope="module")
+def found(built: Warehouse) -> dict[str, dict[str, Any]]:
+    """The canonical value of each metric that was scraped, by the exporter's name."""
+    rows = built.sql("from made_value where raw_path not like 'contradicting%'").to_pylist()
+    return {row["source_metric"]: row for row in rows}
 
 
 @cache
@@ -157,6 +178,25 @@ def test_violations_are_nanoseconds_whatever_an_older_exporter_says(found: dict[
 
 def test_what_dcgm_lacks_is_no_value_under_older_names(found: dict[str, dict[str, Any]]) -> None:
     assert (found["dcgm_memory_temp"]["metric"], found["dcgm_memory_temp"]["value"]) == ("gpu_memory_temperature_c", None)
+
+
+def test_a_unit_that_contradicts_the_documentation_is_an_issue_with_a_place(built: Warehouse) -> None:
+    rows = built.sql("from ingest_issue where code = 'unit-disagrees' order by raw_path, raw_offset").to_pylist()
+    found = {(row["raw_path"].partition("-")[0], row["message"].partition(":")[0] if "vllm" not in row["message"] else "vllm"): row for row in rows}
+    assert len(found) == len(rows)
+    ttft = found["contradicting", "vllm"]
+    assert (ttft["severity"], ttft["message"]) == (
+        "warning", "vllm:time_to_first_token_seconds: the documented unit is s, and is used; UNIT or HELP states milliseconds"
+    )
+    line = CONTRADICTING.splitlines()[2]
+    assert (ttft["raw_offset"], ttft["raw_length"]) == (CONTRADICTING.index(line), len(line))
+    # HELP of an exporter before December 2025; and names that mislead, whose exporters document another unit.
+    assert (found["older", "DCGM_FI_DEV_SYNC_BOOST_VIOLATION"]["severity"], found["older", "DCGM_FI_DEV_SYNC_BOOST_VIOLATION"]["raw_length"]) == ("warning", 52)
+    assert {key: row["severity"] for key, row in found.items() if key[0] == "exporters"} == {
+        ("exporters", name): "note"
+        for name in ("DCGM_FI_DEV_FB_USED_PERCENT", "DCGM_FI_PROF_PCIE_TX_BYTES", "DCGM_FI_PROF_PCIE_RX_BYTES", "ping_loss_percent")
+    }
+    assert {key[0] for key in found} == {"contradicting", "older", "exporters"}
 
 
 @pytest.mark.parametrize("path", [

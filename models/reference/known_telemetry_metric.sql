@@ -279,14 +279,26 @@ with known as (
         ('nvidia_smi', 'pci/pci_gpu_link_info/pcie_gen/max_link_gen', 'pcie_generation_max', 'code', 'code', 'state', 'gpu'),
         ('nvidia_smi', 'pci/pci_gpu_link_info/link_widths/current_link_width', 'pcie_width', 'count', 'count', 'state', 'gpu'),
         ('nvidia_smi', 'pci/pci_gpu_link_info/link_widths/max_link_width', 'pcie_width_max', 'count', 'count', 'state', 'gpu'),
-        ('nvidia_smi', 'pci/replay_counter', 'pcie_replay_count', 'count', 'count', 'counter', 'gpu')
+        ('nvidia_smi', 'pci/replay_counter', 'pcie_replay_count', 'count', 'count', 'counter', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons_counters/clocks_event_reasons_counters_sw_power_cap', 'gpu_throttle_power_cap_s', 's', 'us', 'counter', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons_counters/clocks_event_reasons_counters_sync_boost', 'gpu_throttle_sync_boost_s', 's', 'us', 'counter', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons_counters/clocks_event_reasons_counters_sw_therm_slowdown', 'gpu_throttle_software_thermal_s', 's', 'us', 'counter', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons_counters/clocks_event_reasons_counters_hw_therm_slowdown', 'gpu_throttle_hardware_thermal_s', 's', 'us', 'counter', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons_counters/clocks_event_reasons_counters_hw_power_brake', 'gpu_throttle_power_brake_s', 's', 'us', 'counter', 'gpu'),
+        -- Whether clocks were held back at the time of the log: 1 or 0, and no duration.
+        ('nvidia_smi', 'clocks_event_reasons/clocks_event_reason_sw_power_cap', 'gpu_throttle_power_cap_active', 'code', 'code', 'state', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons/clocks_event_reason_sw_thermal_slowdown', 'gpu_throttle_software_thermal_active', 'code', 'code', 'state', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons/clocks_event_reason_hw_slowdown', 'gpu_throttle_hardware_active', 'code', 'code', 'state', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons/clocks_event_reason_hw_thermal_slowdown', 'gpu_throttle_hardware_thermal_active', 'code', 'code', 'state', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons/clocks_event_reason_hw_power_brake_slowdown', 'gpu_throttle_power_brake_active', 'code', 'code', 'state', 'gpu'),
+        ('nvidia_smi', 'clocks_event_reasons/clocks_event_reason_sync_boost', 'gpu_throttle_sync_boost_active', 'code', 'code', 'state', 'gpu')
     ) as known (source, source_metric, metric, unit, source_unit, kind, scope)
 ),
 
 renamed as (
     select
         source_metric,
-        older_name
+        other_name
     from (
         values
         -- DCGM 4.6 has new names for fields; what they count did not change.
@@ -360,8 +372,15 @@ renamed as (
         ('dcgm_nvlink_flit_crc_error_count_total', 'DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL'),
         ('dcgm_nvlink_data_crc_error_count_total', 'DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL'),
         ('dcgm_nvlink_replay_error_count_total', 'DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL'),
-        ('dcgm_nvlink_recovery_error_count_total', 'DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL')
-    ) as renamed (source_metric, older_name)
+        ('dcgm_nvlink_recovery_error_count_total', 'DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL'),
+        -- Drivers before 535.
+        ('clocks_throttle_reasons/clocks_throttle_reason_sw_power_cap', 'clocks_event_reasons/clocks_event_reason_sw_power_cap'),
+        ('clocks_throttle_reasons/clocks_throttle_reason_sw_thermal_slowdown', 'clocks_event_reasons/clocks_event_reason_sw_thermal_slowdown'),
+        ('clocks_throttle_reasons/clocks_throttle_reason_hw_slowdown', 'clocks_event_reasons/clocks_event_reason_hw_slowdown'),
+        ('clocks_throttle_reasons/clocks_throttle_reason_hw_thermal_slowdown', 'clocks_event_reasons/clocks_event_reason_hw_thermal_slowdown'),
+        ('clocks_throttle_reasons/clocks_throttle_reason_hw_power_brake_slowdown', 'clocks_event_reasons/clocks_event_reason_hw_power_brake_slowdown'),
+        ('clocks_throttle_reasons/clocks_throttle_reason_sync_boost', 'clocks_event_reasons/clocks_event_reason_sync_boost')
+    ) as renamed (source_metric, other_name)
 )
 
 select *
@@ -370,4 +389,4 @@ union all
 select known.* replace (renamed.source_metric as source_metric)
 from renamed
 inner join known
-    on known.source_metric = renamed.older_name
+    on known.source_metric = renamed.other_name

@@ -50,6 +50,19 @@ def test_values_of_a_log(tmp_path: Path) -> None:
     assert not any("supported" in key for _, _, key in found) and codes(rows) == {}
 
 
+def test_reasons_of_clocks_are_sampled_as_flags_and_their_counters_as_numbers(tmp_path: Path) -> None:
+    rows = smi_rows(tmp_path, smi.log(smi.gpu(1, is_active="Active")) + smi.log(smi.gpu(1, is_active="N/A"), at="Mon Mar  2 08:20:15 2026"))
+    assert codes(rows) == {}
+    names = {row["series_number"]: row["metric"] for row in rows["telemetry_series"]}
+    found = [(names[row["series_number"]].rpartition("/")[2], row["value"]) for row in rows["telemetry_sample"] if "clocks_event" in names[row["series_number"]]]
+    assert found == [
+        ("clocks_event_reason_gpu_idle", 1), ("clocks_event_reason_sw_power_cap", 1), ("clocks_event_reasons_counters_sw_power_cap", 91_403_239),
+        ("clocks_event_reasons_counters_hw_power_brake", 0),
+        ("clocks_event_reason_gpu_idle", 1), ("clocks_event_reason_sw_power_cap", None), ("clocks_event_reasons_counters_sw_power_cap", 91_403_239),
+        ("clocks_event_reasons_counters_hw_power_brake", 0),
+    ]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "code"),
     [

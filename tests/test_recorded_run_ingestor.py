@@ -428,6 +428,9 @@ def test_gpus_and_nodes_are_summed_up(folder: Path) -> None:
     run = land(folder).runs[0]
     assert (run["gpu_model"], run["gpu_count"], run["gpu_driver_version"]) == ("NVIDIA H200", 2, "570.86")
     assert (run["numa_nodes"], run["numa_layout"]) == (2, "node0=0-3;node1=4-7")
+    gpus = land(folder).tables["recorded_gpu"]
+    assert {(row["run_id"], row["gpu_uuid"], row["raw_path"]) for row in gpus} == {(row["run_id"], "GPU-1", "machine.json") for row in land(folder).runs}
+    assert len(gpus) == len(land(folder).runs)
     change(folder / "machine.json", gpus=None, numa_nodes=None)
     run = land(folder).runs[0]
     assert {run[key] for key in ("gpu_model", "gpu_count", "gpu_driver_version", "numa_nodes", "numa_layout")} == {None}

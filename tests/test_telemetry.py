@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import nvidia_smi as smi
 from samples import prometheus as sample
+from samples.recording import write_recording
 from standard import standard_project
 
 from warehouse.api import Warehouse
@@ -177,6 +180,31 @@ def test_energy_throttling_and_hours_of_a_runs_gpus(tmp_path: Path) -> None:
         "run_id": "r", "gpu_count": 2, "allocated_gpu_hours": pytest.approx(2 * 120 / 3600), "failed_gpu_hours": 0, "sampled_gpu_hours": None,
         "idle_gpu_hours": None, "throttled_gpu_hours": pytest.approx(12 / 3600), "waiting_gpu_hours": None,
     }
+
+
+def test_a_recorded_run_has_the_metrics_of_the_gpus_that_were_recorded_with_it(tmp_path: Path) -> None:
+    project = standard_project(tmp_path / "project")
+    folder = write_recording(tmp_path / "tree/recording", "01JZ00000000000000000000AA", (1.0,))
+    machine, run = folder / "machine.json", folder / "run-01/run.json"
+    machine.write_text(json.dumps(json.loads(machine.read_text()) | {"gpus": [{"name": "NVIDIA H100", "uuid": "GPU-00000000-1"}]}))
+    times = {"started_at": "2026-03-02T08:20:00.000000Z", "ended_at": "2026-03-02T08:21:00.000000Z"}
+    run.write_text(json.dumps(json.loads(run.read_text()) | times))
+    # The log does not name its node. The second GPU is not of the run.
+    (tmp_path / "tree/smi.xml").write_text(
+        smi.log(smi.gpu(1, is_active="Not Active", capped_us=1_000_000), smi.gpu(2))
+        + smi.log(smi.gpu(1, is_active="Active", capped_us=6_000_000), smi.gpu(2), at="Mon Mar  2 08:20:15 2026")
+    )
+    ingest(plan_ingest(tmp_path / "tree", load_ingestors(project).values()), open_store(project), "evidence")
+    assert not build(project).damaged
+    found = Warehouse(project)
+    rows = found.sql("from telemetry_slice_fact where join_method is not null").to_pylist()
+    assert {(row["gpu_uuid"], row["join_method"], row["join_confidence"], row["clock"]) for row in rows} == {
+        ("GPU-00000000-1", "gpu_uuid", "unique", "times of samples: zone assumed")
+    }
+    (active,) = of(rows, "gpu_throttle_power_cap_active")
+    assert (active["kind"], active["value_min"], active["value_max"], active["value_last"]) == ("state", 0, 1, 1)
+    throttled = {row["reason"]: row["throttled_s"] for row in found.sql("from gpu_throttling").to_pylist()}
+    assert throttled == {"power_cap": pytest.approx(5), "power_brake": 0}
 
 
 SACCT = """\

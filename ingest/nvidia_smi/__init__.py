@@ -31,6 +31,6 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="nvidia_smi", version=2, tables=TABLES,
+    package=__name__, name="nvidia_smi", version=3, tables=TABLES,
     formats=("nvidia-smi -q -x: XML of drivers 390 to 580, one log or several",),
 )

@@ -32,11 +32,13 @@ _NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A
 
 _UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us", "bank(s)"})
 _NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
-# What is sampled: all of these are numbers, or N/A.
+_FLAGS = {"Active": 1.0, "Not Active": 0.0}  # of reasons for which clocks are held back
+# What is sampled: all of these are numbers, flags or N/A.
 _SAMPLED = re.compile(
     r"(?:applications_)?clocks/\w+_clock|temperature/(?:gpu|memory)_temp|(?:gpu_)?power_readings/\w*(?:power_draw|power_limit)"
     r"|utilization/\w+_util|fb_memory_usage/\w+|pci/pci_gpu_link_info/(?:pcie_gen|link_widths)/(?:current|max)_link_(?:gen|width)"
     r"|pci/replay_counter|ecc_errors/(?:volatile|aggregate)/\w*correctable\w*"
+    r"|clocks_(?:event|throttle)_reasons/\w+|clocks_event_reasons_counters/\w+"
 )
 
 
@@ -96,13 +98,13 @@ class _Samples:
         found = [row for row in rows if row.get("gpu_uuid") and _SAMPLED.fullmatch(row["key"])]
         for row in found:
             text = row["value"] or ""
-            if row["value_number"] is None and text not in _NOTHING and not _is_reported(text):
+            if row["value_number"] is None and text not in _NOTHING and text not in _FLAGS and not _is_reported(text):
                 place = Place(row["raw_offset"], row["raw_length"], row["line_number"])
                 report.at("not-a-number", f"{row['key']}: {row['value']}"[:200], place, "error")
         numbers = [self._number(row, raw_path) for row in found]
         time = round(moment.timestamp()) * 1_000_000
         offsets, lengths = (np.array([row[key] for row in found], np.int64) for key in ("raw_offset", "raw_length"))
-        values = np.array([row["value_number"] for row in found], np.float64)  # NaN where there is none
+        values = np.array([_FLAGS.get(row["value"], row["value_number"]) for row in found], np.float64)  # NaN where there is none
         times = np.full(len(found), time)
         self._series.samples(raw_path, np.array(numbers, np.int64), times, values, offsets, lengths, report, np.isnan(values))
 

@@ -15,7 +15,7 @@ from warehouse.landing.telemetry import TELEMETRY_TABLES
 INGESTOR = Family(
     __name__,
     name="prometheus",
-    version=1,
+    version=2,
     formats=(
         "Prometheus exposition format 0.0.4 and OpenMetrics 1.0: one file a scrape, or several scrapes with times; native histograms",
         "Prometheus query and query_range answers: JSON, also behind lines of a wrapper",

@@ -11,7 +11,7 @@ _BLANKS = np.array([float(2**63), *(2.0**31 - 16 + more for more in range(4)), *
 
 
 def is_dcgm(metric: str) -> bool:
-    return metric.startswith("DCGM_FI_")
+    return metric.startswith(("DCGM_FI_", "dcgm_"))  # dcgm_: exporters 1.x
 
 
 def is_blank(values: NDArray[np.float64]) -> NDArray[np.bool_]:

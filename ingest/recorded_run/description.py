@@ -17,7 +17,7 @@ _RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
 
 
 def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
-    """What all runs of a recording share, by column name; and `recording_id`, `argv` and `repeats`, which are none."""
+    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats` and `gpu_uuids`, which are none."""
     recording, machine, software = (document_in(bundle, path, buffer) or {} for path in (RECORDING, MACHINE, SOFTWARE))
     argv = recording.get("argv")
     if not isinstance(argv, list) or not argv or not all(isinstance(element, str) for element in argv):
@@ -34,6 +34,7 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         **typed_columns(MACHINE_FIELDS, machine, rejecter(buffer, MACHINE)),
         **_numa_columns(machine.get("numa_nodes")),
         **_gpu_columns(machine.get("gpus")),
+        "gpu_uuids": sorted({clean(gpu["uuid"]) for gpu in _dicts(machine.get("gpus")) if isinstance(gpu.get("uuid"), str) and gpu["uuid"]}),
         **typed_columns(SOFTWARE_FIELDS, software, rejecter(buffer, SOFTWARE)),
         **_python_columns(software.get("python")),
     }

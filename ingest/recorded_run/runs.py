@@ -8,7 +8,7 @@ from typing import Any
 from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
 
-from .bundles import RECORDING
+from .bundles import MACHINE, RECORDING
 from .files import document_in, parsed, rejecter, shown, typed_columns
 from .indicator import Indicator
 from .tables import HOST_FIELDS, RUN_FIELDS, TABLES
@@ -21,7 +21,7 @@ def add_run(
     bundle: Bundle, run: str, run_id: str, shared: Mapping[str, Any], indicator: Indicator | None,
     workload: dict[str, Any] | None, buffer: RowBuffer,
 ) -> str | None:
-    """Add the run's row, and return its status. A run whose `run.json` is unreadable is there, with a NULL status."""
+    """Add the run's row and its GPUs, and return its status. A run whose `run.json` is unreadable is there, with a NULL status."""
     path = f"{run}/run.json"
     document = document_in(bundle, path, buffer, run_id) or {}
     # The row of a run without that file leads to the one that says there was a run.
@@ -37,6 +37,8 @@ def add_run(
     if document.get("host_sampling_error") is not None:
         reject("host-sampling-failed", f"host sampling stopped early: {shown(document['host_sampling_error'])}")
     buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
+    for gpu_uuid in shared["gpu_uuids"]:
+        buffer.add("recorded_gpu", MACHINE, 0, bundle.manifest.by_path[MACHINE].bytes, run_id=run_id, gpu_uuid=gpu_uuid)
     status: str | None = columns["status"]
     return status
 

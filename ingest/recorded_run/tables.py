@@ -56,5 +56,6 @@ TABLES = {
         pa.field("value_text", pa.string()),
         pa.field("value_number", pa.float64()),
     ),
+    "recorded_gpu": landing_schema(RUN_ID, pa.field("gpu_uuid", pa.string(), nullable=False)),  # of the machine, each once
     "recorded_host_sample": landing_schema(RUN_ID, *(pa.field(*column) for column in HOST_FIELDS)),
 }

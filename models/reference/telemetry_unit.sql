@@ -32,6 +32,7 @@ from (
     ('w', 'W', 1),
     ('watts', 'W', 1),
     ('mhz', 'MHz', 1),
+    ('hz', 'MHz', 1e-6),
     ('c', '°C', 1),
     ('celsius', '°C', 1),
     ('bytes', 'bytes', 1),

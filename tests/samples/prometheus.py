@@ -44,6 +44,33 @@ def server(scrape: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+# What ping_exporter and node-problem-detector answer. No capture of them is public: names, labels, TYPE and HELP are those that their READMEs
+# and sources document (czerwonk/ping_exporter; kubernetes/node-problem-detector), the figures are made up.
+PING = """\
+# HELP ping_loss_ratio Packet loss from 0.0 to 1.0
+# TYPE ping_loss_ratio gauge
+ping_loss_ratio{target="gpu02",ip="192.0.2.2",ip_version="4"} 0.25
+# HELP ping_rtt_best_seconds Best round trip time in seconds
+# TYPE ping_rtt_best_seconds gauge
+ping_rtt_best_seconds{target="gpu02",ip="192.0.2.2",ip_version="4"} 0.0001
+# HELP ping_rtt_mean_seconds Mean round trip time in seconds
+# TYPE ping_rtt_mean_seconds gauge
+ping_rtt_mean_seconds{target="gpu02",ip="192.0.2.2",ip_version="4"} 0.0002
+# HELP ping_rtt_std_deviation_seconds Standard deviation in seconds
+# TYPE ping_rtt_std_deviation_seconds gauge
+ping_rtt_std_deviation_seconds{target="gpu02",ip="192.0.2.2",ip_version="4"} 5e-05
+# HELP ping_rtt_worst_seconds Worst round trip time in seconds
+# TYPE ping_rtt_worst_seconds gauge
+ping_rtt_worst_seconds{target="gpu02",ip="192.0.2.2",ip_version="4"} 0.004
+"""
+PROBLEMS = """\
+# HELP problem_counter Number of times a specific type of problem have occurred.
+# TYPE problem_counter counter
+problem_counter{reason="OOMKilling"} 3
+# HELP problem_gauge Whether a specific type of problem is affecting the node or not.
+# TYPE problem_gauge gauge
+problem_gauge{reason="DockerHung",type="KernelDeadlock"} 1
+"""
 OPENMETRICS = """\
 # TYPE requests counter
 # HELP requests Requests \\"served\\" by C:\\\\proxy.
@@ -85,7 +112,7 @@ def write_all(folder: Path) -> None:
     for name, text in (
         *((f"scrapes/gpu01-{stamp(second)}.prom", gpus(second)) for second in (0, 15, 30)),
         *((f"scrapes/vllm-{stamp(15 * scrape)}.prom", server(scrape)) for scrape in (0, 1)),
-        ("openmetrics/scrape.txt", OPENMETRICS), ("answers/util.json", json.dumps(ANSWER, indent=1)),
+        (f"probes/ping-{stamp(0)}.prom", PING), (f"probes/problems-{stamp(0)}.prom", PROBLEMS), ("openmetrics/scrape.txt", OPENMETRICS), ("answers/util.json", json.dumps(ANSWER, indent=1)),
         ("answers/export.jsonl", json.dumps(EXPORT) + "\n"), ("dump/tsdb.txt", DUMP),
     ):
         path = folder / name

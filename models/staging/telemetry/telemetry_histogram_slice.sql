@@ -42,161 +42,76 @@ with part as (
             and joined.series_number = win.series_number
 ),
 
-total as (
-    select
-        run_id,
-        artifact_manifest_digest,
-        histogram,
-        group_labels,
-        window_kind,
-        window_name,
-        window_start,
-        window_end,
-        metric,
-        unit,
-        scope,
-        min(scope_name) as scope_name,
-        min(node_name) as node_name,
-        min(gpu_uuid) as gpu_uuid,
-        min(rank_id) as rank_id,
-        min(series_number) as series_number,
-        min(raw_path) as raw_path,
-        max(value_delta) filter (where component = 'count') as delta_count,
-        max(value_delta * factor) filter (where component = 'sum') as delta_sum,
-        max(value_edge_delta) filter (where component = 'count') as edge_count,
-        max(counter_reset_count) as counter_reset_count,
-        max(sample_count) as sample_count,
-        max(sampling_interval_s) as sampling_interval_s,
-        max(largest_gap_s) as largest_gap_s,
-        min(covered_s) as covered_s,
-        min(join_method) as join_method,
-        min(join_confidence) as join_confidence,
-        bool_or(is_ambiguous) as is_ambiguous,
-        min(clock) as clock
-    from part
-    group by
-        run_id,
-        artifact_manifest_digest,
-        histogram,
-        group_labels,
-        window_kind,
-        window_name,
-        window_start,
-        window_end,
-        metric,
-        unit,
-        scope
-),
-
+-- Each bucket with the one below it, and the observations of its histogram.
 bucket as (
     select
-        run_id,
-        artifact_manifest_digest,
-        histogram,
-        group_labels,
-        window_kind,
-        window_name,
-        window_start,
+        part.*,
         bucket_at_most * factor as at_most,
-        value_delta as cumulative,
         lag(bucket_at_most * factor, 1, 0.0) over buckets as more_than,
-        lag(value_delta, 1, 0.0) over buckets as below
+        lag(value_delta, 1, 0.0) over buckets as below,
+        max(value_delta) filter (where component = 'count') over histograms as observed
     from part
-    where
-        component = 'bucket'
-        and bucket_at_most is not null
-    window buckets as (
-        partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start
-        order by bucket_at_most
-    )
+    window
+        histograms as (partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start),
+        buckets as (
+            partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start, bucket_at_most is null
+            order by bucket_at_most
+        )
 ),
 
-quantile as (
+-- How far into the bucket a share of the observations ends; NULL: in another one, or in the last one.
+interpolated as (
     select
-        bucket.run_id,
-        bucket.artifact_manifest_digest,
-        bucket.histogram,
-        bucket.group_labels,
-        bucket.window_kind,
-        bucket.window_name,
-        bucket.window_start,
-        max(interpolated) filter (where share = 0.5) as value_p50,
-        max(interpolated) filter (where share = 0.95) as value_p95
-    from (
-        select
-            bucket.*,
-            asked.share,
-            if(
-                isfinite(bucket.at_most),
-                bucket.more_than + (bucket.at_most - bucket.more_than) * (asked.share * total.delta_count - bucket.below) / (bucket.cumulative - bucket.below),
-                null
-            ) as interpolated
-        from bucket
-        inner join total
-            on
-                total.run_id = bucket.run_id
-                and total.artifact_manifest_digest = bucket.artifact_manifest_digest
-                and total.histogram = bucket.histogram
-                and total.group_labels = bucket.group_labels
-                and total.window_kind = bucket.window_kind
-                and total.window_name is not distinct from bucket.window_name
-                and total.window_start = bucket.window_start
-        cross join (values (0.5::double), (0.95::double)) as asked (share)
-        where
-            total.delta_count > 0
-            and bucket.below < asked.share * total.delta_count
-            and bucket.cumulative >= asked.share * total.delta_count
-    ) as bucket
-    group by
-        bucket.run_id,
-        bucket.artifact_manifest_digest,
-        bucket.histogram,
-        bucket.group_labels,
-        bucket.window_kind,
-        bucket.window_name,
-        bucket.window_start
+        bucket.*,
+        if(0.5 * observed > below and 0.5 * observed <= value_delta, (0.5 * observed - below) / (value_delta - below), null) as part_p50,
+        if(0.95 * observed > below and 0.95 * observed <= value_delta, (0.95 * observed - below) / (value_delta - below), null) as part_p95,
+        if(component = 'bucket' and isfinite(at_most), at_most - more_than, null) as width
+    from bucket
 )
 
 select
-    total.run_id,
-    total.artifact_manifest_digest,
-    total.series_number,
-    total.raw_path,
-    total.group_labels as labels,
-    total.window_kind,
-    total.window_name,
-    total.window_start,
-    total.window_end,
-    total.scope,
-    total.scope_name,
-    total.node_name,
-    total.gpu_uuid,
-    total.rank_id,
-    total.metric,
-    total.unit,
+    run_id,
+    artifact_manifest_digest,
+    min(series_number) as series_number,
+    min(raw_path) as raw_path,
+    group_labels as labels,
+    window_kind,
+    window_name,
+    window_start,
+    window_end,
+    scope,
+    min(scope_name) as scope_name,
+    min(node_name) as node_name,
+    min(gpu_uuid) as gpu_uuid,
+    min(rank_id) as rank_id,
+    metric,
+    unit,
     'histogram' as kind,
-    total.histogram as source_metric,
-    total.sample_count,
-    total.delta_sum / nullif(total.delta_count, 0) as value_mean,
-    quantile.value_p50,
-    quantile.value_p95,
-    total.delta_count as value_delta,
-    total.edge_count as value_edge_delta,
-    total.counter_reset_count,
-    total.sampling_interval_s,
-    total.largest_gap_s,
-    100 * total.covered_s / (epoch(total.window_end) - epoch(total.window_start)) as coverage_pct,
-    total.join_method,
-    total.join_confidence,
-    total.is_ambiguous,
-    total.clock
-from total
-left join quantile
-    on
-        quantile.run_id = total.run_id
-        and quantile.artifact_manifest_digest = total.artifact_manifest_digest
-        and quantile.histogram = total.histogram
-        and quantile.group_labels = total.group_labels
-        and quantile.window_kind = total.window_kind
-        and quantile.window_name is not distinct from total.window_name
-        and quantile.window_start = total.window_start
+    histogram as source_metric,
+    max(sample_count) as sample_count,
+    max(value_delta * factor) filter (where component = 'sum') / nullif(max(observed), 0) as value_mean,
+    max(more_than + width * part_p50) as value_p50,
+    max(more_than + width * part_p95) as value_p95,
+    max(observed) as value_delta,
+    max(value_edge_delta) filter (where component = 'count') as value_edge_delta,
+    max(counter_reset_count) as counter_reset_count,
+    max(sampling_interval_s) as sampling_interval_s,
+    max(largest_gap_s) as largest_gap_s,
+    100 * min(covered_s) / (epoch(window_end) - epoch(window_start)) as coverage_pct,
+    min(join_method) as join_method,
+    min(join_confidence) as join_confidence,
+    bool_or(is_ambiguous) as is_ambiguous,
+    min(clock) as clock
+from interpolated
+group by
+    run_id,
+    artifact_manifest_digest,
+    histogram,
+    group_labels,
+    window_kind,
+    window_name,
+    window_start,
+    window_end,
+    metric,
+    unit,
+    scope

@@ -162,6 +162,37 @@ def test_an_xid_is_of_the_run_in_which_it_appeared(tmp_path: Path) -> None:
     assert {(row["gpu_uuid"], row["name"], row["xid_class"]) for row in rows} == {(sample.GPUS[1], "GPU has fallen off the bus", "hardware")}
 
 
+def test_an_xid_is_told_apart_from_one_that_was_there(tmp_path: Path) -> None:
+    """A lost sample hides nothing; a code that came across the run's start may be of either side; one that comes back is new."""
+    shown = {"lost": [(-20, 79), (-10, "NaN"), (10, 79)], "across": [(-10, 0), (5, 31)], "back": [(-10, 79), (5, 79), (10, 31), (20, 79)]}
+    scrapes = []
+    for target, samples in shown.items():
+        for second, value in samples:
+            labels = f'gpu="0",UUID="GPU-{target}",Hostname="{target}"'
+            scrapes.append((target, second, f"# TYPE DCGM_FI_DEV_XID_ERRORS gauge\nDCGM_FI_DEV_XID_ERRORS{{{labels}}} {value}\n"))
+    rows = built(tmp_path, scrapes, *((target, 0, 60, target, None, None) for target in shown)).sql("from gpu_xid_event order by run_id, code").to_pylist()
+    at = {second: sample.START + timedelta(seconds=second) for second in (5, 10, 20)}
+    assert [(row["run_id"], row["code"], row["certainty"], row["first_seen_at"], row["not_before_at"]) for row in rows] == [
+        ("across", 31, "unknown", at[5], None), ("back", 31, "in run", at[10], at[5]), ("back", 79, "in run", at[20], at[10]),
+        ("lost", 79, "pre-existing", at[10], None),
+    ]
+
+
+def test_a_sample_without_a_value_loses_no_increase_and_covers_nothing(tmp_path: Path) -> None:
+    """400 W for 120 s are 48 kJ, whether or not a sample of the counter is lost. Samples of power that are lost for 60 s leave 60 s covered."""
+    labels = 'gpu="0",UUID="GPU-a",Hostname="gpu01"'
+    scrapes = [
+        ("gpu01", second, f"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{labels}}} {'NaN' if second == 60 else second * 400_000}\n"
+         f"DCGM_FI_DEV_POWER_USAGE{{{labels}}} {'NaN' if 60 <= second <= 100 else 400}\n")
+        for second in range(0, 121, 10)
+    ]
+    rows = slices(tmp_path, scrapes, ("r", 0, 120, "gpu01", None, None))
+    (energy,), (power,) = of(rows, "gpu_energy_j"), of(rows, "gpu_power_w")
+    assert (energy["value_delta"], energy["coverage_pct"], energy["largest_gap_s"], energy["is_supported"]) == (pytest.approx(48_000), 100, 20, True)
+    assert (power["value_mean"], power["value_integral"], power["coverage_pct"]) == (400, pytest.approx(24_000), pytest.approx(50))
+    assert (power["largest_gap_s"], power["sampling_interval_s"], power["is_supported"]) == (60, 10, False)
+
+
 def test_energy_throttling_and_hours_of_a_runs_gpus(tmp_path: Path) -> None:
     found = built(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
     (energy,) = found.sql("from run_energy").to_pylist()

@@ -27,6 +27,8 @@ from .dcgm import is_blank, is_dcgm
 _TIME = re.compile(
     r"(?<!\d)(\d{4})-?([01]\d)-?([0-3]\d)[T_]([0-2]\d)[-:_]?([0-5]\d)[-:_]?([0-6]\d)(?:[.,](\d{1,6}))?Z", re.ASCII
 )
+# Seconds that are read as milliseconds fall before this: nobody sampled then.
+_FIRST_TIME_S = 1e8
 _LAST_TIME_S = 253_402_300_800  # the year 10000
 
 
@@ -34,7 +36,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     """Add all rows of a bundle; yields batches that are full."""
     series = Series(buffer, "prometheus")
     targets: dict[str, _Target] = {}
-    of_answers = AnsweredSeries(series)
+    of_answers = AnsweredSeries(series, buffer)
     for file in sorted(bundle.manifest.files, key=lambda file: (scraped_at(file.raw_path) or NO_TIME, file.raw_path)):
         report = Report(buffer, file.raw_path, None)
         if file.role == TEXT:
@@ -79,6 +81,14 @@ class _Target:
             self._add_series(found, raw_path, scraped)
             stated = np.array(found.times_s, np.float64)
             is_stated = ~np.isnan(stated)
+            is_early = is_stated & (np.abs(stated) < _FIRST_TIME_S)
+            if is_early.any():
+                place = int(np.argmax(is_early))
+                report(
+                    "time-unit-unknown", f"{int(is_early.sum())} samples would be of the year 1970; without # EOF at the end times are milliseconds",
+                    found.offsets[place], found.lengths[place], severity="error",
+                )
+            stated = np.where(is_early, np.inf, stated)  # which is no time
             times = np.where(is_stated, microseconds(np.where(is_stated, stated, 0)), NO_TIME if scraped is None else scraped)
             if scraped is None and not is_stated.all() and not report.has("no-scrape-time"):
                 report("no-scrape-time", "neither the samples nor the file's name state a time and its zone, as 20261125T204653Z does")

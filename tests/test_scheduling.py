@@ -136,9 +136,13 @@ def test_snapshots_of_a_workload_are_merged(tmp_path: Path) -> None:
         (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
         ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
         ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
+        # Admitted again in the second of its reservation: Kueue sets Evicted and Preempted to False where they stand, last in the list.
+        (kueue.READMITTED, "admitted", "Admitted"), ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "09:12:00")), "running", "PodsReady"),
+        ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "08:02:00")), "admitted", "Admitted"),  # of the attempt before
+        ((*kueue.EVICTED, kueue.condition("Requeued", "True", "08:31:00", "BackoffFinished")), "pending", "BackoffFinished"),
     ],
 )
-def test_the_last_condition_is_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
+def test_the_conditions_decide_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
     kueue.write_yaml(tmp_path / "e/w.yaml", kueue.workload(*conditions))
     (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select state, state_reason from scheduler_job_fact")
     assert tuple(job.values()) == (state, reason)
@@ -161,6 +165,39 @@ def test_a_job_in_several_outputs_is_one(tmp_path: Path) -> None:
     assert (cancelled["scheduler_run_id"], cancelled["displayed_id"], cancelled["started_at"], cancelled["queue_wait_s"]) == ("510", "502_7", None, None)
     nodes = sql("select node_name, started_at, ended_at from staging.scheduler_allocation order by node_name")
     assert [(row["node_name"], row["ended_at"]) for row in nodes] == [("n08", at(1, 10, 40)), ("n09", at(1, 10, 40)), ("n10", at(1, 10, 40))]
+
+
+def test_accounting_as_json_has_the_waits_of_accounting(tmp_path: Path) -> None:
+    """Submitted at 21:20:00 UTC and started 600 s later; a job that waits has no start, and nothing says how often one without a submission began."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/sacct.json").write_text(json.dumps(slurm.SACCT_JSON))
+    (tmp_path / "e/bare.txt").write_text("JobID|State|NodeList\n977|COMPLETED|n01\n")
+    sql = sql_of(tmp_path / "p", tmp_path / "e")
+    bare, pending, job = sorted(sql("select * from scheduler_job_fact"), key=lambda row: row["displayed_id"], reverse=True)
+    start = datetime(2026, 3, 1, 21, 30, tzinfo=UTC)
+    assert (job["scheduler_run_id"], job["displayed_id"], job["cluster"], job["state"]) == ("801", "800_7", "c1", "COMPLETED")
+    assert (job["queue_wait_s"], job["started_at"], job["is_zone_assumed"], job["gpu_count"]) == (600, start, False, 16)
+    assert (job["node_count"], job["exit_code"], job["evictions"], job["user_name"]) == (2, 1, 0, "ada")
+    assert (pending["state"], pending["queue_wait_s"], pending["nodes"]) == ("PENDING", None, None)
+    assert (bare["queue_wait_s"], bare["evictions"]) == (None, None)
+    assert [row["node_name"] for row in sql("from staging.scheduler_allocation where scheduler_run_id = '801' order by node_name")] == ["n01", "n02"]
+
+
+def test_nodes_of_several_listings_are_counted_once(tmp_path: Path) -> None:
+    """sinfo in a loop, and nodes with their partition in one output: two nodes are two. A node that saves power is not down."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/loop.txt").write_text(slurm.TABLE + slurm.TABLE)
+    (tmp_path / "e/scontrol.txt").write_text(slurm.CLOUD)
+    sql = sql_of(tmp_path / "p", tmp_path / "e")
+    found = sql("from scheduler_queue_fact order by raw_path, queue, raw_offset")
+    assert [(row["queue"], row["node_count"], row["mixed_nodes"], row["drained_nodes"], row["idle_nodes"], row["down_nodes"]) for row in found] == [
+        ("cpu", 4, 0, 0, 4, 0), ("cpu", 4, 0, 0, 4, 0), ("gpu", 9, 7, 2, 0, 0), ("gpu", 9, 7, 2, 0, 0), ("cloud", 2, 0, 1, 1, 0),
+    ]
+    assert found[-1]["nominal_quota"] == 16
+    assert {row["node_name"]: (row["state"], row["is_ready"]) for row in sql("from node_state_fact")} == {
+        "p01": ("IDLE+CLOUD+POWERED_DOWN", True), "p02": ("DOWN+DRAIN", False),
+    }
+    assert [(row["code"], row["node_name"]) for row in sql("from cluster_event_fact")] == [("NODE_DRAIN", "p02")]
 
 
 def test_a_negative_wait_is_an_issue(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ select
     coalesce(job.gpu_count, whole.gpu_count) as gpu_count,
     coalesce(job.nodes, whole.nodes) as nodes,
     job.exit_code,
-    case when job.step is null then greatest(whole.restarts, job.attempts - 1, (job.state = 'REQUEUED')::int) end as evictions,
+    case when job.step is null then greatest(whole.restarts, nullif(job.attempts, 0) - 1, nullif((job.state = 'REQUEUED')::int, 0)) end as evictions,
     job.artifact_manifest_digest,
     job.raw_path,
     job.raw_offset,

@@ -195,3 +195,19 @@ def test_openmetrics_that_lost_its_end_has_no_times(tmp_path: Path) -> None:
     start = sample.START.replace(microsecond=500_000)
     assert [row["sampled_at"] for row in rows["telemetry_sample"]] == [None, None, start + timedelta(seconds=30)]
     assert codes(rows) == {"time-unit-unknown": 1}
+
+
+@pytest.mark.parametrize("kind", ["answer", "export"])
+def test_parts_of_a_range_are_read_in_the_order_of_time(tmp_path: Path, kind: str) -> None:
+    """power-10 comes after power-2, and the increase from one part to the next is not lost."""
+    (tmp_path / "tree").mkdir()
+    for part in range(1, 12):
+        times = [1795168800 + 60 * part + second for second in (0, 30)]
+        if kind == "answer":
+            text = answer_of([{"metric": {"__name__": "joules_total"}, "values": [[time, str(time)] for time in times]}])
+        else:
+            text = json.dumps({"metric": {"__name__": "joules_total"}, "values": times, "timestamps": [1000 * time for time in times]}) + "\n"
+        (tmp_path / "tree" / f"power-{part}.json").write_text(text)
+    rows = PROMETHEUS.rows(tmp_path / "tree", tmp_path / "stored")
+    increases = [row["value"] - row["previous_value"] for row in rows["telemetry_sample"] if row["previous_value"] is not None]
+    assert increases == [30] * 21 and codes(rows) == {}

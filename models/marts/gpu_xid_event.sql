@@ -18,7 +18,7 @@ columns:
   first_seen_at: {type: timestamptz, unit: UTC, description: "First sample of the run with the code; of one that appeared in the run, the first after that", tests: [not_null]}
   not_before_at: {type: timestamptz, unit: UTC, description: "Last sample without the code before it appeared in the run; NULL: it did not appear in the run"}
   last_seen_at: {type: timestamptz, unit: UTC, description: "Last sample of the run with the code", tests: [not_null]}
-  is_ambiguous: {type: boolean, description: "Whether another run was on the GPU at the same time", tests: [not_null]}
+  is_ambiguous: {type: boolean, description: "Whether another run or job was on the GPU at the same time", tests: [not_null]}
 */
 with seen as (
     select

@@ -63,6 +63,13 @@ def test_what_cannot_be_is_told(tmp_path: Path, before: str, after: str, code: s
     assert {row["key"] for row in rows["nvidia_smi_entry"]} >= {"timestamp", "product_name"}
 
 
+def test_complaints_before_a_log_are_skipped(tmp_path: Path) -> None:
+    rows = smi_rows(tmp_path, "Unable to determine the device handle for GPU0000:1B:00.0: Unknown Error\n\n" + smi.log(smi.gpu(1)))
+    assert {row["gpu_uuid"] for row in rows["nvidia_smi_entry"]} == {None, "GPU-00000000-1"} and codes(rows) == {}
+    (tmp_path / "tree/test.py").write_text("XML = ''\n" + smi.log(smi.gpu(1)))
+    assert [draft.files[0].raw_path for draft in NVIDIA_SMI.drafts(tmp_path / "tree")] == ["log.xml"]
+
+
 def test_entities_are_never_unfolded(tmp_path: Path) -> None:
     bomb = '<!DOCTYPE nvidia_smi_log [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
     text = smi.log(smi.gpu(1)).replace('<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">', bomb)

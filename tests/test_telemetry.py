@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import nvidia_smi
 from samples import prometheus as sample
 from standard import standard_project
 
@@ -222,3 +223,37 @@ def test_a_run_is_where_its_scheduler_put_its_job(tmp_path: Path) -> None:
     rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"), ("later", 100, 120, None, None, "4711"), ("other", 0, 60, None, None, "4712"))
     assert {(row["run_id"], row["join_method"], row["join_confidence"]) for row in rows} == {("r", "allocation", "place")}
     assert {row["gpu_uuid"] for row in of(rows, "gpu_power_w")} == set(sample.GPUS)
+
+
+@pytest.mark.parametrize(("tres", "is_shared"), [("gres/gpu=1", True), ("cpu=8", False)])
+def test_gpus_of_a_node_with_two_jobs_cannot_be_told_apart(tmp_path: Path, tres: str, is_shared: bool) -> None:
+    """Each job has one of the node's two GPUs, and nothing says which. A job without GPUs takes none of their power."""
+    other = f"4712|other|gpu|COMPLETED|2026-11-20T09:50:00|2026-11-20T09:59:00|2026-11-20T10:01:30|gpu01|{tres}\n"
+    before = "4700|before|gpu|COMPLETED|2026-11-20T09:00:00|2026-11-20T09:00:00|2026-11-20T09:58:00|gpu01|gres/gpu=1\n"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/sacct.txt").write_text(SACCT + other + before)
+    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"))
+    assert [row["is_ambiguous"] for row in of(rows, "gpu_power_w")] == [is_shared] * 2
+
+
+def test_throttling_by_the_driver_s_own_counters(tmp_path: Path) -> None:
+    """Since driver 570 nvidia-smi counts microseconds by reason: 3 s within 10 s are 30 %."""
+    (tmp_path / "tree").mkdir()
+    logs = [nvidia_smi.log(nvidia_smi.gpu(1, power_cap_us=power_cap), at=at) for power_cap, at in ((5_000_000, "10:00:05"), (8_000_000, "10:00:15"))]
+    (tmp_path / "tree/smi.xml").write_text("".join(logs).replace("10:00", "Fri Nov 20 10:00").replace(":05<", ":05 2026<").replace(":15<", ":15 2026<"))
+    found = built(tmp_path, [], ("r", 5, 15, None, "GPU-00000000-1", None))
+    (row,) = found.sql("from gpu_throttling where throttled_s is not null").to_pylist()  # the other reason is N/A
+    assert (row["reason"], row["throttled_s"], row["share_pct"], row["gpu_uuid"]) == ("power_cap", pytest.approx(3), pytest.approx(30), "GPU-00000000-1")
+
+
+def test_a_gpu_whose_series_changes_its_labels_is_one_gpu(tmp_path: Path) -> None:
+    """dcgm-exporter names the pod on a GPU: the series without a pod ends when one comes. One GPU for 120 s is 120 GPU-seconds, idle for 60."""
+    scrapes = []
+    for second in range(0, 121, 10):
+        labels = 'gpu="0",UUID="GPU-a",Hostname="gpu01"' + (',pod="train-0"' if second >= 20 else "")
+        scrapes.append(("gpu01", second, f"DCGM_FI_DEV_GPU_UTIL{{{labels}}} {90 if second >= 70 else 0}\nDCGM_FI_DEV_POWER_USAGE{{{labels}}} 400\n"))
+    found = built(tmp_path, scrapes, ("r", 0, 120, "gpu01", None, None))
+    (hours,) = found.sql("from gpu_hours").to_pylist()
+    assert (hours["gpu_count"], hours["sampled_gpu_hours"], hours["idle_gpu_hours"]) == (1, pytest.approx(120 / 3600), pytest.approx(60 / 3600))
+    (energy,) = found.sql("from run_energy").to_pylist()
+    assert (energy["sampled_gpu_count"], energy["gpu_power_w"], energy["energy_by_integration_j"]) == (1, 400, pytest.approx(40_000))

@@ -37,6 +37,7 @@ _SAMPLED = re.compile(
     r"(?:applications_)?clocks/\w+_clock|temperature/(?:gpu|memory)_temp|(?:gpu_)?power_readings/\w*(?:power_draw|power_limit)"
     r"|utilization/\w+_util|fb_memory_usage/\w+|pci/pci_gpu_link_info/(?:pcie_gen|link_widths)/(?:current|max)_link_(?:gen|width)"
     r"|pci/replay_counter|ecc_errors/(?:volatile|aggregate)/\w*correctable\w*"
+    r"|clocks_event_reasons_counters/clocks_event_reasons_counters_\w+"
 )
 
 

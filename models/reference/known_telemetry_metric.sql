@@ -267,7 +267,13 @@ nvidia_smi as (
         ('pci/pci_gpu_link_info/pcie_gen/max_link_gen', 'pcie_generation_max', 'code', 'code', 'state'),
         ('pci/pci_gpu_link_info/link_widths/current_link_width', 'pcie_width', 'count', 'count', 'state'),
         ('pci/pci_gpu_link_info/link_widths/max_link_width', 'pcie_width_max', 'count', 'count', 'state'),
-        ('pci/replay_counter', 'pcie_replay_count', 'count', 'count', 'counter')
+        ('pci/replay_counter', 'pcie_replay_count', 'count', 'count', 'counter'),
+        -- Since driver 570, in microseconds.
+        ('clocks_event_reasons_counters/clocks_event_reasons_counters_sw_power_cap', 'gpu_throttle_power_cap_s', 's', 'us', 'counter'),
+        ('clocks_event_reasons_counters/clocks_event_reasons_counters_sync_boost', 'gpu_throttle_sync_boost_s', 's', 'us', 'counter'),
+        ('clocks_event_reasons_counters/clocks_event_reasons_counters_sw_therm_slowdown', 'gpu_throttle_software_thermal_s', 's', 'us', 'counter'),
+        ('clocks_event_reasons_counters/clocks_event_reasons_counters_hw_therm_slowdown', 'gpu_throttle_hardware_thermal_s', 's', 'us', 'counter'),
+        ('clocks_event_reasons_counters/clocks_event_reasons_counters_hw_power_brake', 'gpu_throttle_power_brake_s', 's', 'us', 'counter')
     ) as known (source_metric, metric, unit, source_unit, kind)
 ),
 

@@ -7,7 +7,10 @@ from pathlib import Path
 _HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">\n'
 
 
-def gpu(index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Active", width: str = "16x", ecc: str = "0", pending: str = "No", reset: str = "No") -> str:
+def gpu(
+    index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Active", width: str = "16x", ecc: str = "0", pending: str = "No",
+    reset: str = "No", power_cap_us: int = 91_403_239,
+) -> str:
     """A GPU whose uuid ends in its index."""
     return f"""\
 	<gpu id="00000000:0{index}:00.0">
@@ -44,6 +47,10 @@ def gpu(index: int, *, reason: str = "sw_power_cap", is_active: str = "Not Activ
 			<clocks_event_reason_gpu_idle>Active</clocks_event_reason_gpu_idle>
 			<clocks_event_reason_{reason}>{is_active}</clocks_event_reason_{reason}>
 		</clocks_event_reasons>
+		<clocks_event_reasons_counters>
+			<clocks_event_reasons_counters_sw_power_cap>{power_cap_us} us</clocks_event_reasons_counters_sw_power_cap>
+			<clocks_event_reasons_counters_hw_power_brake>N/A</clocks_event_reasons_counters_hw_power_brake>
+		</clocks_event_reasons_counters>
 		<ecc_errors>
 			<volatile><dram_uncorrectable>{ecc}</dram_uncorrectable></volatile>
 			<aggregate><dram_uncorrectable>{ecc}</dram_uncorrectable><sram_threshold_exceeded>No</sram_threshold_exceeded></aggregate>

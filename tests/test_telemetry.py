@@ -257,3 +257,14 @@ def test_a_gpu_whose_series_changes_its_labels_is_one_gpu(tmp_path: Path) -> Non
     assert (hours["gpu_count"], hours["sampled_gpu_hours"], hours["idle_gpu_hours"]) == (1, pytest.approx(120 / 3600), pytest.approx(60 / 3600))
     (energy,) = found.sql("from run_energy").to_pylist()
     assert (energy["sampled_gpu_count"], energy["gpu_power_w"], energy["energy_by_integration_j"]) == (1, 400, pytest.approx(40_000))
+
+
+def test_a_job_number_of_two_clusters_is_no_place(tmp_path: Path) -> None:
+    """Job 4711 ran on gpu01 of one cluster and on gpu02 of another, at the same time. The task of an array is known by its own name."""
+    header, job = SACCT.strip().replace("AllocTRES", "AllocTRES|JobIDRaw|Cluster").splitlines()
+    (tmp_path / "tree").mkdir()
+    task = job.replace("4711", "4800_3").replace("gpu01", "gpu02")
+    (tmp_path / "tree/sacct.txt").write_text(f"{header}\n{job}|4711|a\n{job.replace('gpu01', 'gpu02')}|4711|b\n{task}|4803|a\n")
+    scrapes = [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(0, 61, 15))]
+    rows = slices(tmp_path, scrapes, ("r", 0, 60, None, None, "4711"), ("task", 0, 60, None, None, "4800_3"))
+    assert {(row["run_id"], row["node_name"]) for row in rows} == {("task", "gpu02")}

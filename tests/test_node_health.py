@@ -114,7 +114,13 @@ _BAD: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         health.interfaces(eth2={"main": None, "flags": ["UP", "LOWER_UP"]}),
         [("interface-bond", "eth2", "stated"), ("interface-flags", "eth2", "inferred")],
     ),
+    # The kernel's -1 is no speed (https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-net).
+    "no-speed": (health.interfaces(eth1={"operstate": "DOWN", "speed": "-1"}), [("interface-down", "eth1", "stated")]),
     "links": (health.links(), []),
+    "second-port": (
+        health.links() | {"/sys/bus/pci/devices/0000:41:00.0/infiniband/mlx5_0/ports/2/state": "1: DOWN\n"},
+        [("infiniband-down", "mlx5_0/ports/2", "stated")],
+    ),
     "downlink": (health.links(speed="8 GT/s"), [("pcie-degraded", "0000:41:00.0", "inferred")]),
     "no-drive": (health.links(nvme_width=None), [("pcie-missing", "0000:42:00.0", "inferred")]),
 }

@@ -130,6 +130,15 @@ def test_snapshots_of_a_workload_are_merged(tmp_path: Path) -> None:
     assert [tuple(event.values()) for event in events] == [("Evicted", at(8, 30), "eviction"), ("Preempted", at(8, 30), "preemption")]
 
 
+def test_an_eviction_before_the_first_snapshot_is_not_forgotten(tmp_path: Path) -> None:
+    """The second attempt, and its eviction: Evicted was False at 09:10, so there was an eviction before, and no first wait is known."""
+    again = (kueue.condition("QuotaReserved", "False", "10:00:01", "Pending"), kueue.condition("Evicted", "True", "10:00:00", "Preempted"))
+    kueue.write_yaml(tmp_path / "e/a.yaml", kueue.workload(*kueue.AGAIN, version=300))
+    kueue.write_yaml(tmp_path / "e/b.yaml", kueue.workload(*again, version=400))
+    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select * from scheduler_job_fact")
+    assert (job["queue_wait_s"], job["admission_wait_s"], job["is_history_lost"], job["evictions"]) == (None, None, True, 2)
+
+
 @pytest.mark.parametrize(
     ("conditions", "state", "reason"),
     [
@@ -181,6 +190,19 @@ def test_accounting_as_json_has_the_waits_of_accounting(tmp_path: Path) -> None:
     assert (pending["state"], pending["queue_wait_s"], pending["nodes"]) == ("PENDING", None, None)
     assert (bare["queue_wait_s"], bare["evictions"]) == (None, None)
     assert [row["node_name"] for row in sql("from staging.scheduler_allocation where scheduler_run_id = '801' order by node_name")] == ["n01", "n02"]
+
+
+@pytest.mark.parametrize(("submitted", "state", "wait", "evictions"), [(1772400000, "COMPLETED", 600, 0), (1772407201, "RUNNING", 599, 1)])
+def test_local_time_is_no_other_attempt(tmp_path: Path, submitted: int, state: str, wait: int, evictions: int) -> None:
+    """squeue states 21:20 UTC, sacct on a machine two hours ahead 23:20: one submission, which waited 600 s. 23:20:01 UTC is another one."""
+    times = {"submit_time": slurm.number(submitted), "start_time": slurm.number(submitted + wait)}
+    running = slurm.SQUEUE["jobs"][0] | {"restart_cnt": 0} | times
+    local = {"Submit": "2026-03-01T23:20:00", "Eligible": "2026-03-01T23:20:00", "Start": "2026-03-01T23:30:00", "End": "2026-03-02T00:30:00"}
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/squeue.json").write_text(json.dumps(slurm.SQUEUE | {"jobs": [running]}))
+    (tmp_path / "e/sacct.txt").write_text(slurm.sacct(slurm.JOB | local | {"JobID": "701", "JobIDRaw": "701"}))
+    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select * from scheduler_job_fact")
+    assert (job["state"], job["queue_wait_s"], job["evictions"], job["is_zone_assumed"]) == (state, wait, evictions, state == "COMPLETED")
 
 
 def test_nodes_of_several_listings_are_counted_once(tmp_path: Path) -> None:

@@ -11,11 +11,14 @@ with moment as (
         min(first_at) filter (where type = 'Admitted' and status = 'True') as admitted_at,
         min(first_at) filter (where type = 'PodsReady' and status = 'True') as started_at,
         max(last_at) filter (where type = 'Finished' and status = 'True') as ended_at,
-        coalesce(
-            min(first_at) filter (where type = 'Evicted' and status = 'True'),
-            min(first_at) filter (where type = 'Evicted')
-        ) as evicted_at,
-        max(transitions) filter (where type = 'Evicted' and status = 'True') as evictions,
+        -- Evicted is False only after an eviction, from the next reservation on.
+        min(first_at) filter (where type = 'Evicted') as evicted_at,
+        max(transitions) filter (where type = 'Evicted' and status = 'True')
+        + coalesce(
+            min(first_at) filter (where type = 'Evicted' and status = 'False')
+            < min(first_at) filter (where type = 'Evicted' and status = 'True'),
+            false
+        )::int as evictions,
         count(*) filter (where type = 'Evicted') as eviction_conditions
     from kueue_transition
     group by workload

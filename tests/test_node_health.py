@@ -70,6 +70,13 @@ def test_complaints_before_a_log_are_skipped(tmp_path: Path) -> None:
     assert [draft.files[0].raw_path for draft in NVIDIA_SMI.drafts(tmp_path / "tree")] == ["log.xml"]
 
 
+def test_a_log_whose_beginning_is_damaged_is_told(tmp_path: Path) -> None:
+    logs = smi.log(smi.gpu(1)) + smi.log(smi.gpu(2)).replace("<nvidia_smi_log>", "<nvidia_smi_lo>") + smi.log(smi.gpu(3))
+    rows = smi_rows(tmp_path, logs)
+    assert codes(rows) == {"malformed-xml": 1}
+    assert {row["gpu_uuid"] for row in rows["nvidia_smi_entry"]} == {None, "GPU-00000000-1", "GPU-00000000-3"}
+
+
 def test_entities_are_never_unfolded(tmp_path: Path) -> None:
     bomb = '<!DOCTYPE nvidia_smi_log [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
     text = smi.log(smi.gpu(1)).replace('<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">', bomb)

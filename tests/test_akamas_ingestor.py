@@ -44,6 +44,17 @@ def test_trials_parameters_and_points_land(tmp_path: Path) -> None:
     assert json.loads(place(samples[1], tmp_path / "stored"))["value"] == samples[1]["value"]
 
 
+def test_labels_that_a_query_keeps_tell_series_apart(tmp_path: Path) -> None:
+    """Two GPUs of one component are two series: 300 W and 100 W are not one that goes up and down."""
+    points = [point | {"labels": point["labels"] | {"gpu": gpu}, "value": watts} for gpu, watts in (("0", 300), ("1", 100)) for point in sample.points("gpu_power_usage")]
+    sample.write_all(tmp_path / "tree")
+    (tmp_path / "tree/metrics-gpu-gpu_power_usage.json").write_text(json.dumps(points))
+    rows = AKAMAS.rows(tmp_path / "tree", tmp_path / "stored")
+    series = {row["series_number"]: json.loads(row["labels"])["gpu"] for row in rows["telemetry_series"] if row["metric"] == "gpu_power_usage"}
+    found = {(series[row["series_number"]], row["value"]) for row in rows["telemetry_sample"] if row["series_number"] in series}
+    assert found == {("0", 300), ("1", 100)} and codes(rows) == {}
+
+
 def test_windows_have_the_means_of_the_study(tmp_path: Path) -> None:
     sample.write_all(tmp_path / "tree")
     warehouse = built(tmp_path / "tree", tmp_path / "project")

@@ -114,3 +114,22 @@ def test_places_in_yaml_that_is_not_ascii(tmp_path: Path) -> None:
     for row, name in zip(rows["kubernetes_node"], ("größe", "näher"), strict=True):
         text = place(row, tmp_path / "stored").decode()
         assert text.startswith("apiVersion: v1") and f"name: {name}\n" in text
+
+
+@pytest.mark.parametrize("kind", ["documents", "lines", "watch events"])
+def test_objects_that_were_watched_are_all_read(tmp_path: Path, kind: str) -> None:
+    """kubectl get --watch -o json prints a document after another; with --output-watch-events, as the API does, each with its type."""
+    events = sample.EVENTS["items"]
+    if kind == "documents":
+        text = "".join(json.dumps(event, indent=4) + "\n" for event in events)
+    else:
+        text = "".join(json.dumps({"type": "ADDED", "object": event} if kind == "watch events" else event) + "\n" for event in events)
+    rows = rows_of(tmp_path, "events.jsonl" if kind == "lines" else "events.json", text)
+    assert [row["reason"] for row in rows["kubernetes_event"]] == [event["reason"] for event in events] and codes(rows) == {}
+    assert all(json.loads(place(row, tmp_path / "stored")) for row in rows["kubernetes_event"])
+
+
+def test_a_watch_that_was_cut_keeps_what_came_before(tmp_path: Path) -> None:
+    first, second, *_ = (json.dumps(event, indent=4) for event in sample.EVENTS["items"])
+    rows = rows_of(tmp_path, "events.json", f"{first}\n{second[:-20]}")
+    assert len(rows["kubernetes_event"]) == 1 and codes(rows) == {"malformed-json": 1}

@@ -76,6 +76,20 @@ def test_what_cannot_be_is_told(tmp_path: Path, before: str, after: str, code: s
     assert {row["key"] for row in rows["nvidia_smi_entry"]} >= {"timestamp", "product_name"}
 
 
+def test_complaints_before_a_log_are_skipped(tmp_path: Path) -> None:
+    rows = smi_rows(tmp_path, "Unable to determine the device handle for GPU0000:1B:00.0: Unknown Error\n\n" + smi.log(smi.gpu(1)))
+    assert {row["gpu_uuid"] for row in rows["nvidia_smi_entry"]} == {None, "GPU-00000000-1"} and codes(rows) == {}
+    (tmp_path / "tree/test.py").write_text("XML = ''\n" + smi.log(smi.gpu(1)))
+    assert [draft.files[0].raw_path for draft in NVIDIA_SMI.drafts(tmp_path / "tree")] == ["log.xml"]
+
+
+def test_a_log_whose_beginning_is_damaged_is_told(tmp_path: Path) -> None:
+    logs = smi.log(smi.gpu(1)) + smi.log(smi.gpu(2)).replace("<nvidia_smi_log>", "<nvidia_smi_lo>") + smi.log(smi.gpu(3))
+    rows = smi_rows(tmp_path, logs)
+    assert codes(rows) == {"malformed-xml": 1}
+    assert {row["gpu_uuid"] for row in rows["nvidia_smi_entry"]} == {None, "GPU-00000000-1", "GPU-00000000-3"}
+
+
 def test_entities_are_never_unfolded(tmp_path: Path) -> None:
     bomb = '<!DOCTYPE nvidia_smi_log [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
     text = smi.log(smi.gpu(1)).replace('<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">', bomb)
@@ -120,7 +134,13 @@ _BAD: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         health.interfaces(eth2={"main": None, "flags": ["UP", "LOWER_UP"]}),
         [("interface-bond", "eth2", "stated"), ("interface-flags", "eth2", "inferred")],
     ),
+    # The kernel's -1 is no speed (https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-net).
+    "no-speed": (health.interfaces(eth1={"operstate": "DOWN", "speed": "-1"}), [("interface-down", "eth1", "stated")]),
     "links": (health.links(), []),
+    "second-port": (
+        health.links() | {"/sys/bus/pci/devices/0000:41:00.0/infiniband/mlx5_0/ports/2/state": "1: DOWN\n"},
+        [("infiniband-down", "mlx5_0/ports/2", "stated")],
+    ),
     "downlink": (health.links(speed="8 GT/s"), [("pcie-degraded", "0000:41:00.0", "inferred")]),
     "no-drive": (health.links(nvme_width=None), [("pcie-missing", "0000:42:00.0", "inferred")]),
 }

@@ -53,6 +53,43 @@ def test_kernels_of_nsys(tmp_path: Path) -> None:
     assert second["kind"] == "communication" and place(second, tmp_path / "stored").startswith(b"28.5,2850000,15,")
 
 
+def test_a_kernel_with_several_grids_is_one(tmp_path: Path) -> None:
+    """cuda_gpu_kern_gb_sum, and gpukernsum of 2022, have a row for each grid and block of a kernel."""
+    text = (
+        "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),GridXYZ,BlockXYZ,Name\n"
+        "60.0,6000,3,2000,2000,1000,3000,1,  64    1    1, 128    1    1,gemm\n30.0,3000,1,3000,3000,3000,3000,0,1 1 1,32 1 1,norm\n"
+        "10.0,1000,2,500,500,400,600,1,   8    1    1, 128    1    1,gemm\n"
+    )
+    kernels, issues = of_text(tmp_path, text)
+    assert [(row["kernel"], row["launch_count"], row["total_s"], row["longest_s"]) for row in kernels] == [
+        ("gemm", 5, pytest.approx(7e-6), pytest.approx(3e-6)), ("norm", 1, pytest.approx(3e-6), pytest.approx(3e-6)),
+    ]
+    stated = place(kernels[0], tmp_path / "stored")
+    assert stated.startswith(b"60.0,6000,") and stated.endswith(b"128    1    1,gemm") and issues == {}
+
+
+def test_what_is_no_kernel_is_left_out(tmp_path: Path) -> None:
+    """cuda_api_gpu_sum lists calls of the API, too; mpi_event_sum has the columns of a summary of kernels, and Source."""
+    summary = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),"
+    mixed = (
+        f"{summary}Category,Operation\n50.0,5000,1,5000,5000,5000,5000,0,CUDA_API,cudaLaunchKernel\n"
+        "30.0,3000,1,3000,3000,3000,3000,0,CUDA_KERNEL,gemm\n20.0,2000,1,2000,2000,2000,2000,0,MEMORY_OPER,[CUDA memcpy Host-to-Device]\n\n"
+    )
+    mpi = f"{summary}Source,Name\n100.0,9000,4,2250,2250,2250,2250,0,MPI_COLLECTIVES_EVENTS,MPI_Allreduce\n"
+    kernels, issues = of_text(tmp_path, mixed + mpi)
+    assert [(row["kernel"], row["kind"]) for row in kernels] == [("gemm", "compute"), ("[CUDA memcpy Host-to-Device]", "memory")] and issues == {}
+    (tmp_path / "tree/profile.csv").write_text(mpi)
+    assert NSIGHT.drafts(tmp_path / "tree") == []
+
+
+def test_single_metrics_of_ncu_have_their_own_names(tmp_path: Path) -> None:
+    """`ncu --metrics gpu__time_duration.sum --csv` prints the details page with the section Command line profiler metrics."""
+    header = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Section Name","Metric Name","Metric Unit","Metric Value"'
+    row = '"{}","7","app","127.0.0.1","gemm","1","7","Command line profiler metrics","gpu__time_duration.sum","nsecond","{}"'
+    (kernel,), issues = of_text(tmp_path, "\n".join([header, row.format(0, "1,200"), row.format(1, "800"), ""]))
+    assert (kernel["launch_count"], kernel["total_s"], issues) == (2, pytest.approx(2e-6), {})
+
+
 @pytest.mark.parametrize(("unit", "total"), [("ns", 6.15e-3), ("us", 6.15), ("ms", 6150), ("fortnights", None)])
 def test_times_of_nsys_are_in_the_header_s_unit(tmp_path: Path, unit: str, total: float | None) -> None:
     kernels, issues = of_text(tmp_path, sample.KERNELS.replace("(ns)", f"({unit})"))

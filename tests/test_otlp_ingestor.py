@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,6 +29,22 @@ def test_documents_and_lines_are_spans_with_their_bytes(tmp_path: Path) -> None:
     failed = next(row for row in spans.values() if row["status"])
     assert (failed["status"], failed["status_message"], failed["raw_path"]) == ("STATUS_CODE_ERROR", "out of memory", "exported.jsonl")
     assert json.loads(place(failed, tmp_path / "stored"))["status"]["message"] == "out of memory"
+
+
+def test_identifiers_of_other_writers_are_the_same(tmp_path: Path) -> None:
+    """Base64, as a plain conversion of protobuf writes bytes, is the same span; zeros are no parent."""
+    trace, span = bytes.fromhex("5b8efff798038103d269b633813fc60c"), bytes.fromhex("eee19b7ec3c1b174")
+    encoded = {"traceId": b64encode(trace).decode(), "spanId": b64encode(span).decode(), "parentSpanId": b64encode(span).decode()}
+    spans = [
+        sample.span(1, sample.START, 0.5) | encoded, sample.span(2, sample.START, 0.5) | {"parentSpanId": "0" * 16},
+        sample.span(3, sample.START, 0.5) | {"traceId": "run/7"},
+    ]
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/t.json").write_text(json.dumps(sample.document(*spans)))
+    rows = OTLP.rows(tmp_path / "tree", tmp_path / "stored")
+    first, second, third = rows["otlp_span"]
+    assert (first["trace_id"], first["span_id"], first["parent_span_id"]) == (trace.hex(), span.hex(), span.hex())
+    assert (second["parent_span_id"], third["trace_id"]) == (None, "run/7") and codes(rows) == {"malformed-identifier": 1}
 
 
 def test_times_that_cannot_be_are_told(tmp_path: Path) -> None:

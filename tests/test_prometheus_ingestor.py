@@ -150,3 +150,64 @@ def test_other_files_are_not_metrics(tmp_path: Path) -> None:
     for name, text in {"a.py": "# TYPE is a word\nx = {1}\n", "b.json": '{"result": []}', "c.md": "# HELP\n\ntext\n", "d.txt": "up 1\n"}.items():
         (tmp_path / name).write_text(text)
     assert PROMETHEUS.drafts(tmp_path) == []
+
+
+def answer_of(result: list[dict[str, Any]], **more: Any) -> str:
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}, **more})
+
+
+def test_an_answer_says_what_may_be_missing_from_it(tmp_path: Path) -> None:
+    """https://prometheus.io/docs/prometheus/latest/querying/api/: error, warnings and infos stand beside the data. isPartial is VictoriaMetrics'."""
+    series = {"metric": {"__name__": "up"}, "values": [[1795168800, "1"]]}
+    (tmp_path / "tree").mkdir()
+    more = {"isPartial": True, "errorType": "timeout", "error": "query timed out", "warnings": ["a store did not answer", "b"], "infos": ["not a counter"]}
+    (tmp_path / "tree" / "a.json").write_text(answer_of([series], **more))
+    rows = PROMETHEUS.rows(tmp_path / "tree", tmp_path / "stored")
+    assert [row["value"] for row in rows["telemetry_sample"]] == [1]
+    found = {(row["code"], row["severity"], row["message"].partition(",")[0]) for row in rows[ISSUE_TABLE]}
+    assert found == {
+        ("query-error", "error", "query timed out"), ("query-warning", "warning", "a store did not answer"), ("query-warning", "warning", "b"),
+        ("query-info", "note", "not a counter"), ("partial-answer", "warning", "not all storage nodes answered"),
+    }
+
+
+def test_native_histograms_of_an_answer_have_count_and_sum(tmp_path: Path) -> None:
+    histogram = {"count": "12", "sum": "3.5", "buckets": [[0, "0.1", "0.2", "12"]]}
+    (tmp_path / "tree").mkdir()
+    ranged = {"metric": {"__name__": "latency_seconds", "code": "200"}, "histograms": [[1795168800, histogram], [1795168815, "broken"]]}
+    instant = {"metric": {"__name__": "latency_seconds", "code": "500"}, "histogram": [1795168800, histogram]}
+    (tmp_path / "tree" / "a.json").write_text(answer_of([ranged, instant]))
+    rows = PROMETHEUS.rows(tmp_path / "tree", tmp_path / "stored")
+    series = {row["series_number"]: (row["metric"], json.loads(row["labels"])["code"]) for row in rows["telemetry_series"]}
+    assert [(series[row["series_number"]], row["value"]) for row in rows["telemetry_sample"]] == [
+        (("latency_seconds_count", "200"), 12), (("latency_seconds_sum", "200"), 3.5),
+        (("latency_seconds_count", "500"), 12), (("latency_seconds_sum", "500"), 3.5),
+    ]
+    assert [(row["count"], row["sum"], json.loads(row["document"])) for row in rows["telemetry_histogram"]] == [(12, 3.5, histogram)] * 2
+    assert codes(rows) == {"malformed-sample": 2}
+
+
+def test_openmetrics_that_lost_its_end_has_no_times(tmp_path: Path) -> None:
+    """OpenMetrics has seconds and ends with # EOF; the older format has milliseconds. Without the end 1795168800.5 would be January 1970."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.prom").write_text("# TYPE up gauge\nup 1 1795168800.5\nup 1 1795168815.5\nup 1 1795168830500\n")
+    rows = PROMETHEUS.rows(tmp_path / "tree", tmp_path / "stored")
+    start = sample.START.replace(microsecond=500_000)
+    assert [row["sampled_at"] for row in rows["telemetry_sample"]] == [None, None, start + timedelta(seconds=30)]
+    assert codes(rows) == {"time-unit-unknown": 1}
+
+
+@pytest.mark.parametrize("kind", ["answer", "export"])
+def test_parts_of_a_range_are_read_in_the_order_of_time(tmp_path: Path, kind: str) -> None:
+    """power-10 comes after power-2, and the increase from one part to the next is not lost."""
+    (tmp_path / "tree").mkdir()
+    for part in range(1, 12):
+        times = [1795168800 + 60 * part + second for second in (0, 30)]
+        if kind == "answer":
+            text = answer_of([{"metric": {"__name__": "joules_total"}, "values": [[time, str(time)] for time in times]}])
+        else:
+            text = json.dumps({"metric": {"__name__": "joules_total"}, "values": times, "timestamps": [1000 * time for time in times]}) + "\n"
+        (tmp_path / "tree" / f"power-{part}.json").write_text(text)
+    rows = PROMETHEUS.rows(tmp_path / "tree", tmp_path / "stored")
+    increases = [row["value"] - row["previous_value"] for row in rows["telemetry_sample"] if row["previous_value"] is not None]
+    assert increases == [30] * 21 and codes(rows) == {}

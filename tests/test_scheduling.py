@@ -130,15 +130,28 @@ def test_snapshots_of_a_workload_are_merged(tmp_path: Path) -> None:
     assert [tuple(event.values()) for event in events] == [("Evicted", at(8, 30), "eviction"), ("Preempted", at(8, 30), "preemption")]
 
 
+def test_an_eviction_before_the_first_snapshot_is_not_forgotten(tmp_path: Path) -> None:
+    """The second attempt, and its eviction: Evicted was False at 09:10, so there was an eviction before, and no first wait is known."""
+    again = (kueue.condition("QuotaReserved", "False", "10:00:01", "Pending"), kueue.condition("Evicted", "True", "10:00:00", "Preempted"))
+    kueue.write_yaml(tmp_path / "e/a.yaml", kueue.workload(*kueue.AGAIN, version=300))
+    kueue.write_yaml(tmp_path / "e/b.yaml", kueue.workload(*again, version=400))
+    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select * from scheduler_job_fact")
+    assert (job["queue_wait_s"], job["admission_wait_s"], job["is_history_lost"], job["evictions"]) == (None, None, True, 2)
+
+
 @pytest.mark.parametrize(
     ("conditions", "state", "reason"),
     [
         (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
         ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
         ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
+        # Admitted again in the second of its reservation: Kueue sets Evicted and Preempted to False where they stand, last in the list.
+        (kueue.READMITTED, "admitted", "Admitted"), ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "09:12:00")), "running", "PodsReady"),
+        ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "08:02:00")), "admitted", "Admitted"),  # of the attempt before
+        ((*kueue.EVICTED, kueue.condition("Requeued", "True", "08:31:00", "BackoffFinished")), "pending", "BackoffFinished"),
     ],
 )
-def test_the_last_condition_is_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
+def test_the_conditions_decide_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
     kueue.write_yaml(tmp_path / "e/w.yaml", kueue.workload(*conditions))
     (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select state, state_reason from scheduler_job_fact")
     assert tuple(job.values()) == (state, reason)
@@ -161,6 +174,52 @@ def test_a_job_in_several_outputs_is_one(tmp_path: Path) -> None:
     assert (cancelled["scheduler_run_id"], cancelled["displayed_id"], cancelled["started_at"], cancelled["queue_wait_s"]) == ("510", "502_7", None, None)
     nodes = sql("select node_name, started_at, ended_at from staging.scheduler_allocation order by node_name")
     assert [(row["node_name"], row["ended_at"]) for row in nodes] == [("n08", at(1, 10, 40)), ("n09", at(1, 10, 40)), ("n10", at(1, 10, 40))]
+
+
+def test_accounting_as_json_has_the_waits_of_accounting(tmp_path: Path) -> None:
+    """Submitted at 21:20:00 UTC and started 600 s later; a job that waits has no start, and nothing says how often one without a submission began."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/sacct.json").write_text(json.dumps(slurm.SACCT_JSON))
+    (tmp_path / "e/bare.txt").write_text("JobID|State|NodeList\n977|COMPLETED|n01\n")
+    sql = sql_of(tmp_path / "p", tmp_path / "e")
+    bare, pending, job = sorted(sql("select * from scheduler_job_fact"), key=lambda row: row["displayed_id"], reverse=True)
+    start = datetime(2026, 3, 1, 21, 30, tzinfo=UTC)
+    assert (job["scheduler_run_id"], job["displayed_id"], job["cluster"], job["state"]) == ("801", "800_7", "c1", "COMPLETED")
+    assert (job["queue_wait_s"], job["started_at"], job["is_zone_assumed"], job["gpu_count"]) == (600, start, False, 16)
+    assert (job["node_count"], job["exit_code"], job["evictions"], job["user_name"]) == (2, 1, 0, "ada")
+    assert (pending["state"], pending["queue_wait_s"], pending["nodes"]) == ("PENDING", None, None)
+    assert (bare["queue_wait_s"], bare["evictions"]) == (None, None)
+    assert [row["node_name"] for row in sql("from staging.scheduler_allocation where scheduler_run_id = '801' order by node_name")] == ["n01", "n02"]
+
+
+@pytest.mark.parametrize(("submitted", "state", "wait", "evictions"), [(1772400000, "COMPLETED", 600, 0), (1772407201, "RUNNING", 599, 1)])
+def test_local_time_is_no_other_attempt(tmp_path: Path, submitted: int, state: str, wait: int, evictions: int) -> None:
+    """squeue states 21:20 UTC, sacct on a machine two hours ahead 23:20: one submission, which waited 600 s. 23:20:01 UTC is another one."""
+    times = {"submit_time": slurm.number(submitted), "start_time": slurm.number(submitted + wait)}
+    running = slurm.SQUEUE["jobs"][0] | {"restart_cnt": 0} | times
+    local = {"Submit": "2026-03-01T23:20:00", "Eligible": "2026-03-01T23:20:00", "Start": "2026-03-01T23:30:00", "End": "2026-03-02T00:30:00"}
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/squeue.json").write_text(json.dumps(slurm.SQUEUE | {"jobs": [running]}))
+    (tmp_path / "e/sacct.txt").write_text(slurm.sacct(slurm.JOB | local | {"JobID": "701", "JobIDRaw": "701"}))
+    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select * from scheduler_job_fact")
+    assert (job["state"], job["queue_wait_s"], job["evictions"], job["is_zone_assumed"]) == (state, wait, evictions, state == "COMPLETED")
+
+
+def test_nodes_of_several_listings_are_counted_once(tmp_path: Path) -> None:
+    """sinfo in a loop, and nodes with their partition in one output: two nodes are two. A node that saves power is not down."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/loop.txt").write_text(slurm.TABLE + slurm.TABLE)
+    (tmp_path / "e/scontrol.txt").write_text(slurm.CLOUD)
+    sql = sql_of(tmp_path / "p", tmp_path / "e")
+    found = sql("from scheduler_queue_fact order by raw_path, queue, raw_offset")
+    assert [(row["queue"], row["node_count"], row["mixed_nodes"], row["drained_nodes"], row["idle_nodes"], row["down_nodes"]) for row in found] == [
+        ("cpu", 4, 0, 0, 4, 0), ("cpu", 4, 0, 0, 4, 0), ("gpu", 9, 7, 2, 0, 0), ("gpu", 9, 7, 2, 0, 0), ("cloud", 2, 0, 1, 1, 0),
+    ]
+    assert found[-1]["nominal_quota"] == 16
+    assert {row["node_name"]: (row["state"], row["is_ready"]) for row in sql("from node_state_fact")} == {
+        "p01": ("IDLE+CLOUD+POWERED_DOWN", True), "p02": ("DOWN+DRAIN", False),
+    }
+    assert [(row["code"], row["node_name"]) for row in sql("from cluster_event_fact")] == [("NODE_DRAIN", "p02")]
 
 
 def test_a_negative_wait_is_an_issue(tmp_path: Path) -> None:

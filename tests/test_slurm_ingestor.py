@@ -109,6 +109,19 @@ def test_what_cannot_be_is_told(tmp_path: Path, changes: dict[str, str], code: s
     assert column is None or rows["slurm_job"][0][column] is None
 
 
+def test_output_of_several_calls_has_one_header_each(tmp_path: Path) -> None:
+    text = sample.sacct(sample.JOB) + sample.sacct(sample.JOB | {"JobID": "504", "JobIDRaw": "504"})
+    rows = rows_of(tmp_path, "a.txt", text)
+    assert [row["job_id"] for row in rows["slurm_job"]] == ["501", "504"] and codes(rows) == {}
+
+
+def test_seconds_of_the_epoch_have_a_zone(tmp_path: Path) -> None:
+    """SLURM_TIME_FORMAT=%s (sacct's manual, ENVIRONMENT VARIABLES)."""
+    rows = rows_of(tmp_path, "a.txt", sample.sacct(sample.JOB | dict.fromkeys(("Submit", "Eligible", "Start", "End"), "1772400000")))
+    (job,) = rows["slurm_job"]
+    assert (job["started_at"], job["is_zone_assumed"], codes(rows)) == (at(2026, 3, 1, 21, 20), False, {})
+
+
 def test_a_stated_zone_is_not_assumed(tmp_path: Path) -> None:
     moments = {name: f"2026-03-01T10:0{index}:00+0200" for index, name in enumerate(("Submit", "Eligible", "Start", "End"))}
     (job,) = rows_of(tmp_path, "a.txt", sample.sacct(sample.JOB | moments))["slurm_job"]

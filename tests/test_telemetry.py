@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import nvidia_smi as smi
+from samples import nvidia_smi
 from samples import prometheus as sample
 from samples.recording import write_recording
 from standard import standard_project
@@ -165,6 +165,37 @@ def test_an_xid_is_of_the_run_in_which_it_appeared(tmp_path: Path) -> None:
     assert {(row["gpu_uuid"], row["name"], row["xid_class"]) for row in rows} == {(sample.GPUS[1], "GPU has fallen off the bus", "hardware")}
 
 
+def test_an_xid_is_told_apart_from_one_that_was_there(tmp_path: Path) -> None:
+    """A lost sample hides nothing; a code that came across the run's start may be of either side; one that comes back is new."""
+    shown = {"lost": [(-20, 79), (-10, "NaN"), (10, 79)], "across": [(-10, 0), (5, 31)], "back": [(-10, 79), (5, 79), (10, 31), (20, 79)]}
+    scrapes = []
+    for target, samples in shown.items():
+        for second, value in samples:
+            labels = f'gpu="0",UUID="GPU-{target}",Hostname="{target}"'
+            scrapes.append((target, second, f"# TYPE DCGM_FI_DEV_XID_ERRORS gauge\nDCGM_FI_DEV_XID_ERRORS{{{labels}}} {value}\n"))
+    rows = built(tmp_path, scrapes, *((target, 0, 60, target, None, None) for target in shown)).sql("from gpu_xid_event order by run_id, code").to_pylist()
+    at = {second: sample.START + timedelta(seconds=second) for second in (5, 10, 20)}
+    assert [(row["run_id"], row["code"], row["certainty"], row["first_seen_at"], row["not_before_at"]) for row in rows] == [
+        ("across", 31, "unknown", at[5], None), ("back", 31, "in run", at[10], at[5]), ("back", 79, "in run", at[20], at[10]),
+        ("lost", 79, "pre-existing", at[10], None),
+    ]
+
+
+def test_a_sample_without_a_value_loses_no_increase_and_covers_nothing(tmp_path: Path) -> None:
+    """400 W for 120 s are 48 kJ, whether or not a sample of the counter is lost. Samples of power that are lost for 60 s leave 60 s covered."""
+    labels = 'gpu="0",UUID="GPU-a",Hostname="gpu01"'
+    scrapes = [
+        ("gpu01", second, f"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{labels}}} {'NaN' if second == 60 else second * 400_000}\n"
+         f"DCGM_FI_DEV_POWER_USAGE{{{labels}}} {'NaN' if 60 <= second <= 100 else 400}\n")
+        for second in range(0, 121, 10)
+    ]
+    rows = slices(tmp_path, scrapes, ("r", 0, 120, "gpu01", None, None))
+    (energy,), (power,) = of(rows, "gpu_energy_j"), of(rows, "gpu_power_w")
+    assert (energy["value_delta"], energy["coverage_pct"], energy["largest_gap_s"], energy["is_supported"]) == (pytest.approx(48_000), 100, 20, True)
+    assert (power["value_mean"], power["value_integral"], power["coverage_pct"]) == (400, pytest.approx(24_000), pytest.approx(50))
+    assert (power["largest_gap_s"], power["sampling_interval_s"], power["is_supported"]) == (60, 10, False)
+
+
 def test_energy_throttling_and_hours_of_a_runs_gpus(tmp_path: Path) -> None:
     found = built(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
     (energy,) = found.sql("from run_energy").to_pylist()
@@ -191,8 +222,8 @@ def test_a_recorded_run_has_the_metrics_of_the_gpus_that_were_recorded_with_it(t
     run.write_text(json.dumps(json.loads(run.read_text()) | times))
     # The log does not name its node. The second GPU is not of the run.
     (tmp_path / "tree/smi.xml").write_text(
-        smi.log(smi.gpu(1, is_active="Not Active", capped_us=1_000_000), smi.gpu(2))
-        + smi.log(smi.gpu(1, is_active="Active", capped_us=6_000_000), smi.gpu(2), at="Mon Mar  2 08:20:15 2026")
+        nvidia_smi.log(nvidia_smi.gpu(1, is_active="Not Active", capped_us=1_000_000), nvidia_smi.gpu(2))
+        + nvidia_smi.log(nvidia_smi.gpu(1, is_active="Active", capped_us=6_000_000), nvidia_smi.gpu(2), at="Mon Mar  2 08:20:15 2026")
     )
     ingest(plan_ingest(tmp_path / "tree", load_ingestors(project).values()), open_store(project), "evidence")
     assert not build(project).damaged
@@ -219,3 +250,48 @@ def test_a_run_is_where_its_scheduler_put_its_job(tmp_path: Path) -> None:
     rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"), ("later", 100, 120, None, None, "4711"), ("other", 0, 60, None, None, "4712"))
     assert {(row["run_id"], row["join_method"], row["join_confidence"]) for row in rows} == {("r", "allocation", "place")}
     assert {row["gpu_uuid"] for row in of(rows, "gpu_power_w")} == set(sample.GPUS)
+
+
+@pytest.mark.parametrize(("tres", "is_shared"), [("gres/gpu=1", True), ("cpu=8", False)])
+def test_gpus_of_a_node_with_two_jobs_cannot_be_told_apart(tmp_path: Path, tres: str, is_shared: bool) -> None:
+    """Each job has one of the node's two GPUs, and nothing says which. A job without GPUs takes none of their power."""
+    other = f"4712|other|gpu|COMPLETED|2026-11-20T09:50:00|2026-11-20T09:59:00|2026-11-20T10:01:30|gpu01|{tres}\n"
+    before = "4700|before|gpu|COMPLETED|2026-11-20T09:00:00|2026-11-20T09:00:00|2026-11-20T09:58:00|gpu01|gres/gpu=1\n"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/sacct.txt").write_text(SACCT + other + before)
+    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"))
+    assert [row["is_ambiguous"] for row in of(rows, "gpu_power_w")] == [is_shared] * 2
+
+
+def test_throttling_by_the_driver_s_own_counters(tmp_path: Path) -> None:
+    """Since driver 570 nvidia-smi counts microseconds by reason: 3 s within 10 s are 30 %."""
+    (tmp_path / "tree").mkdir()
+    logs = [nvidia_smi.log(nvidia_smi.gpu(1, capped_us=power_cap), at=at) for power_cap, at in ((5_000_000, "10:00:05"), (8_000_000, "10:00:15"))]
+    (tmp_path / "tree/smi.xml").write_text("".join(logs).replace("10:00", "Fri Nov 20 10:00").replace(":05<", ":05 2026<").replace(":15<", ":15 2026<"))
+    found = built(tmp_path, [], ("r", 5, 15, None, "GPU-00000000-1", None))
+    (row,) = found.sql("from gpu_throttling where throttled_s is not null").to_pylist()  # the other reason is N/A
+    assert (row["reason"], row["throttled_s"], row["share_pct"], row["gpu_uuid"]) == ("power_cap", pytest.approx(3), pytest.approx(30), "GPU-00000000-1")
+
+
+def test_a_gpu_whose_series_changes_its_labels_is_one_gpu(tmp_path: Path) -> None:
+    """dcgm-exporter names the pod on a GPU: the series without a pod ends when one comes. One GPU for 120 s is 120 GPU-seconds, idle for 60."""
+    scrapes = []
+    for second in range(0, 121, 10):
+        labels = 'gpu="0",UUID="GPU-a",Hostname="gpu01"' + (',pod="train-0"' if second >= 20 else "")
+        scrapes.append(("gpu01", second, f"DCGM_FI_DEV_GPU_UTIL{{{labels}}} {90 if second >= 70 else 0}\nDCGM_FI_DEV_POWER_USAGE{{{labels}}} 400\n"))
+    found = built(tmp_path, scrapes, ("r", 0, 120, "gpu01", None, None))
+    (hours,) = found.sql("from gpu_hours").to_pylist()
+    assert (hours["gpu_count"], hours["sampled_gpu_hours"], hours["idle_gpu_hours"]) == (1, pytest.approx(120 / 3600), pytest.approx(60 / 3600))
+    (energy,) = found.sql("from run_energy").to_pylist()
+    assert (energy["sampled_gpu_count"], energy["gpu_power_w"], energy["energy_by_integration_j"]) == (1, 400, pytest.approx(40_000))
+
+
+def test_a_job_number_of_two_clusters_is_no_place(tmp_path: Path) -> None:
+    """Job 4711 ran on gpu01 of one cluster and on gpu02 of another, at the same time. The task of an array is known by its own name."""
+    header, job = SACCT.strip().replace("AllocTRES", "AllocTRES|JobIDRaw|Cluster").splitlines()
+    (tmp_path / "tree").mkdir()
+    task = job.replace("4711", "4800_3").replace("gpu01", "gpu02")
+    (tmp_path / "tree/sacct.txt").write_text(f"{header}\n{job}|4711|a\n{job.replace('gpu01', 'gpu02')}|4711|b\n{task}|4803|a\n")
+    scrapes = [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(0, 61, 15))]
+    rows = slices(tmp_path, scrapes, ("r", 0, 60, None, None, "4711"), ("task", 0, 60, None, None, "4800_3"))
+    assert {(row["run_id"], row["node_name"]) for row in rows} == {("task", "gpu02")}

@@ -153,7 +153,7 @@ def _queries(data: Data, report: Report) -> dict[str, str]:
 
 def _points(data: Data, raw_path: str, series: Series, queries: Mapping[str, str], report: Report) -> None:
     """The points of one file. A point that belongs to several trials is a sample of each."""
-    numbers: dict[tuple[str | None, str, str], int] = {}
+    numbers: dict[tuple[str | None, str, tuple[tuple[str, str], ...]], int] = {}
     rows: list[tuple[int, int, float, int, int]] = []
     with JsonStream(data, report) as stream:
         for offset, length, record in stream.objects():
@@ -165,7 +165,7 @@ def _points(data: Data, raw_path: str, series: Series, queries: Mapping[str, str
                 continue
             labels = {key: str(text) for key, text in record.within("labels").values.items() if isinstance(text, (str, int, float))}
             for run in _runs(record):
-                key = run, metric, labels.get("componentId", labels.get("componentName", ""))
+                key = run, metric, tuple(sorted(labels.items()))  # a study may keep a query's labels, such as the GPU
                 if key not in numbers:
                     query = queries.get(metric)
                     numbers[key] = series.add(

@@ -19,7 +19,7 @@ from warehouse.landing.readers.text import Data, Place, Report, clean, is_non_fi
 from warehouse.landing.rows import RowBuffer
 
 _PCI = re.compile(r"/sys/class/pci_bus/[^/]+/device/([^/]+)/(current_link_(?:speed|width))")
-_PORT = re.compile(r"/sys/.*/infiniband/([^/]+)/(?:ports/\d+/(state|phys_state|rate)|(node_desc))")
+_PORT = re.compile(r"/sys/.*/infiniband/([^/]+(?:/ports/(?!1/)\d+)?)/(?:(?:ports/1/)?(state|phys_state|rate)|(node_desc))")
 _NET = re.compile(r"/sys/.*/net/([^/]+)/(operstate|mtu|speed|carrier)")
 _PATHS = (("pci", _PCI), ("infiniband", _PORT), ("interface", _NET))
 # What a manifest or capture states of a device, by its key there, and the name it lands under.

@@ -9,8 +9,9 @@ from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
 NCU, NSYS = "ncu", "nsys"
 NCU_HEADER = re.compile(rb'(?m)^(?:\xef\xbb\xbf)?"ID","Process ID","Process Name",(?:"[^"\n]*",)*"Kernel Name",')
-NSYS_HEADER = re.compile(
-    rb'(?m)^(?:\xef\xbb\xbf)?"?Time ?\(%\)"?,"?Total Time(?: \([a-z]+\))?"?,"?Instances"?,[^\n]*(?<![^",])(?:Name|Operation)"?\r?$'
+NSYS_HEADER = re.compile(  # mpi_event_sum has these columns and Source
+    rb'(?m)^(?:\xef\xbb\xbf)?(?![^\n]*,"?Source"?,)"?Time ?\(%\)"?,"?Total Time(?: \([a-z]+\))?"?,"?Instances"?,[^\n]*'
+    rb'(?<![^",])(?:Name|Operation)"?\r?$'
 )
 _NAME = re.compile(r".*\.(?:csv|txt|log|out)|[^.]+", re.IGNORECASE | re.DOTALL)
 _HEAD_BYTES = 1 << 18  # a program may print before its first kernel is measured

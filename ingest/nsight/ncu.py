@@ -84,7 +84,7 @@ def _is_short(header: list[str], cells: list[str]) -> bool:
 
 def _details(profile: Profile, row: dict[str, str], report: Report, line: Line) -> None:
     launch = profile.add(row)
-    name = _DETAILS.get((row.get("Section Name", ""), row["Metric Name"]))
+    name = _DETAILS.get((row.get("Section Name", ""), row["Metric Name"])) or _RAW.get(row["Metric Name"])  # the latter of ncu --metrics
     if launch is not None and name is not None:
         _set(launch, name, row.get("Metric Unit", ""), row.get("Metric Value", ""), report, line)
 

@@ -6,7 +6,7 @@ Only `Bundle.map` may raise here (tampered or missing bytes); everything else be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +24,8 @@ _COMMUNICATION = re.compile(r"nccl|rccl|nvshmem|deep_ep::", re.IGNORECASE)
 _MEMORY = re.compile(r"\[CUDA mem(?:cpy|set)", re.IGNORECASE)
 _TOTAL = re.compile(r"Total Time(?: \(([a-z]+)\))?")
 _LONGEST = ("Max", "Maximum")
+_NOT_ON_GPU = frozenset({"CUDA_API"})  # cuda_api_gpu_sum lists calls of the API between kernels and copies
+_OTHER_REPORT = frozenset({"Source"})  # mpi_event_sum has the columns of a kernel summary, and this one
 
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -71,14 +73,16 @@ def _kernels_of_launches(profile: ncu.Profile) -> list[dict[str, Any]]:
 
 def _kernels_of_summary(data: Data, report: Report) -> list[tuple[int, int, dict[str, Any]]]:
     """Offset, length and columns of each."""
-    found: list[tuple[int, int, dict[str, Any]]] = []
+    found: list[tuple[int, int, int, dict[str, Any]]] = []
     header: list[str] = []
     factor: float | None = None
+    report_number = 0
     for row in rows(data, report):
         total = _TOTAL.fullmatch(row.cells[1]) if len(row.cells) > 2 else None
         if total is not None:
-            name = row.cells[-1]
-            header = row.cells if row.cells[2] == "Instances" and name in ("Name", "Operation") else []
+            is_kernels = row.cells[2] == "Instances" and row.cells[-1] in ("Name", "Operation") and not _OTHER_REPORT & set(row.cells)
+            header = row.cells if is_kernels else []
+            report_number += is_kernels
             factor = SECONDS.get(total[1] or "ns")  # before 2021.5 without a unit: nanoseconds (nsys stats, gpukernsum)
         elif header and len(row.cells) == len(header):
             if not row.cells[-1].strip():
@@ -86,18 +90,32 @@ def _kernels_of_summary(data: Data, report: Report) -> list[tuple[int, int, dict
             elif factor is None:
                 report.at("unknown-unit", header[1][:80], row.line, "error")
             else:
-                found.append((row.line.offset, row.line.length, _summed(header, row, factor, report)))
+                cells = dict(zip((name.partition(" (")[0] for name in header), row.cells, strict=True))
+                if cells.get("Category") not in _NOT_ON_GPU:
+                    found.append((report_number, row.line.offset, row.line.length, _summed(cells, row, factor, report)))
         elif header and (len(row.cells) > 1 or row.fault is not None or row.cells[0][:1].isdigit()):
             report.at("malformed-row", row.fault or f"{len(row.cells)} cells under {len(header)} columns", row.line, "error")
-    # A file with several reports states a kernel in each: its first counts.
-    first: dict[str, tuple[int, int, dict[str, Any]]] = {}
+    # A file with several reports states a kernel in each: its first counts. In that one it has a row for each grid and block.
+    kernels: dict[str, list[tuple[int, int, int, dict[str, Any]]]] = {}
     for each in found:
-        first.setdefault(each[2]["kernel"], each)
-    return sorted(first.values(), key=lambda each: (-(each[2]["total_s"] or 0), each[2]["kernel"]))[:TOP_KERNELS]
+        of_kernel = kernels.setdefault(each[3]["kernel"], [])
+        if not of_kernel or of_kernel[0][0] == each[0]:
+            of_kernel.append(each)
+    united = []
+    for of_kernel in kernels.values():
+        start, last = of_kernel[0][1], of_kernel[-1]
+        united.append((start, last[1] + last[2] - start, _united([each[3] for each in of_kernel])))
+    return sorted(united, key=lambda each: (-(each[2]["total_s"] or 0), each[2]["kernel"]))[:TOP_KERNELS]
 
 
-def _summed(header: list[str], row: Row, factor: float, report: Report) -> dict[str, Any]:
-    cells = dict(zip((name.partition(" (")[0] for name in header), row.cells, strict=True))
+def _united(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One row of several of a kernel: its sums, and its longest launch. What one of them lacks is not known."""
+    stated = {name: [row[name] for row in rows] for name in ("launch_count", "total_s", "longest_s")}
+    known = {name: None if None in amounts else amounts for name, amounts in stated.items()}
+    return rows[0] | {name: amounts and (max if name == "longest_s" else sum)(amounts) for name, amounts in known.items()}
+
+
+def _summed(cells: Mapping[str, str], row: Row, factor: float, report: Report) -> dict[str, Any]:
     total, count = number(cells["Total Time"], report, row.line), number(cells["Instances"], report, row.line)
     longest = next((number(cells[name], report, row.line) for name in _LONGEST if name in cells), None)
     kernel = clean(row.cells[-1])[:MAX_VALUE_CHARACTERS]

@@ -62,8 +62,9 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for raw_path in bundle.manifest.by_path:
         report = Report(buffer, raw_path, None)
         data = document(bundle, raw_path, report)
-        row_count, position, index = 0, data.find(_ROOT), 0
+        row_count, position, index, after = 0, data.find(_ROOT), 0, 0
         while position >= 0:
+            _report_headless(data, after, position, report)
             stop = data.find(_END, position)
             after = len(data) if stop < 0 else stop + len(_END)
             line = data.count(b"\n", 0, position)
@@ -74,9 +75,17 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
                 yield from buffer.full()
             samples.add(rows, raw_path, report)
             position, index = data.find(_ROOT, after), index + 1
+        _report_headless(data, after, len(data), report)
         report_cut(data, report)
         if not row_count:
             report("no-values", "no log of nvidia-smi could be read", 0, len(data), severity="error")
+
+
+def _report_headless(data: bytes, start: int, stop: int, report: Report) -> None:
+    """Report a log between two others whose beginning is damaged, so that it was not found."""
+    end = data.find(_END, start, stop)
+    if end >= 0:
+        report("malformed-xml", "a log ends here that does not begin", start, end - start, data.count(b"\n", 0, start) + 1, "error")
 
 
 class _Samples:

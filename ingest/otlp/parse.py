@@ -5,6 +5,8 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +22,7 @@ from warehouse.landing.rows import RowBuffer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_NS = 253_402_300_800 * 10**9  # the year 10000
+_HEXADECIMAL = re.compile(r"[0-9a-f]+")
 _SCALARS = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
@@ -70,7 +73,7 @@ def _of_scope(stream: JsonStream, resource: str) -> Iterator[tuple[int, int, dic
             scope = found.get("name") if isinstance(found, dict) and isinstance(found.get("name"), str) else None
         elif pair.key == "spans":
             for offset, length, record in stream.objects():
-                trace, span = record.text("traceId"), record.text("spanId")
+                trace, span = _identifier(record, "traceId", 16), _identifier(record, "spanId", 8)
                 if trace is None or span is None:
                     record.flag("missing-key", "a span without its traceId or spanId")
                     continue
@@ -83,11 +86,30 @@ def _columns(record: Record, trace: str, span: str) -> dict[str, Any]:
         record.flag("impossible-duration", f"a span ends before its start: {start} to {end}")
     status = record.within("status")
     return {
-        "trace_id": trace.lower(), "span_id": span.lower(), "parent_span_id": (record.text("parentSpanId") or "").lower() or None,
+        "trace_id": trace, "span_id": span, "parent_span_id": _identifier(record, "parentSpanId", 8),
         "name": record.text("name"), "kind": record.text("kind"), "status": status.text("code"), "status_message": status.text("message"),
         "started_at": _moment(record, start, "startTimeUnixNano"), "ended_at": _moment(record, end, "endTimeUnixNano"),
         "duration_ns": end - start if start and end and end >= start else None, "attributes": _attributes(record.values),
     }
+
+
+def _identifier(record: Record, key: str, size: int) -> str | None:
+    """An identifier of `size` bytes as hexadecimal digits in lower case. OTLP writes these; a tool that turns protobuf into JSON by itself
+    writes Base64 (https://protobuf.dev/programming-guides/json/). Zeros are none."""
+    text = record.text(key)
+    if text is None:
+        return None
+    found = text.lower()
+    if not (len(text) == 2 * size and _HEXADECIMAL.fullmatch(found)):
+        try:
+            raw = b64decode(text, validate=True)
+        except ValueError:
+            raw = b""
+        if len(raw) != size:
+            record.flag("malformed-identifier", f"{key}: {text[:80]}")
+            return text
+        found = raw.hex()
+    return found if found.strip("0") else None
 
 
 def _moment(record: Record, nanoseconds: int | None, key: str) -> datetime | None:

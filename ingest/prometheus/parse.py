@@ -20,13 +20,20 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.telemetry import NO_TIME, Series, microseconds
 
 from .answers import AnsweredSeries
-from .bundles import ANSWER, TEXT
+from .bundles import ANSWER, EXPORT, TEXT
 from .dcgm import is_blank, is_dcgm
 
 # In a file's name: 2026-11-25T20:46:53Z, 20261125T204653.5Z and the like. Without the Z the zone is not known.
 _TIME = re.compile(
     r"(?<!\d)(\d{4})-?([01]\d)-?([0-3]\d)[T_]([0-2]\d)[-:_]?([0-5]\d)[-:_]?([0-6]\d)(?:[.,](\d{1,6}))?Z", re.ASCII
 )
+# Seconds that are read as milliseconds fall before this: nobody sampled then.
+_FIRST_TIME_S = 1e8
+_FIRST = {  # the first time in an answer or export, and its units in a second
+    ANSWER: (re.compile(rb'"(?:values?|histograms?)"\s*:\s*\[\s*\[?\s*(\d{1,12}(?:\.\d{1,9})?)'), 1),
+    EXPORT: (re.compile(rb'"timestamps"\s*:\s*\[\s*(\d{1,15})'), 1000),
+}
+_HEAD_BYTES = 1 << 20
 _LAST_TIME_S = 253_402_300_800  # the year 10000
 
 
@@ -34,8 +41,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     """Add all rows of a bundle; yields batches that are full."""
     series = Series(buffer, "prometheus")
     targets: dict[str, _Target] = {}
-    of_answers = AnsweredSeries(series)
-    for file in sorted(bundle.manifest.files, key=lambda file: (scraped_at(file.raw_path) or NO_TIME, file.raw_path)):
+    of_answers = AnsweredSeries(series, buffer)
+    for file in sorted(bundle.manifest.files, key=lambda file: (_begins_at(bundle, file.raw_path, file.role), file.raw_path)):
         report = Report(buffer, file.raw_path, None)
         if file.role == TEXT:
             name = _TIME.sub("", file.raw_path)
@@ -45,6 +52,17 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
             read = of_answers.answer if file.role == ANSWER else of_answers.export
             for _ in read(bundle.map(file.raw_path), file.raw_path, report):
                 yield from buffer.full()
+
+
+def _begins_at(bundle: Bundle, raw_path: str, role: str | None) -> int:
+    """When a file's samples begin, as far as its name or its first sample tells: a long range is asked for in parts, of which part-10 is not
+    the second."""
+    named = scraped_at(raw_path)
+    if named is not None or role not in _FIRST:
+        return NO_TIME if named is None else named
+    pattern, per_second = _FIRST[role]
+    found = pattern.search(bytes(bundle.map(raw_path)[:_HEAD_BYTES]))
+    return NO_TIME if found is None else int(microseconds(np.array([float(found[1]) / per_second]))[0])
 
 
 def scraped_at(raw_path: str) -> int | None:
@@ -79,6 +97,14 @@ class _Target:
             self._add_series(found, raw_path, scraped)
             stated = np.array(found.times_s, np.float64)
             is_stated = ~np.isnan(stated)
+            is_early = is_stated & (np.abs(stated) < _FIRST_TIME_S)
+            if is_early.any():
+                place = int(np.argmax(is_early))
+                report(
+                    "time-unit-unknown", f"{int(is_early.sum())} samples would be of the year 1970; without # EOF at the end times are milliseconds",
+                    found.offsets[place], found.lengths[place], severity="error",
+                )
+            stated = np.where(is_early, np.inf, stated)  # which is no time
             times = np.where(is_stated, microseconds(np.where(is_stated, stated, 0)), NO_TIME if scraped is None else scraped)
             if scraped is None and not is_stated.all() and not report.has("no-scrape-time"):
                 report("no-scrape-time", "neither the samples nor the file's name state a time and its zone, as 20261125T204653Z does")

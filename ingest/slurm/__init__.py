@@ -1,7 +1,7 @@
 """Slurm: what its accounting and its controller say of jobs, nodes and partitions.
 
 `sacct -P` (any columns and delimiter; https://slurm.schedmd.com/sacct.html), `scontrol show job|node|partition`, on one line or on many
-(https://slurm.schedmd.com/scontrol.html), `squeue`, `sinfo`, `scontrol` and `sdiag` with `--json` (data_parser v0.0.37 to v0.0.43: numbers
+(https://slurm.schedmd.com/scontrol.html), `squeue`, `sacct`, `sinfo`, `scontrol` and `sdiag` with `--json` (data_parser v0.0.37 to v0.0.43: numbers
 may be {set, infinite, number}, states may be lists), and `sinfo` as a table with a header.
 
 Times in text are local times of the machine: they are taken as UTC, and `is_zone_assumed` says so. Those in JSON are seconds of the Unix
@@ -60,6 +60,7 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
     "slurm_node": landing_schema(
         pa.field("source", pa.string(), nullable=False),  # sinfo, scontrol
+        pa.field("listing", pa.int64(), nullable=False),  # of the file, from 0: a command that was called again lists all nodes again
         pa.field("node_name", pa.string(), nullable=False),
         pa.field("partitions", pa.string()),  # with commas
         pa.field("state", pa.string()),  # IDLE, ALLOCATED, MIXED+DRAIN
@@ -75,6 +76,7 @@ TABLES: Mapping[str, pa.Schema] = {
     ),
     "slurm_partition_entry": landing_schema(  # one row a partition and state of nodes, or a partition
         pa.field("source", pa.string(), nullable=False),
+        pa.field("listing", pa.int64(), nullable=False),  # as of slurm_node
         pa.field("partition", pa.string(), nullable=False),
         pa.field("availability", pa.string()),  # up, down
         pa.field("node_state", pa.string()),  # NULL: all nodes
@@ -96,7 +98,7 @@ INGESTOR = Family(
     formats=(
         "Slurm 20.11 to 25.05: sacct -P, any columns and delimiter",
         "Slurm: scontrol show job, node or partition, on one line or on several",
-        "Slurm 21.08 to 25.05: squeue, sinfo, scontrol and sdiag with --json",
+        "Slurm 21.08 to 25.05: squeue, sacct (jobs without their steps), sinfo, scontrol and sdiag with --json",
         "Slurm: sinfo as a table with its header",
     ),
 )

@@ -46,6 +46,8 @@ def records(data: Data, report: Report) -> Iterator[Cells]:
     held: list[_Line] = []  # one that has not
     for line in lines:
         found = line.data.count(delimiter)
+        if line.data.strip() == header:  # the output of several calls, one after another
+            continue
         if held and (found == wanted or len(held) >= _MAX_LINES):
             _tell(held, delimiter, wanted, report)
             held = []

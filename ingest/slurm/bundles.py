@@ -19,7 +19,9 @@ _SECTIONS = (
     re.compile(rb'"schedule_cycle_(?:max|last)"\s*:'),
 )
 # Who wrote it; `meta` is the last key since 23.11, so that a long list's records must do.
-_PRODUCER = re.compile(rb'"[Ss]lurm"\s*:\s*\{|"association_id"\s*:|"slurmd_version"\s*:|"mcs_label"\s*:|"schedule_cycle_last"\s*:')
+_PRODUCER = re.compile(
+    rb'"[Ss]lurm"\s*:\s*\{|"(?:association_id|slurmd_version|mcs_label|schedule_cycle_last|allocation_nodes)"\s*:'
+)
 
 
 _NOT_READ = (  # columns that are cut off to a width, and names with blanks, cannot be told apart

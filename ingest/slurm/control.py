@@ -6,6 +6,7 @@ A value may hold blanks (JobName=my job), so it goes on until the next word that
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ _USER = re.compile(r"(.*)\(\d+\)")
 _FREE = frozenset({"Comment", "AdminComment", "SystemComment", "SubmitLine", "Command", "Extra"})  # what a user wrote: no key ends it
 _OF_GROUP = frozenset({"Nodes", "CPU_IDs", "Mem", "GRES"})  # with --details, of each group of equal nodes
 _GPU_INDEXES = re.compile(r"IDX:([\d,-]+)")
+_MARKS = re.compile(r"[*~#!%$@^-]")
 _REASON_AT = re.compile(r"(.*?)\s*\[[^\[\]]*@([^\[\]]+)\]")
 
 
@@ -33,6 +35,7 @@ class Block(NamedTuple):
     line_number: int
     values: dict[str, str]
     groups: list[tuple[str, str | None]]
+    listing: int  # a node or partition that is stated again begins another
 
     @property
     def kind(self) -> str:
@@ -42,13 +45,15 @@ class Block(NamedTuple):
 def blocks(data: Data, report: Report) -> Iterator[Block]:
     """The blocks in order. Text before the first is reported, and a key that stands twice, which may be two blocks in one."""
     block: Block | None = None
+    seen = Counter[tuple[str, str]]()
     for line in lines(data, report):
         text = clean(decoded(line, report))
         pairs = _pairs(text)
         if pairs and pairs[0][0] in (JOB, NODE, PARTITION) and not text[0].isspace():
             if block is not None:
                 yield block
-            block = Block(line.offset, 0, line.number, {}, [])
+            block = Block(line.offset, 0, line.number, {}, [], seen[pairs[0]])
+            seen[pairs[0]] += 1
         if block is None or not pairs:
             report.at("stray-text", text.strip()[:120], line, "error" if block is None else "warning")
             continue
@@ -115,7 +120,7 @@ def node_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
         reason = marked[1] or None
         at, is_assumed = values.moment(marked[2], flag, "Reason")
     return {
-        "source": "scontrol", "node_name": name, "partitions": values.stated(found.get("Partitions")),
+        "source": "scontrol", "listing": block.listing, "node_name": name, "partitions": values.stated(found.get("Partitions")),
         "state": _state(found.get("State")), "reason": reason, "reason_at": at, "is_zone_assumed": is_assumed,
         "cpu_count": values.count_in(found.get("CPUTot"), flag, "CPUTot"),
         "allocated_cpu_count": values.count_in(found.get("CPUAlloc"), flag, "CPUAlloc"),
@@ -131,7 +136,7 @@ def partition_columns(block: Block, flag: Flag) -> dict[str, Any] | None:
         flag("no-partition-name", "the block names no partition")
         return None
     return {
-        "source": "scontrol", "partition": name, "availability": (values.stated(found.get("State")) or "").lower() or None,
+        "source": "scontrol", "listing": block.listing, "partition": name, "availability": (values.stated(found.get("State")) or "").lower() or None,
         "node_count": values.count_in(found.get("TotalNodes"), flag, "TotalNodes"), "gpu_count": values.gpus(found.get("TRES"), None, flag),
         "nodes": values.stated(found.get("Nodes")), "line_number": block.line_number,
     }
@@ -154,6 +159,6 @@ def _first_count(text: str | None, flag: Flag, name: str) -> int | None:
 
 
 def _state(text: str | None) -> str | None:
-    """IDLE+DRAIN; the marks of a node that does not answer or is powered down (*, ~) are not part of it."""
-    found = re.match(r"[A-Za-z_+]+", values.stated(text) or "")
-    return found[0].upper() if found else None
+    """IDLE+DRAIN; the marks of a node that does not answer or is powered down (*, ~), each behind its state, are not part of it."""
+    found = re.match(r"[A-Za-z_+*~#!%$@^-]+", values.stated(text) or "")
+    return _MARKS.sub("", found[0]).upper() or None if found else None

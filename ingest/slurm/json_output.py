@@ -1,4 +1,5 @@
-"""What Slurm's commands print with --json: jobs, nodes, groups of nodes (`sinfo`), statistics of the controller (`sdiag`)."""
+"""What Slurm's commands print with --json: jobs of the controller or of accounting (`sacct`), nodes, groups of nodes (`sinfo`), statistics of
+the controller (`sdiag`)."""
 
 from __future__ import annotations
 
@@ -54,13 +55,13 @@ def job_columns(record: Record) -> dict[str, Any] | None:
     if job_id is None:
         flag("no-job-id", "the record names no job")
         return None
+    if isinstance(found.get("time"), dict):
+        return _accounted(record, job_id)
     array = values.count(found.get("array_job_id"), flag, "array_job_id")
     task = values.count(found.get("array_task_id"), flag, "array_task_id")
-    pending = values.text_of(found, "array_task_string")
-    name = str(task) if task is not None else f"[{pending}]" if pending else None
     return {
         "source": "squeue", "cluster": values.text_of(found, "cluster"), "job_id": str(job_id),
-        "displayed_id": f"{array}_{name}" if array and name is not None else str(job_id),
+        "displayed_id": _displayed(job_id, array, task, values.text_of(found, "array_task_string")),
         "job_name": values.text_of(found, "name"), "user_name": values.text_of(found, "user_name"),
         "account": values.text_of(found, "account"), "partition": values.text_of(found, "partition"),
         "qos": values.text_of(found, "qos"), "state": values.words(found.get("job_state")),
@@ -78,6 +79,37 @@ def job_columns(record: Record) -> dict[str, Any] | None:
     }
 
 
+def _accounted(record: Record, job_id: int) -> dict[str, Any]:
+    """The columns of a job in `sacct --json` (data_parser's JOB of slurmdbd). Its steps are not read."""
+    found, flag = record.values, record.flag
+    array, time, state = record.within("array").values, record.within("time").values, record.within("state").values
+    allocated = record.within("tres").values.get("allocated")
+    task = values.count(array.get("task_id"), flag, "array/task_id")
+    return {
+        "source": "sacct", "cluster": values.text_of(found, "cluster"), "job_id": str(job_id),
+        "displayed_id": _displayed(job_id, values.count(array.get("job_id"), flag, "array/job_id"), task, values.text_of(array, "task")),
+        "job_name": values.text_of(found, "name"), "user_name": values.text_of(found, "user"), "account": values.text_of(found, "account"),
+        "partition": values.text_of(found, "partition"), "qos": values.text_of(found, "qos"), "state": values.words(state.get("current")),
+        "cancelled_by": values.text_of(found, "kill_request_user"), "state_reason": values.text_of(state, "reason"),
+        "nodes": values.long_text(found, "nodes"),
+        "submitted_at": values.epoch(time.get("submission"), flag, "time/submission"),
+        "eligible_at": values.epoch(time.get("eligible"), flag, "time/eligible"),
+        "started_at": values.epoch(time.get("start"), flag, "time/start"),
+        "ended_at": values.epoch(time.get("end"), flag, "time/end"), "is_zone_assumed": False,
+        "elapsed_s": values.number(time.get("elapsed"), flag, "time/elapsed"),
+        "node_count": values.count(found.get("allocation_nodes"), flag, "allocation_nodes"),
+        "cpu_count": values.resource(allocated, "cpu", "", flag), "gpu_count": values.resource(allocated, "gres", "gpu", flag),
+        "restarts": values.count(found.get("restart_cnt"), flag, "restart_cnt"),
+        **values.exit_of(found.get("exit_code"), flag),
+    }
+
+
+def _displayed(job_id: int, array: int | None, task: int | None, waiting: str | None) -> str:
+    """A job as Slurm shows it: of tasks of an array that still wait ARRAY_[TASKS]."""
+    name = str(task) if task is not None else f"[{waiting}]" if waiting else None
+    return f"{array}_{name}" if array and name is not None else str(job_id)
+
+
 def node_columns(record: Record) -> dict[str, Any] | None:
     """The columns of a node."""
     found, flag = record.values, record.flag
@@ -90,7 +122,7 @@ def node_columns(record: Record) -> dict[str, Any] | None:
     states = [state, *flags] if isinstance(flags, list) and isinstance(state, str) else state
     gres = values.long_text(found, "gres")
     return {
-        "source": "sinfo", "node_name": name, "state": values.words(states), "reason": values.text_of(found, "reason"),
+        "source": "sinfo", "listing": 0, "node_name": name, "state": values.words(states), "reason": values.text_of(found, "reason"),
         "partitions": values.stated(",".join(each for each in partitions if isinstance(each, str))) if isinstance(partitions, list) else None,
         "reason_at": values.epoch(found.get("reason_changed_at"), flag, "reason_changed_at"), "is_zone_assumed": False,
         "cpu_count": values.count(found.get("cpus"), flag, "cpus"),
@@ -112,7 +144,7 @@ def group_columns(record: Record) -> dict[str, Any] | None:
     available = record.within("partition", "partition").values.get("state")
     names = nodes.values.get("nodes")
     return {
-        "source": "sinfo", "partition": name, "availability": (values.words(available) or "").lower() or None,
+        "source": "sinfo", "listing": 0, "partition": name, "availability": (values.words(available) or "").lower() or None,
         "node_state": values.words(node.values.get("state")), "node_count": values.count(nodes.values.get("total"), flag, "nodes/total"),
         "nodes": values.stated(clean(",".join(each for each in names if isinstance(each, str)))) if isinstance(names, list) else None,
     }

@@ -18,10 +18,12 @@ _SHORT = {"alloc": "ALLOCATED", "mix": "MIXED", "drng": "DRAINING", "comp": "COM
 def rows(data: Data, report: Report) -> Iterator[tuple[Line, str, dict[str, Any]]]:
     """The line, the table and the columns of each row. A line with fewer words than the header is reported; the last column may hold blanks."""
     names: list[str] = []
+    listing = -1
     for line in lines(data, report):
         text = clean(decoded(line, report))
         if TABLE_HEADER.match(line.data):
             names = text.split()
+            listing += 1
             continue
         cells = text.split(None, len(names) - 1) if names else []
         if len(cells) < len(names) - ("REASON" in names) or not names:
@@ -34,15 +36,16 @@ def rows(data: Data, report: Report) -> Iterator[tuple[Line, str, dict[str, Any]
         state = _SHORT.get(mark[0].casefold(), mark[0].upper()) if mark else None
         if "AVAIL" not in names and (node := stated.get("NODELIST") or stated.get("HOSTNAMES")) is not None:
             yield line, "slurm_node", {
-                "source": "sinfo", "node_name": node[:256], "partitions": partition, "state": state, "reason": _landed(stated.get("REASON")),
+                "source": "sinfo", "listing": listing, "node_name": node[:256], "partitions": partition, "state": state,
+                "reason": _landed(stated.get("REASON")),
                 "cpu_count": values.count_in(stated.get("CPUS"), flag, "CPUS") if "/" not in (stated.get("CPUS") or "") else None,
                 "gpu_type": values.gpu_type(stated.get("GRES")), "gpu_count": values.gpus(None, stated.get("GRES"), flag),
                 "allocated_gpu_count": values.gpus(None, stated.get("GRES_USED"), flag), "line_number": line.number,
             }
         elif partition is not None:
             yield line, "slurm_partition_entry", {
-                "source": "sinfo", "partition": partition, "availability": (stated.get("AVAIL") or "").lower() or None, "node_state": state,
-                "node_count": values.count_in(stated.get("NODES"), flag, "NODES"), "nodes": _landed(stated.get("NODELIST")),
+                "source": "sinfo", "listing": listing, "partition": partition, "availability": (stated.get("AVAIL") or "").lower() or None,
+                "node_state": state, "node_count": values.count_in(stated.get("NODES"), flag, "NODES"), "nodes": _landed(stated.get("NODELIST")),
                 "line_number": line.number,
             }
         else:

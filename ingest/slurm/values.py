@@ -14,6 +14,7 @@ from warehouse.landing.readers.text import clean, landed_text, number_in, whole
 NOTHING = frozenset({"", "unknown", "none", "n/a", "(null)", "null", "(none)", "invalid", "none assigned", "unlimited"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MOMENT_S = 253_402_300_800  # the year 10000
+_SECONDS = re.compile(r"[1-9]\d{8,9}", re.ASCII)  # since 1973
 _EXIT = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 _GPUS = re.compile(r"gres/gpu(:[^=,]+)?=([^,]*)")
 _GRES_GPUS = re.compile(r"gpu(?::([^:,()]+))?:(\d{1,9})(?=[,(]|\Z)", re.ASCII)
@@ -35,9 +36,12 @@ def stated(text: str | None) -> str | None:
 
 
 def moment(text: str | None, flag: Flag, name: str) -> tuple[datetime | None, bool | None]:
-    """A time, and whether its zone was assumed: Slurm writes the local time of its machine, unless SLURM_TIME_FORMAT asks for the zone."""
+    """A time, and whether its zone was assumed: Slurm writes the local time of its machine, unless SLURM_TIME_FORMAT asks for the zone, or for
+    seconds of the Unix epoch (%s)."""
     if (text := present(text)) is None:
         return None, None
+    if _SECONDS.fullmatch(text):
+        return _EPOCH + timedelta(seconds=int(text)), False
     try:
         found = datetime.fromisoformat(text)
         return (found.replace(tzinfo=UTC), True) if found.tzinfo is None else (found.astimezone(UTC), False)
@@ -141,6 +145,21 @@ def gpus(tres: str | None, gres: str | None, flag: Flag) -> int | None:
         return whole_counts[0] if whole_counts else sum(int(amount) for _, amount in found)
     generic = _GRES_GPUS.findall(gres or "")
     return sum(int(amount) for _, amount in generic) if generic else None
+
+
+def resource(listed: Any, kind: str, name: str, flag: Flag) -> int | None:
+    """How much of a resource a list of trackable ones has, as slurmdbd's JSON lists them: {type, name, count}. A GPU is counted once by itself
+    and once by its type (gpu:a100). None: it is not in the list."""
+    whole_counts: list[int | None] = []
+    typed: list[int | None] = []
+    for each in listed if isinstance(listed, list) else []:
+        if not isinstance(each, dict) or each.get("type") != kind or not isinstance(each.get("name") or "", str):
+            continue
+        stated_name = each.get("name") or ""
+        if stated_name == name or stated_name.startswith(f"{name}:"):
+            (whole_counts if stated_name == name else typed).append(count(each.get("count"), flag, f"tres/{kind}"))
+    stated_counts = [each for each in (whole_counts or typed) if each is not None]
+    return sum(stated_counts) if stated_counts else None
 
 
 def gpu_type(gres: str | None) -> str | None:

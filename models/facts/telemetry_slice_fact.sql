@@ -51,7 +51,7 @@ columns:
   is_supported: {type: boolean, description: "Whether the samples cover the window as the policy asks; NULL: the evidence states windows", feed: false}
   join_method: {type: varchar, description: "How the series was joined to the run (staging.telemetry_run_series); NULL: it is in the run's own evidence"}
   join_confidence: {type: varchar, description: "stated, unique or place; NULL: it is in the run's own evidence"}
-  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time, so that the values may be its"}
+  is_ambiguous: {type: boolean, description: "Whether another run, or a job of the scheduler, was at the same place at the same time, so that the values may be its"}
   clock: {type: varchar, description: "What the join assumes of the clocks, if anything"}
 */
 with admitted as (

@@ -19,7 +19,7 @@ columns:
   edge_count: {type: double, description: "Errors between two samples with the run's start or end between them"}
   counter_reset_count: {type: bigint, description: "How often the counter began anew"}
   is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
-  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time"}
+  is_ambiguous: {type: boolean, description: "Whether another run or job was at the same place at the same time"}
 */
 select
     run_id,

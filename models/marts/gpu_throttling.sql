@@ -18,7 +18,7 @@ columns:
   edge_s: {type: double, unit: s, description: "Time held back between two samples with the run's start or end between them"}
   share_pct: {type: double, unit: "%", description: "throttled_s of the time between the samples of the run"}
   is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
-  is_ambiguous: {type: boolean, description: "Whether another run was on the GPU at the same time"}
+  is_ambiguous: {type: boolean, description: "Whether another run or job was on the GPU at the same time"}
 */
 select
     run_id,

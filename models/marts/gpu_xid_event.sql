@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run, GPU and XID that its exporter showed while the run ran. The exporter shows the last XID until another one
-  comes, so a code that was there before the run says nothing about the run: it is pre-existing. Repeats of one code cannot be
-  seen.
+  comes, so a code that was there before the run says nothing about the run: it is pre-existing, unless another code or none came
+  in between. Repeats of one code cannot be seen.
 grain: [run_id, artifact_manifest_digest, series_number, code]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -14,11 +14,11 @@ columns:
   code: {type: bigint, description: "The XID", tests: [not_null]}
   name: {type: varchar, description: "NVIDIA's name for it; NULL: staging.gpu_xid does not have it"}
   xid_class: {type: varchar, description: "Where the cause usually lies"}
-  certainty: {type: varchar, description: "in run: the code appeared between two samples of the run. pre-existing: it was there before the run. unknown: it was there at the first sample, and nothing is known before that", tests: [not_null, {accepted_values: [in run, pre-existing, unknown]}]}
-  first_seen_at: {type: timestamptz, unit: UTC, description: "First sample of the run with the code", tests: [not_null]}
+  certainty: {type: varchar, description: "in run: the code appeared between two samples of the run. pre-existing: it was there before the run. unknown: it was there at the first sample of the run, and not at the last one before it, or there is none", tests: [not_null, {accepted_values: [in run, pre-existing, unknown]}]}
+  first_seen_at: {type: timestamptz, unit: UTC, description: "First sample of the run with the code; of one that appeared in the run, the first after that", tests: [not_null]}
   not_before_at: {type: timestamptz, unit: UTC, description: "Last sample without the code before it appeared in the run; NULL: it did not appear in the run"}
   last_seen_at: {type: timestamptz, unit: UTC, description: "Last sample of the run with the code", tests: [not_null]}
-  is_ambiguous: {type: boolean, description: "Whether another run was on the GPU at the same time", tests: [not_null]}
+  is_ambiguous: {type: boolean, description: "Whether another run or job was on the GPU at the same time", tests: [not_null]}
 */
 with seen as (
     select
@@ -26,11 +26,11 @@ with seen as (
         joined.artifact_manifest_digest,
         joined.series_number,
         joined.is_ambiguous,
-        joined.run_start,
         try_cast(sample.value as bigint) as code,
         sample.sampled_at,
         sample.previous_at,
-        sample.previous_value = sample.value as is_same_as_before
+        sample.previous_value = sample.value and sample.previous_at < joined.run_start as is_left_over,
+        sample.previous_value <> sample.value and sample.previous_at >= joined.run_start as has_appeared
     from telemetry_run_series as joined
     inner join telemetry_place as place
         on
@@ -52,10 +52,10 @@ code_seen as (
         series_number,
         code,
         bool_or(is_ambiguous) as is_ambiguous,
-        coalesce(bool_or(is_same_as_before and previous_at < run_start), false) as was_before,
-        bool_or(previous_at is null) as is_first_sample,
-        min(sampled_at) as first_seen_at,
-        min(previous_at) filter (where not is_same_as_before) as not_before_at,
+        coalesce(bool_or(is_left_over), false) as was_before,
+        coalesce(bool_or(has_appeared), false) as has_appeared,
+        coalesce(min(sampled_at) filter (where has_appeared), min(sampled_at)) as first_seen_at,
+        min(previous_at) filter (where has_appeared) as not_before_at,
         max(sampled_at) as last_seen_at
     from seen
     where code is not null
@@ -77,12 +77,12 @@ select
     known.name,
     known.xid_class,
     case
+        when code_seen.has_appeared then 'in run'
         when code_seen.was_before then 'pre-existing'
-        when code_seen.is_first_sample then 'unknown'
-        else 'in run'
+        else 'unknown'
     end as certainty,
     code_seen.first_seen_at,
-    if(code_seen.was_before or code_seen.is_first_sample, null, code_seen.not_before_at) as not_before_at,
+    code_seen.not_before_at,
     code_seen.last_seen_at,
     code_seen.is_ambiguous
 from code_seen

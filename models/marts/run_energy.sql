@@ -2,7 +2,7 @@
 description: >
   One row per run whose GPUs were sampled: power and energy at the boards of its GPUs; host, network and cooling are not in it.
   Energy is stated twice, by the GPUs' own counters and by integrating their sampled power; each only if all GPUs that were
-  sampled have it. Per token and per sample is mean power over the run's own rate, where the run states one.
+  sampled have it. Of several series of a GPU the one that covers most of the run counts. Per token and per sample is mean power over the run's own rate, where the run states one.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -19,23 +19,49 @@ columns:
   samples_per_s: {type: double, unit: samples/s, description: "Of a training run with one scale point"}
   energy_per_sample_j: {type: double, unit: J, description: "gpu_power_w / samples_per_s; NULL unless all GPUs were sampled"}
 */
-with of_gpu as (
+-- Exporters name the pod on a GPU, so that its series ends and another begins when a pod comes or goes. The one that covers most counts.
+with best as (
     select
         run_id,
         coalesce(gpu_uuid, scope_name) as gpu,
-        max(value_mean) filter (where metric = 'gpu_power_w') as power_w,
-        max(value_integral) filter (where metric = 'gpu_power_w') as integrated_j,
-        max(value_delta) filter (where metric = 'gpu_energy_j') as counted_j,
-        bool_and(coalesce(is_supported, true)) as is_supported
+        metric,
+        value_mean,
+        value_integral,
+        value_delta,
+        is_supported
     from telemetry_slice_fact
     where
         metric in ('gpu_power_w', 'gpu_energy_j')
         and scope = 'gpu'
         and window_kind = 'run'
         and is_ambiguous is not true
+    qualify
+        row_number() over (
+            partition by
+                run_id,
+                coalesce(gpu_uuid, scope_name),
+                metric
+            order by
+                coverage_pct desc nulls last,
+                value_mean desc nulls last,
+                value_delta desc nulls last,
+                artifact_manifest_digest,
+                series_number
+        ) = 1
+),
+
+of_gpu as (
+    select
+        run_id,
+        gpu,
+        max(value_mean) filter (where metric = 'gpu_power_w') as power_w,
+        max(value_integral) filter (where metric = 'gpu_power_w') as integrated_j,
+        max(value_delta) filter (where metric = 'gpu_energy_j') as counted_j,
+        bool_and(coalesce(is_supported, true)) as is_supported
+    from best
     group by
         run_id,
-        coalesce(gpu_uuid, scope_name)
+        gpu
 ),
 
 of_run as (

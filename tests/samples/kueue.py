@@ -50,6 +50,10 @@ AGAIN = (
     condition("QuotaReserved", "True", "09:10:00"), condition("Evicted", "False", "09:10:00", "QuotaReserved"),
     condition("Admitted", "True", "09:11:00"),
 )
+READMITTED = (
+    condition("QuotaReserved", "True", "09:10:00"), condition("Admitted", "True", "09:10:00"),
+    condition("Evicted", "False", "09:10:00", "QuotaReserved"), condition("Preempted", "False", "09:10:00", "QuotaReserved"),
+)
 PROVISIONING = {
     "apiVersion": "autoscaling.x-k8s.io/v1beta1", "kind": "ProvisioningRequest",
     "metadata": {

@@ -63,6 +63,25 @@ NodeName=n01 Arch=x86_64 CoresPerSocket=16
    Reason=ECC errors [root@2026-03-02T07:15:00]
 PartitionName=gpu AllowGroups=ALL Default=YES Nodes=n[01-16] State=UP TotalCPUs=1024 TotalNodes=16 TRES=cpu=1024,node=16,gres/gpu=128
 """
+CLOUD = """\
+NodeName=p01 Arch=x86_64 CoresPerSocket=16
+   CPUAlloc=0 CPUTot=64 CPULoad=0
+   State=IDLE+CLOUD+POWERED_DOWN ThreadsPerCore=2
+   Partitions=cloud
+   CfgTRES=cpu=64,mem=500G,billing=64,gres/gpu=8
+
+NodeName=p02 Arch=x86_64 CoresPerSocket=16
+   CPUAlloc=0 CPUTot=64 CPULoad=0
+   State=DOWN*+DRAIN ThreadsPerCore=2
+   Partitions=cloud
+   CfgTRES=cpu=64,mem=500G,billing=64,gres/gpu=8
+   Reason=Not responding [root@2026-03-02T07:15:00]
+
+PartitionName=cloud
+   AllowGroups=ALL AllowAccounts=ALL
+   Nodes=p[01-02] State=UP TotalCPUs=128 TotalNodes=2
+   TRES=cpu=128,node=2,gres/gpu=16
+"""
 
 
 def number(value: int | None) -> dict[str, Any]:
@@ -89,6 +108,34 @@ SQUEUE = {
     ],
     "last_update": number(1772401000),
     "meta": {"slurm": {"version": {"major": "24", "micro": "5", "minor": "05"}, "release": "24.05.5"}},
+}
+
+
+def accounted(job_id: int, **more: Any) -> dict[str, Any]:
+    """A job of `sacct --json`, which names things as slurmdbd does."""
+    return {
+        "account": "lab", "allocation_nodes": 2, "array": {"job_id": 800, "task_id": number(7), "task": ""}, "cluster": "c1", "job_id": job_id,
+        "association": {"account": "lab", "cluster": "c1", "partition": "", "user": "ada"}, "name": "train", "nodes": "n[01-02]",
+        "exit_code": {"status": ["ERROR"], "return_code": number(1), "signal": {"id": number(None), "name": ""}}, "partition": "gpu",
+        "qos": "normal", "kill_request_user": "", "state": {"current": ["COMPLETED"], "reason": "None"},
+        "time": {"elapsed": 3600, "eligible": 1772400000, "end": 1772404200, "start": 1772400600, "submission": 1772400000, "suspended": 0},
+        "tres": {"allocated": [
+            {"type": "cpu", "name": "", "id": 1, "count": 64}, {"type": "gres", "name": "gpu", "id": 1001, "count": 16},
+            {"type": "gres", "name": "gpu:a100", "id": 1002, "count": 16},
+        ]},
+        "user": "ada", "steps": [{"step": {"id": f"{job_id}.batch"}, "nodes": {"count": 1}}],
+    } | more
+
+
+SACCT_JSON = {
+    "jobs": [
+        accounted(801),
+        accounted(
+            802, array={"job_id": 800, "task_id": number(None), "task": "8-9"}, state={"current": "PENDING", "reason": "Priority"}, nodes="None assigned",
+            time={"elapsed": 0, "eligible": 1772400000, "end": 0, "start": 0, "submission": 1772400000}, tres={"allocated": []}, allocation_nodes=0,
+        ),
+    ],
+    "meta": {"Slurm": {"release": "23.11.4"}, "command": ["sacct", "--json"]},
 }
 SINFO = {
     "meta": {"Slurm": {"version": {"major": 21, "micro": 5, "minor": 8}, "release": "21.08.5"}},

@@ -1,7 +1,7 @@
 """Landing tables of telemetry, which all families that hold samples of metrics over time fill: series, and their samples.
 
-Each sample carries the one before it in its series. So an increase, a time-weighted mean or a gap follows from one row, and models never
-sort samples.
+Each sample carries the last one before it in its series that has a value. So an increase, a time-weighted mean or a gap follows from one
+row, and models never sort samples. A sample without a value ends nothing: a counter's increase goes on past it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ TELEMETRY_TABLES: Mapping[str, pa.Schema] = {
         pa.field("sampled_at", pa.timestamp("us", tz="UTC")),
         pa.field("value", pa.float64()),  # in the source's unit; NULL if there is none
         pa.field("no_value", pa.string()),  # why there is none: NaN, Inf, -Inf, or blank: the source's mark for a value that it lacks
-        pa.field("previous_at", pa.timestamp("us", tz="UTC")),  # of the sample before it in its series; NULL: it is the first
+        pa.field("previous_at", pa.timestamp("us", tz="UTC")),  # of the last sample with a value before it in its series; NULL: it is the first
         pa.field("previous_value", pa.float64()),
     ),
 }
 
 
 class Series:
-    """The series of a bundle, and the last sample of each. Samples are added in the order of time."""
+    """The series of a bundle, and the last sample with a value of each. Samples are added in the order of time."""
 
     def __init__(self, buffer: RowBuffer, source: str) -> None:
         self._buffer, self._source = buffer, source
@@ -80,10 +80,6 @@ class Series:
         order = np.lexsort((times, numbers))  # a stable sort: samples of equal time stay as the file has them
         numbers, times, offsets, lengths = (column[order] for column in (numbers, times, offsets, lengths))
         values = values[order]
-        is_first = np.append(True, numbers[1:] != numbers[:-1])
-        before_times = np.where(is_first, self._times[numbers], np.append(NO_TIME, times[:-1]))
-        has_before = (before_times != NO_TIME) & (times > before_times)
-        _report_order(before_times, times, offsets, lengths, report)
         blank = np.zeros(len(values), np.bool_) if is_blank is None else is_blank[order]
         is_value = np.isfinite(values) & ~blank
         if not (is_value | blank).all():
@@ -92,8 +88,16 @@ class Series:
                 "non-finite-sample", f"{int((~(is_value | blank)).sum())} samples are NaN or infinite; their values are NULL",
                 int(offsets[first]), int(lengths[first]), severity="note",
             )
-        known = np.where(is_value, values, np.nan)
-        before_values = np.where(is_first, self._values[numbers], np.append(np.nan, known[:-1]))
+        places = np.arange(len(numbers))
+        is_first = np.append(True, numbers[1:] != numbers[:-1])
+        begin = np.maximum.accumulate(np.where(is_first, places, 0))  # of the series
+        last = np.maximum.accumulate(np.where(is_value & (times != NO_TIME), places, -1))  # so far that has a value
+        before = np.append(-1, last[:-1])
+        is_here = before >= begin  # the sample before is among these
+        before_times = np.where(is_here, times[before], self._times[numbers])
+        before_values = np.where(is_here, values[before], self._values[numbers])
+        has_before = (before_times != NO_TIME) & (times > before_times)
+        _report_order(before_times, times, offsets, lengths, report)
         self._buffer.add_columns(
             SAMPLE_TABLE, raw_path, offsets, lengths,
             series_number=numbers,
@@ -101,11 +105,11 @@ class Series:
             value=pa.array(values, mask=~is_value),
             no_value=None if is_value.all() else pa.array(np.where(blank, "blank", _names(values)), pa.string(), mask=is_value),
             previous_at=_timestamps(before_times, has_before),
-            previous_value=pa.array(before_values, mask=~(has_before & np.isfinite(before_values))),
+            previous_value=pa.array(before_values, mask=~has_before),
         )
-        is_last = np.append(numbers[1:] != numbers[:-1], True)
-        later = is_last & (times >= self._times[numbers])
-        self._times[numbers[later]], self._values[numbers[later]] = times[later], known[later]
+        is_last = np.append(numbers[1:] != numbers[:-1], True) & (last >= begin)
+        later = last[is_last][times[last[is_last]] >= self._times[numbers[is_last]]]
+        self._times[numbers[later]], self._values[numbers[later]] = times[later], values[later]
 
 
 def microseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:

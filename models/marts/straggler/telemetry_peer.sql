@@ -21,7 +21,7 @@ columns:
   value_last: {type: double, description: "Last value"}
   duration_s: {type: double, unit: s, description: "Length of the run"}
   is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
-  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time"}
+  is_ambiguous: {type: boolean, description: "Whether another run or job was at the same place at the same time"}
   peer_count: {type: bigint, description: "How many have a value, this one included", tests: [not_null]}
   peer_median: {type: double, description: "Median of their values"}
 */

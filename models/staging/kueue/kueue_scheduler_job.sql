@@ -11,11 +11,14 @@ with moment as (
         min(first_at) filter (where type = 'Admitted' and status = 'True') as admitted_at,
         min(first_at) filter (where type = 'PodsReady' and status = 'True') as started_at,
         max(last_at) filter (where type = 'Finished' and status = 'True') as ended_at,
-        coalesce(
-            min(first_at) filter (where type = 'Evicted' and status = 'True'),
-            min(first_at) filter (where type = 'Evicted')
-        ) as evicted_at,
-        max(transitions) filter (where type = 'Evicted' and status = 'True') as evictions,
+        -- Evicted is False only after an eviction, from the next reservation on.
+        min(first_at) filter (where type = 'Evicted') as evicted_at,
+        max(transitions) filter (where type = 'Evicted' and status = 'True')
+        + coalesce(
+            min(first_at) filter (where type = 'Evicted' and status = 'False')
+            < min(first_at) filter (where type = 'Evicted' and status = 'True'),
+            false
+        )::int as evictions,
         count(*) filter (where type = 'Evicted') as eviction_conditions
     from kueue_transition
     group by workload
@@ -57,17 +60,10 @@ select
     job.flavors as resource_flavor,
     provisioned.zone,
     case
-        when condition.type = 'Finished' and condition.status = 'True' then 'finished'
-        when job.ended_at is not null then 'finished'
+        when condition.state = 'finished' or job.ended_at is not null then 'finished'
         when job.deleted_at is not null then 'deleted'
         when not job.is_active then 'deactivated'
-        when condition.type = 'Evicted' and condition.status = 'True' then 'evicted'
-        when condition.type = 'Preempted' and condition.status = 'True' then 'preempted'
-        when condition.type = 'PodsReady' and condition.status = 'True' then 'running'
-        when condition.type = 'Admitted' and condition.status = 'True' then 'admitted'
-        when condition.type = 'PodsReady' and condition.is_admitted then 'admitted'
-        when condition.type = 'QuotaReserved' and condition.status = 'True' then 'quota_reserved'
-        else 'pending'
+        else coalesce(condition.state, 'pending')
     end as state,
     condition.reason as state_reason,
     job.created_at as submitted_at,
@@ -87,7 +83,7 @@ select
     job.raw_offset,
     job.raw_length
 from known as job
-left join kueue_last_condition as condition
+left join kueue_deciding_condition as condition
     on condition.workload = job.workload
 left join provisioned
     on provisioned.owner_uid = job.uid

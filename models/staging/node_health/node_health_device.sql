@@ -11,7 +11,7 @@ columns:
   operstate: {type: varchar, description: "Of an interface: UP, DOWN"}
   flags: {type: varchar, description: "Its flags, with commas"}
   mtu: {type: double, unit: bytes, description: "MTU"}
-  speed: {type: double, unit: Mbit/s, description: "Speed of the link"}
+  speed: {type: double, unit: Mbit/s, description: "Speed of the link; NULL: not known, as of a link that is down"}
   bond: {type: varchar, description: "The bond that it is a leg of"}
   address: {type: varchar, description: "Its permanent hardware address"}
   is_configured: {type: boolean, description: "Whether the node has a configuration of the interface; NULL: not captured"}
@@ -35,7 +35,7 @@ select
     max(value) filter (where key = 'operstate') as operstate,
     max(value) filter (where key = 'flags') as flags,
     max(value_number) filter (where key = 'mtu') as mtu,
-    max(value_number) filter (where key = 'speed') as speed,
+    max(value_number) filter (where key = 'speed' and value_number >= 0) as speed,  -- the kernel's -1: it is not known
     max(value) filter (where key = 'bond') as bond,
     max(lower(value)) filter (where key = 'address') as address,
     bool_or(value = 'true') filter (where key = 'is_configured') as is_configured,

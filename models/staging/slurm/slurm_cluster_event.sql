@@ -37,4 +37,4 @@ select
     raw_offset,
     raw_length
 from slurm_node
-where contains(state, 'DRAIN') or contains(state, 'DOWN') or contains(state, 'FAIL')
+where contains(state, 'DRAIN') or regexp_matches(state, '(^|\+)(DOWN|FAIL)')  -- POWERED_DOWN is saving power

@@ -7,7 +7,7 @@ select
     'slurm' as source,
     node.node_name,
     asked.sampled_at as observed_at,
-    not (contains(node.state, 'DOWN') or contains(node.state, 'DRAIN') or contains(node.state, 'FAIL')) as is_ready,
+    not (contains(node.state, 'DRAIN') or regexp_matches(node.state, '(^|\+)(DOWN|FAIL)')) as is_ready,
     node.state,
     node.reason,
     node.gpu_type as gpu_product,

@@ -1,7 +1,8 @@
 /*
 description: >
   One row per output of Slurm and partition, or of the whole controller (sdiag, without a partition): nodes by state, or jobs that
-  wait and run. A node that is drained is not counted as down or idle. Tasks of an array that still wait are one job in squeue.
+  wait and run. A node that is drained is not counted as down or idle. Tasks of an array that still wait are one job in squeue. A file may
+  list the nodes several times. Of a listing that has both the nodes of a partition and their totals, the nodes count.
 feeds: scheduler_queue
 */
 with node as (
@@ -10,6 +11,8 @@ with node as (
         raw_path,
         raw_offset,
         raw_length,
+        listing,
+        0 as detail,
         unnest(string_split(coalesce(partitions, ''), ',')) as queue,
         1 as node_count,
         gpu_count,
@@ -22,6 +25,8 @@ with node as (
         raw_path,
         raw_offset,
         raw_length,
+        listing,
+        if(node_state is null, 2, 1) as detail,
         partition as queue,
         node_count,
         gpu_count,
@@ -36,13 +41,21 @@ classed as (
         case
             when node_state is null then 'any'
             when contains(node_state, 'DRAIN') then 'drained'
-            when contains(node_state, 'DOWN') or contains(node_state, 'FAIL') then 'down'
+            when regexp_matches(node_state, '(^|\+)(DOWN|FAIL)') then 'down'
             when starts_with(node_state, 'IDLE') then 'idle'
             when starts_with(node_state, 'ALLOC') or starts_with(node_state, 'COMP') then 'allocated'
             when starts_with(node_state, 'MIX') then 'mixed'
             else 'other'
         end as kind
     from node
+    qualify
+        detail = min(detail) over (
+            partition by
+                artifact_manifest_digest,
+                raw_path,
+                listing,
+                queue
+        )
 ),
 
 partition_nodes as (
@@ -65,6 +78,7 @@ partition_nodes as (
     group by
         artifact_manifest_digest,
         raw_path,
+        listing,
         queue
 ),
 

@@ -1,17 +1,37 @@
 /*
 description: >
   One row per Slurm job and record of it, for scheduler_job_fact. A job of which only steps are stated has no submission, so
-  that its wait is not known. Slurm has no quota to wait for: the whole wait, from submission to start, is the queue's.
+  that its wait is not known. Several submissions are attempts. Of a record with a zone and one without they are one attempt if they
+  differ by what time zones do: quarters of an hour, up to 14 hours. Slurm has no quota to wait for: the whole wait, from submission to start, is the queue's.
 feeds: scheduler_job
 */
 with attempt as (
     select
         cluster,
         job_id,
+        is_zone_assumed,
         count(distinct submitted_at) as attempts,
         max(submitted_at) as last_submitted_at
     from slurm_job_statement
     where step is null
+    group by
+        cluster,
+        job_id,
+        is_zone_assumed
+),
+
+of_job as (
+    select
+        cluster,
+        job_id,
+        max(last_submitted_at) as last_submitted_at,
+        if(
+            epoch(max(last_submitted_at) - min(last_submitted_at)) % 900 = 0 and epoch(max(last_submitted_at) - min(last_submitted_at)) <= 14 * 3600,
+            max(attempts),
+            sum(attempts)
+        )::bigint as attempts
+    from attempt
+    where last_submitted_at is not null
     group by
         cluster,
         job_id
@@ -20,14 +40,18 @@ with attempt as (
 ranked as (
     select
         job.*,
-        coalesce(attempt.attempts, 0) as attempts,
+        coalesce(of_job.attempts, 0) as attempts,
         row_number() over (
             partition by
                 job.cluster,
                 job.job_id
             order by
                 job.step is null desc,
-                (job.submitted_at = attempt.last_submitted_at) desc nulls last,
+                (
+                    job.submitted_at = attempt.last_submitted_at
+                    and epoch(of_job.last_submitted_at - job.submitted_at) % 900 = 0
+                    and epoch(of_job.last_submitted_at - job.submitted_at) <= 14 * 3600
+                ) desc nulls last,
                 job.ended_at is not null desc,
                 job.started_at is not null desc,
                 case job.source when 'sacct' then 0 when 'scontrol' then 1 else 2 end,
@@ -41,6 +65,11 @@ ranked as (
         on
             attempt.cluster is not distinct from job.cluster
             and attempt.job_id = job.job_id
+            and attempt.is_zone_assumed is not distinct from job.is_zone_assumed
+    left join of_job
+        on
+            of_job.cluster is not distinct from job.cluster
+            and of_job.job_id = job.job_id
 ),
 
 whole as (
@@ -76,7 +105,7 @@ select
     coalesce(job.gpu_count, whole.gpu_count) as gpu_count,
     coalesce(job.nodes, whole.nodes) as nodes,
     job.exit_code,
-    case when job.step is null then greatest(whole.restarts, job.attempts - 1, (job.state = 'REQUEUED')::int) end as evictions,
+    case when job.step is null then greatest(whole.restarts, nullif(job.attempts, 0) - 1, nullif((job.state = 'REQUEUED')::int, 0)) end as evictions,
     job.artifact_manifest_digest,
     job.raw_path,
     job.raw_offset,

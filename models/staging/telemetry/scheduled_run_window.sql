@@ -16,6 +16,7 @@ with named as (
     inner join scheduler_job_fact as job
         on
             job.scheduler_run_id = run.scheduler_run_id
+            or job.displayed_id = run.scheduler_run_id
             or job.job_uid = run.job_uid
     where
         run.started_at is null

@@ -32,7 +32,7 @@ columns:
   sample_count: {type: bigint, description: "Samples with a time and a value", tests: [not_null]}
   first_at: {type: timestamptz, unit: UTC, description: "The first sample"}
   last_at: {type: timestamptz, unit: UTC, description: "The last sample"}
-  sampling_interval_s: {type: double, unit: s, description: "Median distance of samples that follow one another"}
+  sampling_interval_s: {type: double, unit: s, description: "Median distance of samples with a value that follow one another"}
 */
 with sampled as (
     select
@@ -41,7 +41,7 @@ with sampled as (
         count(value) as sample_count,
         min(sampled_at) as first_at,
         max(sampled_at) as last_at,
-        median(epoch_us(sampled_at) - epoch_us(previous_at)) / 1e6 as sampling_interval_s
+        median(epoch_us(sampled_at) - epoch_us(previous_at)) filter (where value is not null) / 1e6 as sampling_interval_s
     from telemetry_sample
     where sampled_at is not null
     group by

@@ -3,7 +3,8 @@ description: >
   One row per run and series of telemetry that belongs to it, with the reason. The strongest of these joins counts: the
   evidence states the run; the GPU, the pod or the job is the run's; the node is the run's, by its own evidence or by its
   scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be told apart and is
-  ambiguous for each of them.
+  ambiguous for each of them. So is a node's series while a scheduler had several jobs on the node; for a series of a GPU, several jobs with
+  GPUs.
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -11,7 +12,7 @@ columns:
   series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
   join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, allocation, short_node_name]}]}
   join_confidence: {type: varchar, description: "stated: the evidence names the run. unique: a name that no other place has, and time. place: a node's name and time", tests: [not_null, {accepted_values: [stated, unique, place]}]}
-  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time", tests: [not_null]}
+  is_ambiguous: {type: boolean, description: "Whether another run, or a job of the scheduler, was at the same place at the same time", tests: [not_null]}
   clock: {type: varchar, description: "What the join assumes of the clocks, if anything"}
   run_start: {type: timestamptz, unit: UTC, description: "Start of the run", tests: [not_null]}
   run_end: {type: timestamptz, unit: UTC, description: "End of the run", tests: [not_null]}
@@ -160,9 +161,39 @@ strongest as (
         series_number
 ),
 
--- Two runs on one series at once, neither of them stated.
+-- Jobs that the schedulers had on a node of the run while it ran. One whose end is not known had not ended.
+crowded as (
+    select
+        at_node.run_id,
+        at_node.node_name,
+        count(distinct concat_ws(' ', job.scheduler, job.cluster, job.scheduler_run_id)) as jobs,
+        count(distinct concat_ws(' ', job.scheduler, job.cluster, job.scheduler_run_id)) filter (where job.gpu_count > 0) as gpu_jobs
+    from (
+        select distinct
+            run_id,
+            run_start,
+            run_end,
+            lower(split_part(node_name, '.', 1)) as node_name
+        from placed
+    ) as at_node
+    inner join scheduler_allocation as allocation
+        on
+            lower(split_part(allocation.node_name, '.', 1)) = at_node.node_name
+            and allocation.started_at < at_node.run_end
+            and coalesce(allocation.ended_at > at_node.run_start, true)
+    inner join scheduler_job_fact as job
+        on
+            job.scheduler = allocation.scheduler
+            and job.cluster is not distinct from allocation.cluster
+            and job.scheduler_run_id = allocation.scheduler_run_id
+    group by
+        at_node.run_id,
+        at_node.node_name
+),
+
+-- Two runs on one series at once, neither of them stated; or several jobs on the node of a series.
 shared as (
-    select distinct
+    select
         one.run_id,
         one.artifact_manifest_digest,
         one.series_number
@@ -175,6 +206,23 @@ shared as (
             and other.run_start < one.run_end
             and other.run_end > one.run_start
     where one.strength > 1
+    union
+    select
+        strongest.run_id,
+        strongest.artifact_manifest_digest,
+        strongest.series_number
+    from strongest
+    inner join telemetry_place as place
+        on
+            place.artifact_manifest_digest = strongest.artifact_manifest_digest
+            and place.series_number = strongest.series_number
+    inner join crowded
+        on
+            crowded.run_id = strongest.run_id
+            and crowded.node_name = lower(split_part(place.node_name, '.', 1))
+    where
+        strongest.strength > 3
+        and if(place.scope in ('gpu', 'link') and crowded.gpu_jobs > 0, crowded.gpu_jobs, crowded.jobs) > 1
 )
 
 select

@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run, series of telemetry and window: what the samples say, in the source's unit. A value holds until the
-  next sample, unless that is a gap away. An increase of a counter counts in a window if both of its samples lie in it;
+  next sample with one, unless that is a gap away. An increase of a counter counts in a window if both of its samples lie in it;
   if an edge of the window is between them, it is an increase at the edge. A counter that falls began anew: its value
   is the increase since then.
 materialized: incremental
@@ -28,7 +28,7 @@ columns:
   value_integral: {type: double, description: "Integral over the covered time by trapezoids, unit times seconds"}
   counter_reset_count: {type: bigint, description: "How often the value fell from one sample to the next"}
   covered_s: {type: double, unit: s, description: "Time in the window between samples that are no gap apart", tests: [not_null]}
-  largest_gap_s: {type: double, unit: s, description: "Longest time in the window without a sample"}
+  largest_gap_s: {type: double, unit: s, description: "Longest time in the window without a value"}
 */
 with joined as not materialized (
     select
@@ -139,7 +139,7 @@ measured as (
         *,
         sampled between window_start and window_end and is_own as is_inside,
         least(sampled, window_end) - greatest(previous, window_start) as held,
-        sampled - previous <= max_gap_us as is_near,
+        value is not null and sampled - previous <= max_gap_us as is_near,
         if(value < previous_value, value, value - previous_value) as increase,
         previous >= window_start and sampled <= window_end as is_whole
     from in_window
@@ -166,7 +166,11 @@ aggregated as (
         sum((previous_value + value) / 2 * held) filter (where is_near) / 1e6 as value_integral,
         count(*) filter (where is_whole and value < previous_value) as counter_reset_count,
         coalesce(sum(held) filter (where is_near), 0) / 1e6 as covered_s,
-        greatest(max(held), min(previous) - window_start, window_end - max(sampled)) / 1e6 as largest_gap_s
+        greatest(
+            max(held) filter (where value is not null),
+            min(previous) filter (where value is not null) - window_start,
+            window_end - max(sampled) filter (where value is not null)
+        ) / 1e6 as largest_gap_s
     from measured
     group by
         run_id,

@@ -1,5 +1,6 @@
 """Kubernetes objects from strangers, for ingestors: each object of a file with the bytes that state it, whether the file is JSON or YAML, one
-object, a List or several documents. What a tool printed before the payload, a JSON object a line, is skipped.
+object, a List or several documents, as `kubectl get --watch` prints them, too. What a tool printed before the payload, a JSON object a
+line, is skipped.
 
 Conditions and times are read in one way here: a condition's place in its list decides where two have the same second.
 """
@@ -21,7 +22,7 @@ from warehouse.landing.readers.yaml_text import Node, yaml_tree
 from warehouse.landing.rows import parse_utc
 
 _HEAD_BYTES = 1 << 20
-_SUFFIXES = (".yaml", ".yml", ".json", ".txt", ".log")
+_SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".txt", ".log")
 _KIND = re.compile(rb"""(?:^|[\s{,"'-])kind["']?\s*:\s*["']?(\w+)""", re.MULTILINE)
 _MANTISSA = re.compile(r"([+-]?[0-9.]+)([a-zA-Z]*|e[+-]?[0-9]+)", re.ASCII)
 _FACTORS: Mapping[str, float] = {
@@ -219,22 +220,28 @@ def _payload(data: bytes) -> tuple[bytes, bool]:
 
 def _of_json(data: bytes, report: Report) -> Iterator[KubernetesObject]:
     with JsonStream(data, report) as stream:
-        stream.kind()
-        start = stream.offset
-        whole_object: dict[str, Any] = {}
-        has_items = False
-        for pair in stream.pairs():
-            if pair.key != "items":
-                whole_object[pair.key] = stream.value()
-                continue
-            has_items = True
-            listed = _text(whole_object, "kind").removesuffix("List")
-            for offset, length, record in stream.objects():
-                place = Place(offset, length, stream.line_number(offset))
-                yield _object(place, record, listed, _text(whole_object, "apiVersion"))
-        if not has_items and whole_object:
-            place = Place(start, stream.offset - start, stream.line_number(start))
-            yield _object(place, Record(whole_object, report.flag(place)))
+        while stream.kind() == "{":
+            yield from _of_document(stream, report)
+
+
+def _of_document(stream: JsonStream, report: Report) -> Iterator[KubernetesObject]:
+    start = stream.offset
+    whole_object: dict[str, Any] = {}
+    has_items = False
+    for pair in stream.pairs():
+        if pair.key != "items":
+            whole_object[pair.key] = stream.value()
+            continue
+        has_items = True
+        listed = _text(whole_object, "kind").removesuffix("List")
+        for offset, length, record in stream.objects():
+            place = Place(offset, length, stream.line_number(offset))
+            yield _object(place, record, listed, _text(whole_object, "apiVersion"))
+    if not has_items and whole_object:
+        place = Place(start, stream.offset - start, stream.line_number(start))
+        watched = whole_object.get("object")  # kubectl --output-watch-events, and the API: {type, object}
+        found = watched if isinstance(watched, dict) and whole_object.keys() == {"type", "object"} else whole_object
+        yield _object(place, Record(found, report.flag(place)))
 
 
 def _of_yaml(data: bytes, report: Report) -> Iterator[KubernetesObject]:

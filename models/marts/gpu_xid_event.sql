@@ -14,7 +14,7 @@ columns:
   code: {type: bigint, description: "The XID", tests: [not_null]}
   name: {type: varchar, description: "NVIDIA's name for it; NULL: staging.gpu_xid does not have it"}
   xid_class: {type: varchar, description: "Where the cause usually lies"}
-  certainty: {type: varchar, description: "in run: the code appeared between two samples of the run. pre-existing: it was there before the run. unknown: it was there at the first sample, and nothing is known before that", tests: [not_null, {accepted_values: [in run, pre-existing, unknown]}]}
+  certainty: {type: varchar, description: "in run: the code appeared between two samples of the run. pre-existing: it was there before the run. unknown: it was there at the first sample of the run, and not at the last one before it, if there is any", tests: [not_null, {accepted_values: [in run, pre-existing, unknown]}]}
   first_seen_at: {type: timestamptz, unit: UTC, description: "First sample of the run with the code", tests: [not_null]}
   not_before_at: {type: timestamptz, unit: UTC, description: "Last sample without the code before it appeared in the run; NULL: it did not appear in the run"}
   last_seen_at: {type: timestamptz, unit: UTC, description: "Last sample of the run with the code", tests: [not_null]}
@@ -53,9 +53,8 @@ code_seen as (
         code,
         bool_or(is_ambiguous) as is_ambiguous,
         coalesce(bool_or(is_same_as_before and previous_at < run_start), false) as was_before,
-        bool_or(previous_at is null) as is_first_sample,
         min(sampled_at) as first_seen_at,
-        min(previous_at) filter (where not is_same_as_before) as not_before_at,
+        min(previous_at) filter (where not is_same_as_before and previous_at >= run_start) as not_before_at,
         max(sampled_at) as last_seen_at
     from seen
     where code is not null
@@ -77,12 +76,12 @@ select
     known.name,
     known.xid_class,
     case
+        when code_seen.not_before_at is not null then 'in run'
         when code_seen.was_before then 'pre-existing'
-        when code_seen.is_first_sample then 'unknown'
-        else 'in run'
+        else 'unknown'
     end as certainty,
     code_seen.first_seen_at,
-    if(code_seen.was_before or code_seen.is_first_sample, null, code_seen.not_before_at) as not_before_at,
+    code_seen.not_before_at,
     code_seen.last_seen_at,
     code_seen.is_ambiguous
 from code_seen

@@ -54,6 +54,7 @@ reran as (
             and other.hardware_topology_key is not distinct from own.hardware_topology_key
             and other.indicator = own.indicator
             and other.metric = own.metric
+            and other.point = own.point
             and other.run_id <> own.run_id
     left join changed as usual
         on

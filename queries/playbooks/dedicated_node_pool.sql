@@ -1,7 +1,7 @@
 /*
 description: The tail is shorter where the same case ran on other nodes, such as a dedicated node pool
 playbook: tail_latency_regression
-evidence: runs of the same case and software in another node pool or cluster, each with its place stated (a declaration, or a model that feeds cluster_region)
+evidence: runs of the same case, software and hardware in another node pool or cluster, each with its place stated (a declaration, or a model that feeds cluster_region)
 order: 6
 */
 with placed as (
@@ -10,6 +10,7 @@ with placed as (
         run.benchmark_case_id,
         run.workload_spec_digest,
         run.software_version_key,
+        run.hardware_topology_key,
         run.artifact_manifest_digest,
         nullif(
             concat_ws(', ', region.cluster, region.region, 'pool ' || coalesce(region.node_pool, node.node_pool), region.tenant_mode), ''
@@ -47,6 +48,8 @@ elsewhere as (
             other.benchmark_case_id = own.benchmark_case_id
             and other.workload_spec_digest is not distinct from own.workload_spec_digest
             and other.software_version_key is not distinct from own.software_version_key
+            -- Faster hardware has a shorter tail anywhere.
+            and other.hardware_topology_key is not distinct from own.hardware_topology_key
             and other.place <> own.place
 ),
 

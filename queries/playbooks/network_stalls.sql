@@ -8,20 +8,20 @@ with counted as (
     select
         explained.role,
         explained.run_id,
-        coalesce(slice.scope_name, slice.node_name, '') as nic,
+        slice.subject as nic,
         sum(slice.value_delta) filter (where slice.metric like '%error_count' or slice.metric like '%drop_count') as errors,
         sum(slice.value_delta) filter (where slice.metric in ('nic_link_down_count', 'nic_link_recovery_count')) as link_failures,
         sum(slice.value_delta) filter (where slice.metric = 'nic_received_packet_count') as packets,
         max(slice.value_mean) filter (where slice.metric = 'ping_loss_pct') as loss_pct,
         max(slice.value_mean) filter (where slice.metric = 'ping_rtt_mean_ms') as rtt_ms,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
     where
-        slice.window_kind = 'run'
-        and slice.scope = 'nic'
+        slice.scope = 'nic'
         and slice.metric in (
             'nic_receive_error_count', 'nic_send_error_count', 'nic_receive_drop_count', 'nic_send_drop_count', 'nic_symbol_error_count',
             'nic_link_down_count', 'nic_link_recovery_count', 'nic_received_packet_count', 'ping_loss_pct', 'ping_rtt_mean_ms'
@@ -54,7 +54,9 @@ usual as (
             run_id,
             max(value) as value
         from measured
-        where role = 'baseline'
+        where
+            role = 'baseline'
+            and is_supported
         group by
             kind,
             run_id
@@ -88,7 +90,8 @@ select
     || coalesce(
         printf(', in the baseline %.3g%s', usual.value, case measured.kind when 'loss' then ' %' when 'rtt' then ' ms' else '' end),
         '; the baseline has no such figure'
-    ) as statement,
+    )
+    || coalesce(measured.note, '') as statement,
     measured.value as observed,
     usual.value as expected,
     case measured.kind when 'loss' then '%' when 'rtt' then 'ms' else 'count' end as unit,

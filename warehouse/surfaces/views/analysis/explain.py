@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.analysis.explain.explanation import BROKEN, MISSING, Answer, Explanation, explain
+from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, explain
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import percent
+from warehouse.surfaces.views.analysis.wording import differences_table, percent
 
 _PATH = "/explain"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
@@ -24,13 +24,13 @@ def _answer(visit: Visit) -> Page:
     baseline = [each.strip() for each in (visit["baseline"] or "").split(",") if each.strip()]
     found = explain(visit.project, visit["run"], baseline, build=visit.build)
     causes = found.causes()
-    parts: list[Part] = [form, _causes(found), _changes(found), *_scenarios(found), *_findings(found), *_broken(found)]
+    parts: list[Part] = [form, _causes(found), _changes(found), *_differences(found), *_scenarios(found), *_findings(found), *_broken(found)]
     summary = causes[0].check.description if causes else "No check found a cause."
     steps = {"The run": address("/runs/{run_id:path}", run_id=found.run_id)}
     if found.baseline:
         steps["Compare with its baseline"] = address("/compare", base=",".join(found.baseline), head=found.run_id)
     return Page(
-        f"Explain {found.run_id}", tuple(parts), summary, notices=(_compared(found),), crumbs=(("Explain", _PATH),), next_steps=steps,
+        f"Explain {found.run_id}", tuple(parts), summary, notices=(_compared(found), *found.notes), crumbs=(("Explain", _PATH),), next_steps=steps,
     )
 
 
@@ -74,7 +74,7 @@ def _changes(found: Explanation) -> Table:
     rows = tuple(
         (
             each.metric, each.point, each.expected, each.observed, each.unit, percent(each.ratio),
-            "worse" if each.worse_by > 1 else "better" if each.worse_by < 1 else "not known",
+            each.direction,
         )
         for each in found.changes[:_MOST_CHANGES]
     )
@@ -96,13 +96,19 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
         title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
-        yield Table(f"playbook_{name}", columns, rows, title)
+        yield Table(f"playbook_{name}", columns, rows, title, is_folded=found.is_blind(name))
+
+
+def _differences(found: Explanation) -> Iterator[Table]:
+    if found.differences:
+        yield differences_table(found.differences, "What differs between the runs", ("baseline", "run"))
 
 
 def _said(answer: Answer) -> str:
-    if answer.state == MISSING:
-        return f"needs {answer.check.evidence}"
-    return answer.fault or "" if answer.state == BROKEN else f"{answer.findings[0].subject}: {answer.findings[0].statement}"
+    """The worst that a check looked at. A check that found nothing says in how many places it could not judge."""
+    if answer.state != NOT_FOUND or not answer.unanswered:
+        return answer.said
+    return f"{answer.said} ({answer.unanswered} of {len(answer.findings)} with too little evidence)"
 
 
 def _findings(found: Explanation) -> Iterator[Table]:

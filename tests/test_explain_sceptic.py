@@ -295,12 +295,18 @@ def test_of_two_causes_the_one_that_explains_more_comes_first() -> None:
     assert causes("two-causes", "two-causes-before") == []
 
 
-def test_a_run_without_times_or_a_place_says_what_that_hides() -> None:
+def test_a_run_without_times_or_a_place_says_what_that_hides(wh_on: WhOn) -> None:
     assert explained("untimed").notes == ("the start and end of the run are not known, so only evidence that names the run or its job was looked at",)
     assert explained("nowhere").notes == (
         "nothing states where the run ran (its nodes, GPUs, pods or job), so only evidence that names the run was looked at",
     )
     assert {each.state for each in explained("untimed").answers if not each.check.is_symptom} == {MISSING}
+    _, out, err = wh_on(project(), "explain", "untimed", "--baseline", "fine")
+    assert f"note: {explained('untimed').notes[0]}" in out
+    assert "distributed straggler: not known; there is no evidence for any of its 9 checks" in out and "-v lists the evidence" in err
+    document = json.loads(wh_on(project(), "explain", "untimed", "--baseline", "fine", "--json")[1])
+    assert document["notes"] == list(explained("untimed").notes)
+    assert {"node_name"} == {each["name"] for each in document["differences"]}
 
 
 def test_how_the_baseline_was_chosen_claims_no_more_than_is_known() -> None:

@@ -12,6 +12,7 @@ with placed as (
         run.software_version_key,
         run.hardware_topology_key,
         run.artifact_manifest_digest,
+        run.raw_folder,
         nullif(
             concat_ws(', ', region.cluster, region.region, 'pool ' || coalesce(region.node_pool, node.node_pool), region.tenant_mode), ''
         ) as place
@@ -37,7 +38,8 @@ elsewhere as (
         own.place as own_place,
         other.place,
         other.run_id,
-        other.artifact_manifest_digest
+        other.artifact_manifest_digest,
+        other.raw_folder
     from placed as own
     inner join explained
         on
@@ -63,7 +65,8 @@ compared as (
         changed.expected,
         median(other.value) as other,
         count(distinct other.run_id) as runs,
-        min(elsewhere.artifact_manifest_digest) as artifact_manifest_digest
+        min(elsewhere.artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(elsewhere.raw_folder, elsewhere.artifact_manifest_digest || elsewhere.raw_folder) as raw_path
     from elsewhere
     inner join measurement as other
         on other.run_id = elsewhere.run_id
@@ -90,5 +93,6 @@ select
     observed,
     other as expected,
     'ms' as unit,
-    artifact_manifest_digest
+    artifact_manifest_digest,
+    raw_path
 from compared

@@ -17,17 +17,18 @@ _SHORT_NODES = "select distinct lower(split_part(node_name, '.', 1)) as node_nam
 
 def circumstances(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", run_id: str, baseline: Sequence[str]) -> tuple[str, ...]:
     """Notes on a run and those that it is compared with; of a project without the standard models only those that its tables allow."""
-    return (*_baseline(con, runs, baseline), *_place(con, run_id))
+    return (*_uncounted(con, runs, run_id, baseline), *_place(con, run_id))
 
 
-def _baseline(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", baseline: Sequence[str]) -> list[str]:
+def _uncounted(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", run_id: str, baseline: Sequence[str]) -> list[str]:
+    """Which of the runs did not succeed, or do not count."""
     wanted = [(name, value) for name, value in (("status", "succeeded"), ("state", "admitted")) if name in runs.columns]
     return [
-        f"{other} of the baseline is {word}"
+        f"the {'run' if other == run_id else f'run {other} of the baseline'} is {word}"
         for name, value in wanted
         for other, word in con.execute(
-            f"select run_id, {name} from {runs.sql} where run_id in (select unnest(?::varchar[])) and {name} <> ? order by run_id",
-            [list(baseline), value],
+            f"select run_id, {name} from {runs.sql} where run_id in (select unnest(?::varchar[])) and {name} <> ? order by run_id <> ?, run_id",
+            [[run_id, *baseline], value, run_id],
         ).fetchall()
     ]
 

@@ -6,7 +6,8 @@ A check answers `found`, `not found`, or `evidence missing` with the families th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from math import inf, isfinite, log
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
@@ -253,32 +254,48 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
         check_reads(con, check.sql)
         result = con.execute(check.sql)
         names = [column[0] for column in result.description or ()]
-        lacking = [name for name in _NEEDED if name not in names]
-        if lacking:
-            return Answer(check, BROKEN, fault=f"{check.place}: the check has no column {', '.join(lacking)}")
-        rows = [_finding(dict(zip(names, row, strict=True))) for row in result.fetchmany(_MOST_ROWS)]
+        _check_columns(check, names)
+        rows = [_finding(check, dict(zip(names, row, strict=True))) for row in result.fetchmany(_MOST_ROWS)]
     except duckdb.Error as error:
         return Answer(check, BROKEN, fault=str(translated(error, "WH541", check.sql, check.place)))
     except WarehouseError as error:
-        return Answer(check, BROKEN, fault=f"{check.place}: {error}")
+        return Answer(check, BROKEN, fault=str(error if error.place else replace(error, place=check.place)))
     state = MISSING
     if any(each.is_found is not None for each in rows):
         state = FOUND if any(each.is_found for each in rows) else NOT_FOUND
     return Answer(check, state, tuple(sorted(rows, key=lambda each: (_PLACES[each.is_found], -each.score, each.subject))))
 
 
-def _finding(row: Mapping[str, Any]) -> Finding:
-    found = {name: row.get(name) for name in _COLUMNS}
-    score = float(found["score"]) if found["score"] is not None else 0.0
+def _check_columns(check: Check, names: Sequence[str]) -> None:
+    lacking = [name for name in _NEEDED if name not in names]
+    unknown = [name for name in names if name not in _COLUMNS]
+    if lacking:
+        raise WarehouseError("WH541", f"the check has no column {', '.join(lacking)}", check.place, did_you_mean(lacking[0], unknown))
+    if unknown:
+        hint = did_you_mean(unknown[0], _COLUMNS) or f"known: {', '.join(_COLUMNS)}"
+        raise WarehouseError("WH541", f"the check has a column {printable(unknown[0])}, which says nothing here", check.place, hint)
+
+
+def _finding(check: Check, row: Mapping[str, Any]) -> Finding:
+    """A row of a check. Raises WH541 for a value of another kind than its column's: of the text 'false' nobody knows what it means."""
+    def kept(name: str, kinds: type | tuple[type, ...], words: str) -> Any:
+        value = row.get(name)
+        if value is None or (isinstance(value, kinds) and isinstance(value, bool) == (kinds is bool)):
+            return value
+        raise WarehouseError("WH541", f"{name} is {words}, not {printable(repr(value))}", check.place)
+
+    def number(name: str) -> float | None:
+        value = kept(name, (int, float, Decimal), "a number")
+        return float(value) if value is not None and isfinite(value) else None
+
+    def text(name: str) -> str | None:
+        value: str | None = kept(name, str, "a text")
+        return value
+
     return Finding(
-        str(found["subject"]), None if found["is_found"] is None else bool(found["is_found"]), score if isfinite(score) else 0.0,
-        str(found["statement"]), _number(found["observed"]), _number(found["expected"]), found["unit"], found["artifact_manifest_digest"],
-        found["raw_path"],
+        text("subject") or "", kept("is_found", bool, "true, false or NULL"), number("score") or 0.0, text("statement") or "", number("observed"),
+        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"),
     )
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if value is not None and isfinite(float(value)) else None
 
 
 def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Change, ...]:

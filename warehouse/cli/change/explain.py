@@ -113,6 +113,8 @@ def _looked_at(answer: "Answer") -> str:
     if answer.state == "evidence missing":
         return f": {printable(answer.said)}" + (f"; and {len(answer.findings) - 1} more" if len(answer.findings) > 1 else "")
     if answer.state == "not found":
+        if len(answer.findings) == 1:
+            return f": {printable(answer.said)}"
         judged = counted(len(answer.findings) - answer.unanswered, "place")
         return f" in {judged}{_unanswered(answer)}; the worst: {printable(answer.said)}"
     return _unanswered(answer) if answer.state == "broken" or not answer.check.is_symptom else f": {printable(answer.said)}{_unanswered(answer)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, explain
+from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, Finding, explain
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
@@ -57,13 +57,18 @@ def _causes(found: Explanation) -> Table:
     )
     rows = tuple(
         (
-            each.check.description, worst.subject, worst.statement, worst.raw_path, round(worst.score, 3), each.check.name,
+            each.check.description, worst.subject, worst.statement, _file(worst), round(worst.score, 3), each.check.name,
             worst.artifact_manifest_digest,
         )
         for each in found.causes() for worst in each.findings[:1]
     )
     note = "The likeliest first. A score of 1 would explain all of it."
     return Table("causes", columns, rows, "Likeliest causes", note, empty="no check found a cause")
+
+
+def _file(found: Finding) -> str | None:
+    """The file that the evidence is in; a run may have a folder of files, which has no page but its bundle's."""
+    return found.raw_path if found.raw_path and not found.raw_path.endswith("/") else None
 
 
 def _changes(found: Explanation) -> Table:
@@ -123,7 +128,7 @@ def _findings(found: Explanation) -> Iterator[Table]:
         rows = tuple(
             (
                 each.subject, {True: "found", False: "not found", None: "not supported"}[each.is_found], each.observed, each.expected, each.unit,
-                each.statement, each.raw_path, each.artifact_manifest_digest, each.artifact_manifest_digest,
+                each.statement, _file(each), each.artifact_manifest_digest, each.artifact_manifest_digest,
             )
             for each in answer.findings[:_MOST_FINDINGS]
         )

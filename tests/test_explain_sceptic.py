@@ -221,6 +221,12 @@ def test_a_gpu_that_two_runs_shared_blames_neither_but_their_node_is_of_both(run
     assert causes(run) == ["cpu_throttling_or_saturation"]
 
 
+def test_trouble_without_a_symptom_is_called_no_cause(wh_on: WhOn) -> None:
+    assert not explained("shared-a").is_suspected("low_gpu_utilization")  # it is as fast as its baseline
+    _, out, _ = wh_on(project(), "explain", "shared-a", "--baseline", "fine")
+    assert "likeliest" not in out and "what checks found, although no symptom of their playbooks is found:\n1. The host's CPUs" in out
+
+
 def test_a_rate_is_of_the_time_between_the_samples_that_it_was_counted_between() -> None:
     worst = answer("short", "gpu_throttling").findings[0]
     assert worst.observed == pytest.approx(100) and worst.statement.startswith("its clocks were held back for 100 % of the time (power cap)")

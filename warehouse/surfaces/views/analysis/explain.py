@@ -63,6 +63,8 @@ def _causes(found: Explanation) -> Table:
         for each in found.causes() for worst in each.findings[:1]
     )
     note = "The likeliest first. A score of 1 would explain all of it."
+    if not any(found.is_suspected(each.check.playbook) for each in found.causes()):
+        note = "No symptom of their playbooks is found, so they may have cost nothing."
     return Table("causes", columns, rows, "Likeliest causes", note, empty="no check found a cause")
 
 

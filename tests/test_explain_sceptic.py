@@ -139,6 +139,9 @@ def evidence() -> Iterable[Series]:
     for replica in "ab":  # two Prometheus servers scrape one node
         of = {"node": "twice", "device": "nvme0n1", "prometheus_replica": replica}
         yield Series("node_disk_io_time_seconds_total", of, rising(0.45))
+        nic = {"node": "twice", "device": "mlx5_0", "port": "1", "prometheus_replica": replica}
+        yield Series("node_infiniband_link_downed_total", nic, step_at(60, 1))
+        yield Series("DCGM_FI_DEV_GPU_UTIL", gpu("twice") | {"prometheus_replica": replica}, level(50))
     yield Series("node_disk_io_time_seconds_total", {"node": "two-causes", "device": "nvme0n1"}, rising(0.9))
     yield Series("node_pressure_cpu_waiting_seconds_total", {"node": "two-causes"}, rising(0.2))
     yield Series(POWER_CAP, gpu("untimed"), rising(1e9))
@@ -288,9 +291,13 @@ def test_what_could_not_be_judged_is_not_counted_as_not_found(wh_on: WhOn) -> No
     assert "gpu_throttling in 1 place, 1 more with too little evidence; the worst: GPU partial GPU-partial-0: its clocks" in out
 
 
-def test_a_disk_that_two_servers_scrape_is_not_twice_as_busy() -> None:
+def test_what_two_servers_scrape_is_there_once() -> None:
     found = answer("twice", "storage_throughput")
     assert found.state == NOT_FOUND and found.findings[0].observed == pytest.approx(45)
+    assert answer("twice", "network_stalls").findings[0].observed == 1
+    assert answer("twice", "waiting_gpus").said.startswith("gpu_util_pct: mean of 1 GPU: 50 %")
+    with read_query(current_build(project()).path, "select gpu_count, sampled_gpu_hours, idle_gpu_hours from gpu_hours where run_id = 'twice'") as result:
+        assert result.fetchall() == [(1, pytest.approx(120 / 3600), 0)]
 
 
 def test_of_two_causes_the_one_that_explains_more_comes_first() -> None:

@@ -25,21 +25,38 @@ with sampled as (
     group by run_id
 ),
 
+-- Two Prometheus servers may have sampled one GPU.
+of_interval as (
+    select
+        run_id,
+        coalesce(gpu_uuid, scope_name) as gpu,
+        window_start,
+        max(duration_s) as duration_s,
+        max(value_max) as value_max
+    from telemetry_slice_fact
+    where
+        metric = 'gpu_util_pct'
+        and scope = 'gpu'
+        and window_kind = 'interval'
+        and sample_count > 0
+        and duration_s is not null
+        and is_ambiguous is not true
+    group by
+        run_id,
+        coalesce(gpu_uuid, scope_name),
+        window_start
+),
+
 utilised as (
     select
-        slice.run_id,
-        sum(slice.duration_s) / 3600 as sampled_gpu_hours,
-        coalesce(sum(slice.duration_s) filter (where slice.value_max <= policy.idle_below_pct), 0) / 3600 as idle_gpu_hours
-    from telemetry_slice_fact as slice
+        of_interval.run_id,
+        sum(of_interval.duration_s order by of_interval.duration_s) / 3600 as sampled_gpu_hours,
+        coalesce(
+            sum(of_interval.duration_s order by of_interval.duration_s) filter (where of_interval.value_max <= policy.idle_below_pct), 0
+        ) / 3600 as idle_gpu_hours
+    from of_interval
     cross join telemetry_policy as policy
-    where
-        slice.metric = 'gpu_util_pct'
-        and slice.scope = 'gpu'
-        and slice.window_kind = 'interval'
-        and slice.sample_count > 0
-        and slice.duration_s is not null
-        and slice.is_ambiguous is not true
-    group by slice.run_id
+    group by of_interval.run_id
 ),
 
 held_back as (

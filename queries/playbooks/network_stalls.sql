@@ -4,16 +4,16 @@ playbook: low_gpu_utilization
 evidence: node exporter's node_network_* and node_infiniband_* counters, ping-exporter, or events of network cards (health checks, Kubernetes)
 order: 4
 */
-with counted as (
+-- Two Prometheus servers that scrape one network card report the same twice.
+with of_port as (
     select
         explained.role,
         explained.run_id,
         slice.subject as nic,
-        sum(slice.value_delta) filter (where slice.metric like '%error_count' or slice.metric like '%drop_count') as errors,
-        sum(slice.value_delta) filter (where slice.metric in ('nic_link_down_count', 'nic_link_recovery_count')) as link_failures,
-        sum(slice.value_delta) filter (where slice.metric = 'nic_received_packet_count') as packets,
-        max(slice.value_mean) filter (where slice.metric = 'ping_loss_pct') as loss_pct,
-        max(slice.value_mean) filter (where slice.metric = 'ping_rtt_mean_ms') as rtt_ms,
+        slice.metric,
+        slice.labels ->> '$.port' as port,
+        max(slice.value_delta) as value_delta,
+        max(slice.value_mean) as value_mean,
         bool_and(slice.is_supported) as is_supported,
         min(slice.note) as note,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
@@ -29,6 +29,29 @@ with counted as (
     group by
         explained.role,
         explained.run_id,
+        nic,
+        slice.metric,
+        port
+),
+
+counted as (
+    select
+        role,
+        run_id,
+        nic,
+        sum(value_delta order by value_delta) filter (where metric like '%error_count' or metric like '%drop_count') as errors,
+        sum(value_delta order by value_delta) filter (where metric in ('nic_link_down_count', 'nic_link_recovery_count')) as link_failures,
+        sum(value_delta order by value_delta) filter (where metric = 'nic_received_packet_count') as packets,
+        max(value_mean) filter (where metric = 'ping_loss_pct') as loss_pct,
+        max(value_mean) filter (where metric = 'ping_rtt_mean_ms') as rtt_ms,
+        bool_and(is_supported) as is_supported,
+        min(note) as note,
+        min(artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
+    from of_port
+    group by
+        role,
+        run_id,
         nic
 ),
 

@@ -12,7 +12,7 @@ with busy as (
         avg(slice.value_mean order by slice.value_mean) as value,
         bool_and(slice.is_supported) as is_supported,
         min(slice.note) as note,
-        count(*) as gpus,
+        count(distinct coalesce(slice.gpu_uuid, slice.subject)) as gpus,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
     from run_telemetry as slice

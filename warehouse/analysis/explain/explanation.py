@@ -6,7 +6,7 @@ A check answers `found`, `not found`, or `evidence missing` with the families th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, isfinite, log
 from statistics import median
@@ -259,7 +259,7 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
     except duckdb.Error as error:
         return Answer(check, BROKEN, fault=str(translated(error, "WH541", check.sql, check.place)))
     except WarehouseError as error:
-        return Answer(check, BROKEN, fault=str(error if error.place else replace(error, place=check.place)))
+        return Answer(check, BROKEN, fault=str(error) if error.place == check.place else f"{check.place}: {error}")
     state = MISSING
     if any(each.is_found is not None for each in rows):
         state = FOUND if any(each.is_found for each in rows) else NOT_FOUND

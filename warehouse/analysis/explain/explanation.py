@@ -143,6 +143,10 @@ class Explanation:
         """Whether a symptom of the playbook's scenario is found."""
         return any(each.state == FOUND for each in self.of_playbook(playbook, are_symptoms=True))
 
+    def has_suspected_cause(self) -> bool:
+        """Whether a check of a suspected playbook is found. Else what checks found may have cost nothing."""
+        return any(self.is_suspected(each.check.playbook) for each in self.causes())
+
     def is_blind(self, playbook: str) -> bool:
         """Whether no check of the playbook had anything to look at."""
         return all(each.state == MISSING and not each.findings for each in self.answers if each.check.playbook == playbook)

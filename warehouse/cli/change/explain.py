@@ -55,8 +55,7 @@ def _print(found: "Explanation") -> None:
     _print_differences(found)
     causes = found.causes()
     say("")
-    is_suspected = any(found.is_suspected(each.check.playbook) for each in causes)
-    heading = "likeliest causes:" if is_suspected else "what checks found, although no symptom of their playbooks is found:"
+    heading = "likeliest causes:" if found.has_suspected_cause() else "what checks found, although no symptom of their playbooks is found:"
     say(heading if causes else "no check found a cause")
     for number, answer in enumerate(causes, 1):
         _print_answer(f"{number}. ", answer)

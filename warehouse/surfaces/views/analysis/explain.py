@@ -25,13 +25,17 @@ def _answer(visit: Visit) -> Page:
     found = explain(visit.project, visit["run"], baseline, build=visit.build)
     causes = found.causes()
     parts: list[Part] = [form, _causes(found), _changes(found), *_differences(found), *_scenarios(found), *_findings(found), *_broken(found)]
-    summary = causes[0].check.description if causes else "No check found a cause."
+    summary = causes[0].check.description if found.has_suspected_cause() else "No check found a cause." if not causes else "No symptom is found."
     steps = {"The run": address("/runs/{run_id:path}", run_id=found.run_id)}
     if found.baseline:
         steps["Compare with its baseline"] = address("/compare", base=",".join(found.baseline), head=found.run_id)
     return Page(
-        f"Explain {found.run_id}", tuple(parts), summary, notices=(_compared(found), *found.notes), crumbs=(("Explain", _PATH),), next_steps=steps,
+        f"Explain {found.run_id}", tuple(parts), summary, notices=_notices(found), crumbs=(("Explain", _PATH),), next_steps=steps,
     )
+
+
+def _notices(found: Explanation) -> tuple[str, ...]:
+    return _compared(found), *(each[:1].upper() + each[1:] for each in found.notes)
 
 
 def _compared(found: Explanation) -> str:
@@ -62,10 +66,10 @@ def _causes(found: Explanation) -> Table:
         )
         for each in found.causes() for worst in each.findings[:1]
     )
-    note = "The likeliest first. A score of 1 would explain all of it."
-    if not any(found.is_suspected(each.check.playbook) for each in found.causes()):
-        note = "No symptom of their playbooks is found, so they may have cost nothing."
-    return Table("causes", columns, rows, "Likeliest causes", note, empty="no check found a cause")
+    title, note = "Likeliest causes", "The likeliest first. A score of 1 would explain all of it." if rows else ""
+    if rows and not found.has_suspected_cause():
+        title, note = "What checks found", "No symptom of their playbooks is found, so it may have cost nothing."
+    return Table("causes", columns, rows, title, note, empty="no check found a cause")
 
 
 def _file(found: Finding) -> str | None:
@@ -103,7 +107,8 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
         title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
-        yield Table(f"playbook_{name}", columns, rows, title, is_folded=found.is_blind(name))
+        note = "There is no evidence for any of its checks." if found.is_blind(name) else ""
+        yield Table(f"playbook_{name}", columns, rows, title, note, is_folded=found.is_blind(name))
 
 
 def _differences(found: Explanation) -> Iterator[Table]:

@@ -148,7 +148,12 @@ def test_a_project_has_checks_of_its_own_and_replaces_standard_ones(tmp_path: Pa
 @pytest.mark.parametrize(
     ("sql", "fault"),
     [
-        ("select 1 as subject", "no column is_found, score, statement"),
+        ("select 1 as subject", "WH541 queries/playbooks/own.sql: the check has no column is_found, score, statement"),
+        ("select 'a' as subject, 'false' as is_found, 1 as score, 'b' as statement", "is_found is true, false or NULL, not 'false'"),
+        ("select 'a' as subject, true as is_found, 'high' as score, 'b' as statement", "score is a number, not 'high'"),
+        ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 2 as observd", "did you mean observed?"),
+        ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 7 as raw_path", "raw_path is a text, not 7"),
+        ("select 'a' as subject, true as is_found, error('no data') as score, 'b' as statement", "no data"),
         ("select nothing from benchmark_run_fact", "nothing"),
         ("drop table benchmark_run_fact", "read-only"),
         ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement; select 1", "second statement"),

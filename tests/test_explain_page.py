@@ -34,6 +34,16 @@ def test_the_page_has_the_answers_of_the_command_and_leads_to_the_bytes() -> Non
         assert file.status_code == 200 and "num_requests_waiting" in file.text
 
 
+def test_a_playbook_without_evidence_is_folded_and_says_so() -> None:
+    project = with_metrics()
+    found = explain(project, last_run(project))
+    with client(project) as visitor:
+        page = visitor.get("/explain", params={"run": found.run_id}).text
+    blind = [name for name in found.playbooks() if found.is_blind(name)]
+    assert "scheduler_backpressure" in blind and "tail_latency_regression" not in blind
+    assert page.count("There is no evidence for any of its checks.") == len(blind)
+
+
 def test_without_a_run_it_asks_for_one_and_an_unknown_one_is_not_found() -> None:
     with client(with_metrics()) as visitor:
         assert "Which run is to be explained?" in visitor.get("/explain").text

@@ -13,6 +13,7 @@ from exhaustive import few
 from playwright.sync_api import Browser, Page, sync_playwright
 from samples.nightly import nightly_project
 from serving import client, server
+from test_explain import last_run, with_metrics
 
 from warehouse.surfaces.all_views import VIEWS
 
@@ -106,23 +107,55 @@ def watched(browser: Browser, place: str) -> Iterator[Watched]:
 @pytest.mark.parametrize(("width", "scheme"), few([(390, "light"), (1280, "light"), (1280, "dark"), (390, "dark")], 1))
 def test_every_page_is_readable_quiet_and_small(browser: Browser, place: str, width: int, scheme: Any) -> None:
     """No fault in the console, nothing asked of another host, nothing beyond the edge, no serious violation that axe-core finds, few bytes."""
-    wrong = []
-    for name, path in addresses().items():
-        watched = Watched(browser, place, viewport={"width": width, "height": 900}, color_scheme=scheme)
-        sizes: list[int] = []
-        watched.page.on("requestfinished", lambda request, sizes=sizes: sizes.append(sum(request.sizes()[key] for key in ("responseBodySize", "responseHeadersSize"))))
-        page = watched.open(path)
-        if name == "no such page":
-            watched.faults = [each for each in watched.faults if "404" not in each]
-        wrong += [(name, fault) for fault in watched.faults]
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            wrong.append((name, f"it is {page.evaluate('document.documentElement.scrollWidth')} px wide"))
-        if sum(sizes) > MOST_BYTES:
-            wrong.append((name, f"{sum(sizes)} bytes"))
-        found = Axe().run(page).response["violations"]
-        wrong += [(name, f"{each['id']}: {each['nodes'][0]['html'][:150]}") for each in found if each["impact"] in ("serious", "critical")]
-        watched.close()
+    wrong = [fault for name, path in addresses().items() for fault in faults(browser, place, name, path, width, scheme)]
     assert not wrong, "\n".join(map(str, wrong))
+
+
+def faults(browser: Browser, place: str, name: str, path: str, width: int, scheme: Any) -> list[tuple[str, str]]:
+    """What is wrong with one page."""
+    watched = Watched(browser, place, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    sizes: list[int] = []
+    watched.page.on("requestfinished", lambda request: sizes.append(sum(request.sizes()[key] for key in ("responseBodySize", "responseHeadersSize"))))
+    page = watched.open(path)
+    if name == "no such page":
+        watched.faults = [each for each in watched.faults if "404" not in each]
+    wrong = [(name, fault) for fault in watched.faults]
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        wrong.append((name, f"it is {page.evaluate('document.documentElement.scrollWidth')} px wide"))
+    if sum(sizes) > MOST_BYTES:
+        wrong.append((name, f"{sum(sizes)} bytes"))
+    found = Axe().run(page).response["violations"]
+    wrong += [(name, f"{each['id']}: {each['nodes'][0]['html'][:150]}") for each in found if each["impact"] in ("serious", "critical")]
+    watched.close()
+    return wrong
+
+
+@pytest.fixture(scope="module")
+def slow_place() -> Iterator[str]:
+    """Where a run with telemetry is served whose slowness has a cause that checks find."""
+    with server(with_metrics()) as place:
+        yield place
+
+
+@pytest.mark.parametrize(("width", "scheme"), few([(390, "light"), (1280, "light"), (1280, "dark"), (390, "dark")], 1))
+def test_a_run_that_is_explained_is_readable_quiet_and_small(browser: Browser, slow_place: str, width: int, scheme: Any) -> None:
+    run = quote(last_run(with_metrics()), safe="")
+    wrong = [
+        fault for name, path in (("explain", f"/explain?run={run}"), ("telemetry of a run", f"/runs/{run}"))
+        for fault in faults(browser, slow_place, name, path, width, scheme)
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_from_a_slow_run_to_the_bytes_of_its_cause(browser: Browser, slow_place: str) -> None:
+    watched = Watched(browser, slow_place, viewport={"width": 390, "height": 900})
+    page = watched.open(f"/runs/{quote(last_run(with_metrics()), safe='')}")
+    page.click("text=Explain it")
+    assert "Requests wait longer" in page.inner_text("#causes") and "40 requests waited" in page.inner_text("#causes")
+    page.click("#causes a[href^='/evidence/']")
+    assert "num_requests_waiting" in page.inner_text("pre")
+    assert watched.faults == []
+    watched.close()
 
 
 def test_from_what_changed_to_the_raw_bytes_in_five_clicks(watched: Watched) -> None:

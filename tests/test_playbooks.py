@@ -197,6 +197,12 @@ def test_events_of_kubernetes_show_restarts_and_failing_dns() -> None:
     assert answer(fine, "autoscaling_or_restart").state == NOT_FOUND and fine.causes() == []
 
 
+def test_dns_that_fails_in_a_cluster_that_the_run_is_not_known_to_be_in_is_not_its_cause() -> None:
+    found = answer(explained("bystander-slow", "bystander-base"), "dns_resolution")
+    assert (found.state, found.findings[0].subject) == (MISSING, "coredns-abc")
+    assert found.said.endswith("; nothing shows that the run was in this cluster")
+
+
 def test_traces_of_a_server_show_its_queue() -> None:
     found = explained("traces-slow", "traces-base")
     assert [each.check.name for each in found.causes()] == ["request_queue_time"]

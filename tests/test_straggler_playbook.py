@@ -190,10 +190,13 @@ def test_an_xid_is_named_with_its_certainty(jobs: tuple[Project, dict[str, str]]
     }
 
 
-def test_without_traces_nothing_is_known_of_the_job(tmp_path: Path) -> None:
-    """One rank alone has no others to compare it with."""
+def test_one_rank_alone_is_no_straggler_and_a_first_step_that_compiles_no_spread(tmp_path: Path) -> None:
+    """One rank has no others to compare it with, and four steps are no sample of steps. Of twelve steps the first takes five times as long."""
     kineto.write(tmp_path / "tree/job/rank-0.json.gz", kineto.trace(0, [[1000, 1100]] * 4))
+    warm = kineto.trace(0, [[5_000_000 if step == 0 else 1_000_000, 1_000_000] for step in range(12)])
+    kineto.write(tmp_path / "tree/warm/rank-0.json.gz", warm | {"baseTimeNanoseconds": kineto.BASE_NS + 3_600_000_000_000})
     project = built(tmp_path / "tree", tmp_path / "project")
-    (run,) = Warehouse(project).sql("select run_id from benchmark_run_fact").to_pylist()
-    found = explain(project, run["run_id"], playbook=PLAYBOOK)
+    alone, first = Warehouse(project).sql("select run_id from benchmark_run_fact order by started_at").to_pylist()
+    found = explain(project, alone["run_id"], playbook=PLAYBOOK)
     assert {answer.state for answer in found.answers} == {MISSING} and found.suspicion(PLAYBOOK) == "not known"
+    assert answer_of(explain(project, first["run_id"], playbook=PLAYBOOK), "step_time_spread").state == NOT_FOUND

@@ -43,6 +43,7 @@ columns:
   value_last: {type: double, description: "Last value"}
   value_delta: {type: double, description: "Increase of a counter between samples in the window; of a histogram the observations in it"}
   value_edge_delta: {type: double, description: "Increase between two samples with an edge of the window between them: in it or outside"}
+  counted_s: {type: double, unit: s, description: "Time between the samples that value_delta is of: value_delta / counted_s is the rate"}
   value_integral: {type: double, description: "Integral over the covered time, unit times seconds: of power in W the energy in J"}
   counter_reset_count: {type: bigint, description: "How often the counter began anew in the window"}
   sampling_interval_s: {type: double, unit: s, description: "Median distance of the samples of the series"}

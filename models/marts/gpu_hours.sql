@@ -25,7 +25,7 @@ with sampled as (
     group by run_id
 ),
 
--- A GPU may have several series: of two exporters, or of one that names the pod on it.
+-- A GPU may have several series: of two servers or exporters, or of one that names the pod on it.
 in_interval as (
     select
         run_id,

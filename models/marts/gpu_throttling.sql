@@ -31,7 +31,7 @@ select
     regexp_extract(metric, '^gpu_throttle_(.*)_s$', 1) as reason,
     value_delta as throttled_s,
     value_edge_delta as edge_s,
-    100 * value_delta / nullif(duration_s * coverage_pct / 100, 0) as share_pct,
+    100 * value_delta / nullif(counted_s, 0) as share_pct,
     is_supported,
     is_ambiguous
 from telemetry_slice_fact

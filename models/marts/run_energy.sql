@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run whose GPUs were sampled: power and energy at the boards of its GPUs; host, network and cooling are not in it.
-  Energy is stated twice, by the GPUs' own counters and by integrating their sampled power; each only if all GPUs that were
-  sampled have it. Of several series of a GPU the one that covers most of the run counts. Per token and per sample is mean power over the run's own rate, where the run states one.
+  One row per run whose GPUs were sampled: power and energy at the boards of its GPUs; host, network and cooling are not
+  in it. Energy is stated twice, by the GPUs' own counters and by integrating their sampled power; each only if all GPUs
+  that were sampled have it. Per token and per sample is mean power over the run's own rate, where the run states one.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -13,7 +13,7 @@ columns:
   gpu_power_w: {type: double, unit: W, description: "Mean power over the covered time, of all sampled GPUs together"}
   energy_by_counter_j: {type: double, unit: J, description: "Increase of the GPUs' energy counters between samples of the run"}
   energy_by_integration_j: {type: double, unit: J, description: "Integral of their sampled power over the covered time"}
-  counter_to_integration_ratio: {type: double, description: "The one over the other: 1 if they agree"}
+  counter_to_integration_ratio: {type: double, description: "Mean power by the counters over that by the samples: 1 if they agree. The energies themselves are of different times: a counter says nothing of the time before its first sample in the run"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Of a served run with one load"}
   energy_per_output_token_j: {type: double, unit: J, description: "gpu_power_w / output_token_throughput_per_s; NULL unless all GPUs were sampled"}
   samples_per_s: {type: double, unit: samples/s, description: "Of a training run with one scale point"}
@@ -28,6 +28,7 @@ with best as (
         value_mean,
         value_integral,
         value_delta,
+        counted_s,
         is_supported
     from telemetry_slice_fact
     where
@@ -57,6 +58,7 @@ of_gpu as (
         max(value_mean) filter (where metric = 'gpu_power_w') as power_w,
         max(value_integral) filter (where metric = 'gpu_power_w') as integrated_j,
         max(value_delta) filter (where metric = 'gpu_energy_j') as counted_j,
+        max(value_delta / nullif(counted_s, 0)) filter (where metric = 'gpu_energy_j') as counted_w,
         bool_and(coalesce(is_supported, true)) as is_supported
     from best
     group by
@@ -71,6 +73,7 @@ of_run as (
         bool_and(is_supported) as is_supported,
         if(count(power_w) = count(*), sum(power_w), null) as gpu_power_w,
         if(count(counted_j) = count(*), sum(counted_j), null) as energy_by_counter_j,
+        if(count(counted_w) = count(*), sum(counted_w), null) as counter_power_w,
         if(count(integrated_j) = count(*), sum(integrated_j), null) as energy_by_integration_j
     from of_gpu
     group by run_id
@@ -116,7 +119,7 @@ select
     placed.gpu_power_w,
     placed.energy_by_counter_j,
     placed.energy_by_integration_j,
-    placed.energy_by_counter_j / nullif(placed.energy_by_integration_j, 0) as counter_to_integration_ratio,
+    placed.counter_power_w / nullif(placed.gpu_power_w, 0) as counter_to_integration_ratio,
     served.output_token_throughput_per_s,
     if(placed.is_complete, placed.gpu_power_w / nullif(served.output_token_throughput_per_s, 0), null) as energy_per_output_token_j,
     trained.samples_per_s,

@@ -6,27 +6,33 @@ order: 3
 */
 with restarted as (
     select
-        'pod ' || coalesce(slice.scope_name, slice.node_name, '') as subject,
-        if(
-            coalesce(slice.is_supported, true) or slice.value_delta > 0,
-            coalesce(slice.value_delta, 0) + coalesce(slice.value_edge_delta, 0) > 0, null
-        ) as is_found,
+        'pod ' || slice.subject as subject,
+        case
+            when slice.is_ambiguous then null
+            when slice.value_delta > 0 then true
+            -- Between a sample before the run and one in it, or one in it and one after it.
+            when slice.value_edge_delta > 0 then null
+            when slice.is_supported then false
+        end as is_found,
         1.0 as score,
-        printf('the restart counter of its container grew by %.4g while the run ran', coalesce(slice.value_delta, 0) + coalesce(slice.value_edge_delta, 0))
-            as statement,
+        case
+            when slice.value_edge_delta > 0 and coalesce(slice.value_delta, 0) = 0
+                then printf('the restart counter of its container grew by %.4g at the start or end of the run, in it or outside', slice.value_edge_delta)
+            else printf('the restart counter of its container grew by %.4g while the run ran', coalesce(slice.value_delta, 0))
+        end
+        || coalesce(slice.note, '') as statement,
         slice.value_delta as observed,
         null::double as expected,
         'restarts' as unit,
         slice.artifact_manifest_digest,
         slice.raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained
         on
             explained.run_id = slice.run_id
             and explained.role = 'run'
     where
         slice.metric = 'pod_restart_count'
-        and slice.window_kind = 'run'
         and slice.kind = 'counter'
 ),
 

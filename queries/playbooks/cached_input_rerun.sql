@@ -10,6 +10,7 @@ with described as (
         run.benchmark_case_id,
         run.hardware_topology_key,
         run.artifact_manifest_digest,
+        run.raw_folder,
         measured.indicator,
         measured.metric,
         measured.point,
@@ -42,7 +43,8 @@ reran as (
         own.value as observed,
         usual.expected,
         usual.unit,
-        other.artifact_manifest_digest
+        other.artifact_manifest_digest,
+        other.raw_folder
     from described as own
     inner join explained
         on
@@ -54,6 +56,7 @@ reran as (
             and other.hardware_topology_key is not distinct from own.hardware_topology_key
             and other.indicator = own.indicator
             and other.metric = own.metric
+            and other.point = own.point
             and other.run_id <> own.run_id
     left join changed as usual
         on
@@ -76,5 +79,6 @@ select
     observed,
     rerun as expected,
     unit,
-    artifact_manifest_digest
+    artifact_manifest_digest,
+    raw_folder as raw_path
 from reran

@@ -12,18 +12,16 @@ with slice as (
         telemetry.labels,
         telemetry.value_delta,
         telemetry.value_mean,
-        coalesce(telemetry.is_supported, true) as is_supported,
-        telemetry.duration_s * coalesce(telemetry.coverage_pct, 100) / 100 as covered_s,
+        telemetry.rate_per_s,
+        telemetry.is_supported,
+        telemetry.note,
         telemetry.artifact_manifest_digest,
         telemetry.raw_path,
-        if(telemetry.scope = 'pod', 'pod ', 'node ') || coalesce(telemetry.scope_name, telemetry.node_name, '') as subject
-    from telemetry_slice_fact as telemetry
+        if(telemetry.scope = 'pod', 'pod ', 'node ') || telemetry.subject as subject
+    from run_telemetry as telemetry
     inner join explained using (run_id)
     where
-        telemetry.window_kind = 'run'
-        and telemetry.metric in (
-            'pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cpu_mode_s', 'cpu_pressure_s', 'cpu_util_pct'
-        )
+        telemetry.metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cpu_mode_s', 'cpu_pressure_s', 'cpu_util_pct')
 ),
 
 measured as (
@@ -35,6 +33,7 @@ measured as (
         sum(value_delta) filter (where metric = 'pod_cpu_throttled_period_count') / nullif(sum(value_delta) filter (where metric = 'pod_cpu_period_count'), 0)
             as share,
         bool_and(is_supported) as is_supported,
+        min(note) as note,
         min(artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
     from slice
@@ -51,6 +50,7 @@ measured as (
         'busy' as kind,
         1 - sum(value_delta) filter (where labels ->> '$.mode' in ('idle', 'iowait')) / nullif(sum(value_delta), 0) as share,
         bool_and(is_supported) as is_supported,
+        min(note) as note,
         min(artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
     from slice
@@ -65,8 +65,9 @@ measured as (
         run_id,
         subject,
         if(metric = 'cpu_util_pct', 'busy', 'pressure') as kind,
-        if(metric = 'cpu_util_pct', value_mean / 100, value_delta / nullif(covered_s, 0)) as share,
+        if(metric = 'cpu_util_pct', value_mean / 100, rate_per_s) as share,
         is_supported,
+        note,
         artifact_manifest_digest,
         raw_path
     from slice
@@ -78,7 +79,9 @@ usual as (
         kind,
         median(share) as share
     from measured
-    where role = 'baseline'
+    where
+        role = 'baseline'
+        and is_supported
     group by kind
 ),
 
@@ -108,7 +111,8 @@ select
         when 'busy' then printf('its CPUs were busy for %.3g %% of the time', 100 * measured.share)
         else printf('tasks waited for a CPU for %.3g %% of the time', 100 * measured.share)
     end
-    || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure') as statement,
+    || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure')
+    || coalesce(measured.note, '') as statement,
     100 * measured.share as observed,
     100 * usual.share as expected,
     '%' as unit,

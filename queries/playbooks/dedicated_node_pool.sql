@@ -1,7 +1,7 @@
 /*
 description: The tail is shorter where the same case ran on other nodes, such as a dedicated node pool
 playbook: tail_latency_regression
-evidence: runs of the same case and software in another node pool or cluster, each with its place stated (a declaration, or a model that feeds cluster_region)
+evidence: runs of the same case, software and hardware in another node pool or cluster, each with its place stated (a declaration, or a model that feeds cluster_region)
 order: 6
 */
 with placed as (
@@ -10,7 +10,9 @@ with placed as (
         run.benchmark_case_id,
         run.workload_spec_digest,
         run.software_version_key,
+        run.hardware_topology_key,
         run.artifact_manifest_digest,
+        run.raw_folder,
         nullif(
             concat_ws(', ', region.cluster, region.region, 'pool ' || coalesce(region.node_pool, node.node_pool), region.tenant_mode), ''
         ) as place
@@ -36,7 +38,8 @@ elsewhere as (
         own.place as own_place,
         other.place,
         other.run_id,
-        other.artifact_manifest_digest
+        other.artifact_manifest_digest,
+        other.raw_folder
     from placed as own
     inner join explained
         on
@@ -47,6 +50,8 @@ elsewhere as (
             other.benchmark_case_id = own.benchmark_case_id
             and other.workload_spec_digest is not distinct from own.workload_spec_digest
             and other.software_version_key is not distinct from own.software_version_key
+            -- Faster hardware has a shorter tail anywhere.
+            and other.hardware_topology_key is not distinct from own.hardware_topology_key
             and other.place <> own.place
 ),
 
@@ -60,7 +65,8 @@ compared as (
         changed.expected,
         median(other.value) as other,
         count(distinct other.run_id) as runs,
-        min(elsewhere.artifact_manifest_digest) as artifact_manifest_digest
+        min(elsewhere.artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(elsewhere.raw_folder, elsewhere.artifact_manifest_digest || elsewhere.raw_folder) as raw_path
     from elsewhere
     inner join measurement as other
         on other.run_id = elsewhere.run_id
@@ -87,5 +93,6 @@ select
     observed,
     other as expected,
     'ms' as unit,
-    artifact_manifest_digest
+    artifact_manifest_digest,
+    raw_path
 from compared

@@ -8,17 +8,16 @@ with latency as (
     select
         explained.role,
         explained.run_id,
-        coalesce(nullif(slice.scope_name, ''), 'on ' || slice.node_name, '') as server,
+        slice.subject as server,
         case when slice.value_p99 is not null then 'p99' when slice.value_p95 is not null then 'p95' else 'mean' end as statistic,
         max(coalesce(slice.value_p99, slice.value_p95, slice.value_mean)) as value,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         arg_max(slice.artifact_manifest_digest, coalesce(slice.value_p99, slice.value_p95, slice.value_mean)) as artifact_manifest_digest,
         arg_max(slice.raw_path, coalesce(slice.value_p99, slice.value_p95, slice.value_mean)) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
-    where
-        slice.metric = 'dns_request_ms'
-        and slice.window_kind = 'run'
+    where slice.metric = 'dns_request_ms'
     group by
         explained.role,
         explained.run_id,
@@ -29,7 +28,9 @@ with latency as (
 usual as (
     select median(value) as value
     from latency
-    where role = 'baseline'
+    where
+        role = 'baseline'
+        and is_supported
 ),
 
 tail as (
@@ -54,8 +55,28 @@ failed as (
     having count(*) > 0
 ),
 
+-- Captures of the cluster that the run was in: of other clusters' DNS nothing follows.
+own_capture as (
+    select event.artifact_manifest_digest
+    from run_event as event
+    inner join explained
+        on
+            explained.run_id = event.run_id
+            and explained.role = 'run'
+    union
+    select node.artifact_manifest_digest
+    from node_state_fact as node
+    inner join run_node
+        on lower(run_node.node_name) = lower(node.node_name)
+    inner join explained
+        on
+            explained.run_id = run_node.run_id
+            and explained.role = 'run'
+),
+
 event as (
     select
+        bool_or(own_capture.artifact_manifest_digest is not null) as is_own_cluster,
         happened.object_name,
         happened.code,
         min(happened.message) as message,
@@ -67,6 +88,8 @@ event as (
             explained.role = 'run'
             and happened.event_at <= explained.ended_at
             and coalesce(happened.last_seen_at, happened.event_at) >= explained.started_at
+    left join own_capture
+        on own_capture.artifact_manifest_digest = happened.artifact_manifest_digest
     where
         happened.severity <> 'info'
         and (
@@ -85,7 +108,8 @@ select
     ) as is_found,
     least(1, coalesce((latency.value - usual.value) / nullif(tail.added_ms, 0), 1 - usual.value / nullif(latency.value, 0), 0)) as score,
     printf('lookups took %.4g ms (%s)', latency.value, latency.statistic)
-    || coalesce(printf(', in the baseline %.4g ms', usual.value), '; the baseline has no such figure') as statement,
+    || coalesce(printf(', in the baseline %.4g ms', usual.value), '; the baseline has no such figure')
+    || coalesce(latency.note, '') as statement,
     latency.value as observed,
     usual.value as expected,
     'ms' as unit,
@@ -112,9 +136,11 @@ from failed
 union all
 select
     object_name as subject,
-    true as is_found,
+    if(is_own_cluster, true, null) as is_found,
     0.7 as score,
-    concat(code, coalesce(': ' || message, '')) as statement,
+    concat(
+        code, coalesce(': ' || message, ''), if(is_own_cluster, '', '; nothing shows that the run was in this cluster')
+    ) as statement,
     null as observed,
     null as expected,
     null as unit,

@@ -28,7 +28,8 @@ select
     own.subject,
     if(own.is_supported, own.value >= counter.least_count and own.value > 3 * if(own.peer_count > 1, own.peer_median, 0), null) as is_found,
     counter.most as score,
-    printf('%s rose by %.0f, in the median of the peers by %.0f', own.metric, own.value, own.peer_median) as statement,
+    printf('%s rose by %.0f', own.metric, own.value) || coalesce(printf(', in the median of the peers by %.0f', own.peer_median), '')
+    || coalesce(own.note, '') as statement,
     own.value as observed,
     own.peer_median as expected,
     own.unit,
@@ -43,7 +44,7 @@ select
     own.subject,
     case
         when event.code is null then if(own.is_supported, false, null)
-        when event.certainty = 'unknown' then null
+        when event.certainty = 'unknown' or event.is_ambiguous then null
         else event.certainty = 'in run'
     end as is_found,
     if(event.xid_class = 'application', 0.3, 0.9) as score,
@@ -54,10 +55,11 @@ select
             case event.certainty
                 when 'in run' then 'appeared during the run'
                 when 'pre-existing' then 'is from before the run'
-                else 'was there at the first sample'
+                else 'was there at the first sample of the run, and may be from before it'
             end
         )
-    end as statement,
+    end
+    || coalesce(own.note, '') as statement,
     event.code as observed,
     null as expected,
     own.unit,
@@ -77,7 +79,7 @@ select
     own.subject,
     if(own.is_supported, own.value_max > 0, null) as is_found,
     0.9 as score,
-    if(own.value_max > 0, 'a row could not be remapped', 'no row failed to be remapped') as statement,
+    if(own.value_max > 0, 'a row could not be remapped', 'no row failed to be remapped') || coalesce(own.note, '') as statement,
     own.value_max as observed,
     0 as expected,
     own.unit,

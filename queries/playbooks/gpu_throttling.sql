@@ -8,30 +8,34 @@ with held_back as (
     select
         explained.role,
         explained.run_id,
-        throttling.scope_name as gpu,
-        throttling.reason,
-        throttling.share_pct as value,
-        throttling.is_supported,
-        throttling.artifact_manifest_digest,
-        throttling.raw_path
-    from gpu_throttling as throttling
+        slice.subject,
+        regexp_extract(slice.metric, '^gpu_throttle_(.*)_s$', 1) as reason,
+        100 * slice.rate_per_s as value,
+        slice.is_supported,
+        slice.note,
+        slice.artifact_manifest_digest,
+        slice.raw_path
+    from run_telemetry as slice
     inner join explained using (run_id)
-    where throttling.reason <> 'low_utilisation'
+    where
+        slice.metric like 'gpu\_throttle\_%\_s' escape '\'
+        and slice.metric <> 'gpu_throttle_low_utilisation_s'
+        and slice.kind = 'counter'
     union all
     select
         explained.role,
         explained.run_id,
-        slice.scope_name as gpu,
+        slice.subject,
         null as reason,
         slice.value_mean as value,
         slice.is_supported,
+        slice.note,
         slice.artifact_manifest_digest,
         slice.raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
     where
         slice.metric = 'gpu_sm_clock_mhz'
-        and slice.window_kind = 'run'
         and slice.value_mean is not null
 ),
 
@@ -40,14 +44,16 @@ usual as (
         reason,
         median(value) as value
     from held_back
-    where role = 'baseline'
+    where
+        role = 'baseline'
+        and is_supported
     group by reason
 )
 
 select
-    'GPU ' || held_back.gpu as subject,
+    'GPU ' || held_back.subject as subject,
     case
-        when held_back.is_supported = false then null
+        when not held_back.is_supported then null
         when held_back.reason is not null then held_back.value >= 5 and coalesce(held_back.value > 1.5 * usual.value, true)
         when usual.value is not null then held_back.value < 0.95 * usual.value
     end as is_found,
@@ -61,7 +67,8 @@ select
     )
     || coalesce(
         printf(', in the baseline %.4g %s', usual.value, if(held_back.reason is not null, '%', 'MHz')), '; the baseline has no such figure'
-    ) as statement,
+    )
+    || coalesce(held_back.note, '') as statement,
     held_back.value as observed,
     usual.value as expected,
     if(held_back.reason is not null, '%', 'MHz') as unit,

@@ -8,23 +8,23 @@ with waited as (
     select
         explained.role,
         explained.run_id,
-        coalesce('rank ' || slice.rank_id, concat_ws(' ', slice.scope, coalesce(slice.scope_name, slice.node_name))) as subject,
+        coalesce('rank ' || slice.rank_id, concat_ws(' ', slice.scope, slice.subject)) as subject,
         slice.metric,
         case
             when slice.kind = 'counter' then slice.value_delta
             when slice.kind = 'histogram' then slice.value_mean * slice.value_delta
             when slice.kind is null then slice.value_mean
         end
-        / if(slice.unit = 'ms', 1000, 1) / nullif(slice.duration_s * coalesce(slice.coverage_pct, 100) / 100, 0) as share,
-        coalesce(slice.is_supported, true) as is_supported,
+        / if(slice.unit = 'ms', 1000, 1) / nullif(coalesce(slice.counted_s, slice.duration_s), 0) as share,
+        slice.is_supported,
+        slice.note,
         slice.artifact_manifest_digest,
         slice.raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
     where
         regexp_matches(slice.metric, '^(input|data|data_?load(er|ing)?)(_.*)?_(wait|stall|load|time)?_?(s|ms)$')
         and slice.unit in ('s', 'ms')
-        and slice.window_kind = 'run'
 ),
 
 usual as (
@@ -32,7 +32,9 @@ usual as (
         metric,
         median(share) as share
     from waited
-    where role = 'baseline'
+    where
+        role = 'baseline'
+        and is_supported
     group by metric
 ),
 
@@ -49,20 +51,19 @@ host as (
     select
         explained.role,
         explained.run_id,
-        coalesce(slice.scope_name, slice.node_name) as node,
+        slice.subject as node,
         coalesce(
             max(slice.value_mean) filter (where slice.metric = 'cpu_util_pct'),
             100 - 100 * sum(slice.value_delta) filter (where slice.metric = 'cpu_mode_s' and slice.labels ->> '$.mode' in ('idle', 'iowait'))
             / nullif(sum(slice.value_delta) filter (where slice.metric = 'cpu_mode_s'), 0)
         ) as cpu_pct,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
-    where
-        slice.metric in ('cpu_util_pct', 'cpu_mode_s')
-        and slice.window_kind = 'run'
+    where slice.metric in ('cpu_util_pct', 'cpu_mode_s')
     group by
         explained.role,
         explained.run_id,
@@ -73,17 +74,19 @@ gpu as (
     select
         slice.run_id,
         coalesce(avg(slice.value_mean) filter (where slice.metric = 'gpu_sm_active_pct'), avg(slice.value_mean)) as busy_pct
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     where
         slice.metric in ('gpu_sm_active_pct', 'gpu_util_pct')
-        and slice.window_kind = 'run'
+        and slice.is_supported
     group by slice.run_id
 ),
 
 usual_host as (
     select median(cpu_pct) as cpu_pct
     from host
-    where role = 'baseline'
+    where
+        role = 'baseline'
+        and is_supported
 )
 
 select
@@ -91,7 +94,8 @@ select
     if(waited.is_supported, waited.share >= 0.05 and coalesce(waited.share > 1.5 * usual.share, true), null) as is_found,
     greatest(0, least(1, (waited.share - coalesce(usual.share, 0)) / coalesce(if(lost.share > 0, lost.share, null), 1))) as score,
     printf('it waited for input for %.3g %% of the time', 100 * waited.share)
-    || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure') as statement,
+    || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure')
+    || coalesce(waited.note, '') as statement,
     100 * waited.share as observed,
     100 * usual.share as expected,
     '%' as unit,
@@ -110,7 +114,8 @@ select
     if(host.is_supported, host.cpu_pct >= 90 and gpu.busy_pct < 60 and coalesce(host.cpu_pct > usual_host.cpu_pct + 10, true), null) as is_found,
     0.4 as score,
     printf('its CPUs were busy for %.3g %% of the time and its GPUs for %.3g %%', host.cpu_pct, gpu.busy_pct)
-    || coalesce(printf('; in the baseline the CPUs for %.3g %%', usual_host.cpu_pct), '') as statement,
+    || coalesce(printf('; in the baseline the CPUs for %.3g %%', usual_host.cpu_pct), '')
+    || coalesce(host.note, '') as statement,
     host.cpu_pct as observed,
     usual_host.cpu_pct as expected,
     '%' as unit,

@@ -7,18 +7,17 @@ order: 5
 with level as (
     select
         slice.metric,
-        slice.scope_name as server,
+        slice.subject as server,
         slice.unit,
         max(if(slice.metric = 'preemption_count', slice.value_delta, coalesce(slice.value_p95, slice.value_mean))) filter (where explained.role = 'run')
             as observed,
-        bool_and(coalesce(slice.is_supported, true)) filter (where explained.role = 'run') as is_supported,
+        bool_and(slice.is_supported) filter (where explained.role = 'run') as is_supported,
+        min(slice.note) filter (where explained.role = 'run') as note,
         min(slice.artifact_manifest_digest) filter (where explained.role = 'run') as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) filter (where explained.role = 'run') as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
-    where
-        slice.metric in ('preemption_count', 'kv_cache_used_pct')
-        and slice.window_kind = 'run'
+    where slice.metric in ('preemption_count', 'kv_cache_used_pct')
     group by
         slice.metric,
         server,
@@ -34,11 +33,11 @@ usual as (
             slice.run_id,
             slice.metric,
             max(if(slice.metric = 'preemption_count', slice.value_delta, coalesce(slice.value_p95, slice.value_mean))) as value
-        from telemetry_slice_fact as slice
+        from run_telemetry as slice
         inner join explained using (run_id)
         where
             slice.metric in ('preemption_count', 'kv_cache_used_pct')
-            and slice.window_kind = 'run'
+            and slice.is_supported
             and explained.role = 'baseline'
         group by
             slice.run_id,
@@ -61,7 +60,8 @@ select
     )
     || coalesce(
         printf(', in the baseline %.4g%s', usual.value, if(level.metric = 'preemption_count', '', ' %')), '; the baseline has no such figure'
-    ) as statement,
+    )
+    || coalesce(level.note, '') as statement,
     level.observed,
     usual.value as expected,
     level.unit,

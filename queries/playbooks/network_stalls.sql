@@ -4,24 +4,24 @@ playbook: low_gpu_utilization
 evidence: node exporter's node_network_* and node_infiniband_* counters, ping-exporter, or events of network cards (health checks, Kubernetes)
 order: 4
 */
-with counted as (
+-- Two Prometheus servers that scrape one network card report the same twice.
+with of_port as (
     select
         explained.role,
         explained.run_id,
-        coalesce(slice.scope_name, slice.node_name, '') as nic,
-        sum(slice.value_delta) filter (where slice.metric like '%error_count' or slice.metric like '%drop_count') as errors,
-        sum(slice.value_delta) filter (where slice.metric in ('nic_link_down_count', 'nic_link_recovery_count')) as link_failures,
-        sum(slice.value_delta) filter (where slice.metric = 'nic_received_packet_count') as packets,
-        max(slice.value_mean) filter (where slice.metric = 'ping_loss_pct') as loss_pct,
-        max(slice.value_mean) filter (where slice.metric = 'ping_rtt_mean_ms') as rtt_ms,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        slice.subject as nic,
+        slice.metric,
+        slice.labels ->> '$.port' as port,
+        max(slice.value_delta) as value_delta,
+        max(slice.value_mean) as value_mean,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
     where
-        slice.window_kind = 'run'
-        and slice.scope = 'nic'
+        slice.scope = 'nic'
         and slice.metric in (
             'nic_receive_error_count', 'nic_send_error_count', 'nic_receive_drop_count', 'nic_send_drop_count', 'nic_symbol_error_count',
             'nic_link_down_count', 'nic_link_recovery_count', 'nic_received_packet_count', 'ping_loss_pct', 'ping_rtt_mean_ms'
@@ -29,6 +29,29 @@ with counted as (
     group by
         explained.role,
         explained.run_id,
+        nic,
+        slice.metric,
+        port
+),
+
+counted as (
+    select
+        role,
+        run_id,
+        nic,
+        sum(value_delta order by value_delta) filter (where metric like '%error_count' or metric like '%drop_count') as errors,
+        sum(value_delta order by value_delta) filter (where metric in ('nic_link_down_count', 'nic_link_recovery_count')) as link_failures,
+        sum(value_delta order by value_delta) filter (where metric = 'nic_received_packet_count') as packets,
+        max(value_mean) filter (where metric = 'ping_loss_pct') as loss_pct,
+        max(value_mean) filter (where metric = 'ping_rtt_mean_ms') as rtt_ms,
+        bool_and(is_supported) as is_supported,
+        min(note) as note,
+        min(artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
+    from of_port
+    group by
+        role,
+        run_id,
         nic
 ),
 
@@ -54,7 +77,9 @@ usual as (
             run_id,
             max(value) as value
         from measured
-        where role = 'baseline'
+        where
+            role = 'baseline'
+            and is_supported
         group by
             kind,
             run_id
@@ -88,7 +113,8 @@ select
     || coalesce(
         printf(', in the baseline %.3g%s', usual.value, case measured.kind when 'loss' then ' %' when 'rtt' then ' ms' else '' end),
         '; the baseline has no such figure'
-    ) as statement,
+    )
+    || coalesce(measured.note, '') as statement,
     measured.value as observed,
     usual.value as expected,
     case measured.kind when 'loss' then '%' when 'rtt' then 'ms' else 'count' end as unit,

@@ -38,7 +38,7 @@ own as (
         known.most,
         known.least_value,
         known.words,
-        greatest(if(peer.peer_count > 1, peer.peer_median, 0), coalesce(usual.value, 0)) as expected
+        greatest(if(peer.peer_count > 1, peer.peer_median, null), usual.value) as expected
     from telemetry_peer as peer
     inner join explained
         on
@@ -53,9 +53,11 @@ own as (
 
 select
     subject,
-    if(is_supported, value >= least_value and value > 3 * expected, null) as is_found,
-    most * (1 - expected / nullif(value, 0)) as score,
-    printf('%s: %.4g %s, its peers and the baseline have %.4g', words, value, unit, expected) as statement,
+    if(is_supported, value >= least_value and value > 3 * coalesce(expected, 0), null) as is_found,
+    most * (1 - coalesce(expected, 0) / nullif(value, 0)) as score,
+    printf('%s: %.4g %s', words, value, unit)
+    || coalesce(printf(', by its peers or in the baseline %.4g', expected), '; there is nothing to compare it with')
+    || coalesce(note, '') as statement,
     value as observed,
     expected,
     unit,

@@ -26,25 +26,37 @@ usual as (
             and explained.role = 'baseline'
     where peer.is_supported
     group by peer.metric
+),
+
+-- A link that is alone has no peers, only a baseline.
+own as (
+    select
+        peer.*,
+        weight.most,
+        weight.least_count,
+        greatest(if(peer.peer_count > 1, peer.peer_median, 0), coalesce(usual.value, 0)) as expected
+    from telemetry_peer as peer
+    inner join explained
+        on
+            explained.run_id = peer.run_id
+            and explained.role = 'run'
+    inner join weight
+        on weight.metric = peer.metric
+    left join usual
+        on usual.metric = peer.metric
+    where peer.value is not null
 )
 
 select
-    peer.subject,
-    if(peer.is_supported, peer.value >= weight.least_count and peer.value > 3 * greatest(peer.peer_median, coalesce(usual.value, 0)), null) as is_found,
-    weight.most * (1 - greatest(peer.peer_median, coalesce(usual.value, 0)) / nullif(peer.value, 0)) as score,
-    printf('%s rose by %.0f, in the median of %d peers by %.0f', peer.metric, peer.value, peer.peer_count, peer.peer_median) as statement,
-    peer.value as observed,
-    peer.peer_median as expected,
-    peer.unit,
-    peer.artifact_manifest_digest,
-    peer.raw_path
-from telemetry_peer as peer
-inner join explained
-    on
-        explained.run_id = peer.run_id
-        and explained.role = 'run'
-inner join weight
-    on weight.metric = peer.metric
-left join usual
-    on usual.metric = peer.metric
-where peer.value is not null
+    subject,
+    if(is_supported, value >= least_count and value > 3 * expected, null) as is_found,
+    most * (1 - expected / nullif(value, 0)) as score,
+    printf('%s rose by %.0f', metric, value)
+    || if(peer_count > 1, printf(', in the median of %d peers by %.0f', peer_count, peer_median), '')
+    || coalesce(note, '') as statement,
+    value as observed,
+    expected,
+    unit,
+    artifact_manifest_digest,
+    raw_path
+from own

@@ -37,9 +37,9 @@ judged as (
         own.*,
         if(own.metric = 'pcie_generation', own.value_max, own.value) as level,
         case own.metric
-            when 'pcie_replay_count' then greatest(own.peer_median, usual.value)
+            when 'pcie_replay_count' then greatest(if(own.peer_count > 1, own.peer_median, 0), coalesce(usual.value, 0))
             when 'pcie_generation' then greatest(most.value_max, greatest_peer.value_max, usual.value_max)
-            else greatest(most.value_max, own.peer_median, usual.value)
+            else greatest(most.value_max, if(own.peer_count > 1, own.peer_median, null), usual.value)
         end as expected
     from own
     left join usual
@@ -54,7 +54,9 @@ judged as (
             metric,
             median(value_max) as value_max
         from own
+        where is_supported
         group by metric
+        having count(*) > 1
     ) as greatest_peer
         on greatest_peer.metric = own.metric
 )
@@ -72,10 +74,12 @@ select
         else 0.4 * (1 - expected / nullif(level, 0))
     end as score,
     case metric
-        when 'pcie_width' then printf('the link is x%.0f, it should be x%.0f', level, expected)
-        when 'pcie_generation' then printf('the link reaches generation %.0f, it should reach %.0f', level, expected)
-        else printf('%.0f packets were sent again, in the median of the peers %.0f', level, expected)
-    end as statement,
+        when 'pcie_width' then printf('the link is x%.0f', level) || coalesce(printf(', it should be x%.0f', expected), '')
+        when 'pcie_generation' then printf('the link reaches generation %.0f', level) || coalesce(printf(', it should reach %.0f', expected), '')
+        else printf('%.0f packets were sent again, by its peers or in the baseline %.0f', level, expected)
+    end
+    || if(expected is null, '; there is nothing to compare it with', '')
+    || coalesce(note, '') as statement,
     level as observed,
     expected,
     unit,

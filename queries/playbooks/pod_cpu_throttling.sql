@@ -8,18 +8,17 @@ with counted as (
     select
         explained.role,
         explained.run_id,
-        coalesce(slice.scope_name, slice.node_name, 'pod') as pod,
+        slice.subject as pod,
         max(slice.value_delta) filter (where slice.metric = 'pod_cpu_throttled_period_count') as throttled_periods,
         max(slice.value_delta) filter (where slice.metric = 'pod_cpu_period_count') as periods,
-        max(slice.value_delta / nullif(slice.duration_s * slice.coverage_pct / 100, 0)) filter (where slice.metric = 'pod_cpu_throttled_s') as throttled_per_s,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        max(slice.rate_per_s) filter (where slice.metric = 'pod_cpu_throttled_s') as throttled_per_s,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
-    where
-        slice.metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'pod_cpu_throttled_s')
-        and slice.window_kind = 'run'
+    where slice.metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'pod_cpu_throttled_s')
     group by
         explained.role,
         explained.run_id,
@@ -47,7 +46,9 @@ usual as (
             run_id,
             max(share) as share
         from throttled
-        where role = 'baseline'
+        where
+            role = 'baseline'
+            and is_supported
         group by
             measured,
             run_id
@@ -61,6 +62,7 @@ worst as (
         measured,
         max(share) as share,
         bool_and(is_supported) as is_supported,
+        min(note) as note,
         arg_max(artifact_manifest_digest, share) as artifact_manifest_digest,
         arg_max(raw_path, share) as raw_path
     from throttled
@@ -86,7 +88,8 @@ select
             worst.measured = 'time', printf(', in the baseline %.3g s', usual.share),
             printf(', in the baseline in %.3g %%', 100 * usual.share)
         ), '; the baseline has no such figure'
-    ) as statement,
+    )
+    || coalesce(worst.note, '') as statement,
     100 * worst.share as observed,
     100 * usual.share as expected,
     '%' as unit,

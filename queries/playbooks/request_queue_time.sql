@@ -12,14 +12,13 @@ with waiting as (
         slice.unit,
         if(slice.value_p95 is null, 'mean', 'p95') as statistic,
         max(coalesce(slice.value_p95, slice.value_mean)) as value,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         arg_max(slice.artifact_manifest_digest, coalesce(slice.value_p95, slice.value_mean)) as artifact_manifest_digest,
         arg_max(slice.raw_path, coalesce(slice.value_p95, slice.value_mean)) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
-    where
-        slice.metric in ('request_queue_ms', 'requests_waiting')
-        and slice.window_kind = 'run'
+    where slice.metric in ('request_queue_ms', 'requests_waiting')
     group by
         explained.role,
         explained.run_id,
@@ -35,6 +34,7 @@ with waiting as (
         'p95' as statistic,
         quantile_cont(span.queue_ms, 0.95) as value,
         true as is_supported,
+        null as note,
         arg_max(span.artifact_manifest_digest, span.queue_ms) as artifact_manifest_digest,
         arg_max(span.raw_path, span.queue_ms) as raw_path
     from trace_span_fact as span
@@ -52,6 +52,7 @@ with waiting as (
         'p95' as statistic,
         quantile_cont(request.queueing_delay_ms, 0.95) as value,
         true as is_supported,
+        null as note,
         min(request.artifact_manifest_digest) as artifact_manifest_digest,
         null as raw_path
     from request_fact as request
@@ -69,6 +70,7 @@ with waiting as (
         'worst load point' as statistic,
         max(outcome.queueing_delay_ms) as value,
         true as is_supported,
+        null as note,
         min(outcome.artifact_manifest_digest) as artifact_manifest_digest,
         null as raw_path
     from serving_outcome_fact as outcome
@@ -85,8 +87,9 @@ level as (
         unit,
         statistic,
         max(value) filter (where role = 'run') as observed,
-        median(value) filter (where role = 'baseline') as expected,
-        bool_and(is_supported) as is_supported,
+        median(value) filter (where role = 'baseline' and is_supported) as expected,
+        bool_and(is_supported) filter (where role = 'run') as is_supported,
+        min(note) filter (where role = 'run') as note,
         arg_max(artifact_manifest_digest, value) filter (where role = 'run') as artifact_manifest_digest,
         arg_max(raw_path, value) filter (where role = 'run') as raw_path
     from waiting
@@ -106,15 +109,19 @@ tail as (
 
 select
     level.metric as subject,
-    if(level.is_supported, level.observed > 1.5 * level.expected and level.observed - level.expected > if(level.unit = 'ms', 10, 1), null) as is_found,
+    if(level.is_supported and level.expected is not null, level.observed > 1.5 * level.expected and level.observed - level.expected > if(level.unit = 'ms', 10, 1), null) as is_found,
     least(
         1, if(level.unit = 'ms' and tail.added_ms > 0, (level.observed - level.expected) / tail.added_ms, 1 - level.expected / nullif(level.observed, 0))
     ) as score,
     case level.metric
         when 'requests_waiting'
-            then printf('%.4g requests waited at the server (%s), in the baseline %.4g', level.observed, level.statistic, level.expected)
-        else printf('requests waited %.4g ms in the queue (%s), in the baseline %.4g ms', level.observed, level.statistic, level.expected)
-    end as statement,
+            then printf('%.4g requests waited at the server (%s)', level.observed, level.statistic)
+        else printf('requests waited %.4g ms in the queue (%s)', level.observed, level.statistic)
+    end
+    || coalesce(
+        printf(', in the baseline %.4g%s', level.expected, if(level.metric = 'requests_waiting', '', ' ms')), '; the baseline has no such figure'
+    )
+    || coalesce(level.note, '') as statement,
     level.observed,
     level.expected,
     level.unit,
@@ -122,6 +129,4 @@ select
     level.raw_path
 from level
 cross join tail
-where
-    level.observed is not null
-    and level.expected is not null
+where level.observed is not null

@@ -9,22 +9,23 @@ with measured as (
         explained.role,
         explained.run_id,
         slice.metric,
-        if(slice.metric = 'disk_busy_s', 'disk ', 'node ') || coalesce(slice.scope_name, slice.node_name, '') as subject,
-        sum(slice.value_delta / nullif(slice.duration_s * coalesce(slice.coverage_pct, 100) / 100, 0)) as rate,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
+        if(slice.scope = 'disk', 'disk ', 'node ') || slice.subject as place,
+        -- Two Prometheus servers that scrape one node report the same twice.
+        max(slice.rate_per_s) as rate,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
     where
         slice.metric in ('disk_busy_s', 'io_pressure_s', 'disk_read_bytes')
-        and slice.window_kind = 'run'
-        and slice.value_delta is not null
+        and slice.rate_per_s is not null
     group by
         explained.role,
         explained.run_id,
         slice.metric,
-        subject
+        place
 ),
 
 usual as (
@@ -37,7 +38,9 @@ usual as (
             run_id,
             max(rate) as rate
         from measured
-        where role = 'baseline'
+        where
+            role = 'baseline'
+            and is_supported
         group by
             metric,
             run_id
@@ -55,7 +58,7 @@ lost as (
 )
 
 select
-    measured.subject,
+    measured.place as subject,
     case
         when not measured.is_supported then null
         when measured.metric = 'io_pressure_s' then measured.rate >= 0.1 and coalesce(measured.rate > 1.5 * usual.rate, true)
@@ -79,7 +82,7 @@ select
         ), '; the baseline has no such figure'
     )
     || if(measured.metric = 'disk_read_bytes' and measured.rate < 0.9 * usual.rate, ': a slower run reads less, so this alone shows nothing', '')
-        as statement,
+    || coalesce(measured.note, '') as statement,
     if(measured.metric = 'disk_read_bytes', measured.rate, 100 * measured.rate) as observed,
     if(measured.metric = 'disk_read_bytes', usual.rate, 100 * usual.rate) as expected,
     if(measured.metric = 'disk_read_bytes', 'bytes/s', '%') as unit,

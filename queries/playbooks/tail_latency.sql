@@ -49,9 +49,11 @@ select
     run_p99 as observed,
     baseline_p99 as expected,
     'ms' as unit,
-    run.artifact_manifest_digest
+    run.artifact_manifest_digest,
+    run.raw_folder as raw_path
 from growth
-cross join (select artifact_manifest_digest from explained where role = 'run') as run
+cross join explained as run
 where
-    tail_growth is not null
+    run.role = 'run'
+    and tail_growth is not null
     and middle_growth is not null

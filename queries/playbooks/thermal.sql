@@ -41,21 +41,22 @@ select
     subject,
     case
         when not is_supported then null
-        when metric like 'gpu_throttle%' then value > 0.01 * duration_s and value > 2 * coalesce(expected, 0)
+        when metric like 'gpu_throttle%' then value > 0.01 * observed_s and value > 2 * coalesce(expected, 0)
         when expected is null then null
         when metric = 'gpu_sm_clock_mhz' then value < 0.95 * expected
         else value > expected + 10
     end as is_found,
     case
-        when metric like 'gpu_throttle%' then least(1, value / duration_s)
+        when metric like 'gpu_throttle%' then least(1, value / observed_s)
         when metric = 'gpu_sm_clock_mhz' then 1 - value / nullif(expected, 0)
         else least(0.3, (value - expected) / 100)
     end as score,
     case
-        when metric like 'gpu_throttle%' then printf('slowed down to cool for %.4g s of %.4g s (%s)', value, duration_s, metric)
+        when metric like 'gpu_throttle%' then printf('slowed down to cool for %.4g s of %.4g s (%s)', value, observed_s, metric)
         when expected is null then printf('%s is %.4g %s, with nothing to compare it with', metric, value, unit)
         else printf('%s is %.4g %s, it should be near %.4g %s', metric, value, unit, expected, unit)
-    end as statement,
+    end
+    || coalesce(note, '') as statement,
     value as observed,
     expected,
     unit,

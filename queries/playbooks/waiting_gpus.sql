@@ -9,17 +9,18 @@ with busy as (
         explained.role,
         slice.metric,
         explained.run_id,
-        avg(slice.value_mean) as value,
-        bool_and(coalesce(slice.is_supported, true)) as is_supported,
-        count(*) as gpus,
+        avg(slice.value_mean order by slice.value_mean) as value,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
+        count(distinct coalesce(slice.gpu_uuid, slice.subject)) as gpus,
         min(slice.artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
-    from telemetry_slice_fact as slice
+    from run_telemetry as slice
     inner join explained using (run_id)
     where
         slice.metric in ('gpu_sm_active_pct', 'gpu_util_pct')
-        and slice.window_kind = 'run'
         and slice.value_mean is not null
+        and not slice.is_idle_neighbour
     group by
         explained.role,
         slice.metric,
@@ -30,7 +31,8 @@ level as (
     select
         metric,
         max(value) filter (where role = 'run') as observed,
-        median(value) filter (where role = 'baseline') as expected,
+        median(value) filter (where role = 'baseline' and is_supported) as expected,
+        min(note) filter (where role = 'run') as note,
         bool_and(is_supported) filter (where role = 'run') as is_supported,
         max(gpus) filter (where role = 'run') as gpus,
         min(artifact_manifest_digest) filter (where role = 'run') as artifact_manifest_digest,
@@ -63,7 +65,8 @@ select
     greatest(0, throughput.lost) as score,
     printf('mean of %d %s: %.3g %%', level.gpus, if(level.gpus = 1, 'GPU', 'GPUs'), level.observed)
     || coalesce(printf(', in the baseline %.3g %%', level.expected), '; the baseline has no such figure')
-    || printf('; %s is %.4g %s, in the baseline %.4g', throughput.metric, throughput.observed, throughput.unit, throughput.expected) as statement,
+    || printf('; %s is %.4g %s, in the baseline %.4g', throughput.metric, throughput.observed, coalesce(throughput.unit, ''), throughput.expected)
+    || coalesce(level.note, '') as statement,
     level.observed,
     level.expected,
     '%' as unit,

@@ -166,6 +166,7 @@ def measured_runs() -> list[Run]:
         Run("code-base", "code", 116, 400, 1000, util), Run("code-slow", "code", 118, 400, 700, util, idle),
         Run("code-other", "code", 119, 400, 705, util, workload="cached"),
         Run("events-base", "events", 120, 400, 1000), Run("events-slow", "events", 122, 2000, 1000), Run("events-fine", "events", 123, 400, 1000),
+        Run("bystander-base", "bystander", 120, 400, 1000), Run("bystander-slow", "bystander", 122, 2000, 1000),
         Run("traces-base", "traces", 124, 400, 1000), Run("traces-slow", "traces", 126, 2000, 1000),
     ]
     return runs

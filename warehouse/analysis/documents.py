@@ -32,6 +32,8 @@ def explanation_document(found: Explanation) -> dict[str, Any]:
         "run_id": found.run_id,
         "baseline": list(found.baseline),
         "chosen_by": found.chosen_by,
+        "notes": list(found.notes),
+        "differences": [asdict(each) for each in found.differences],
         "changes": [{**asdict(each), "ratio": each.ratio} for each in found.changes],
         "suspected": [name for name in found.playbooks() if found.is_suspected(name)],
         "causes": [each.check.name for each in found.causes()],

@@ -2,7 +2,7 @@
 description: >
   One row per run, metric of hardware and what it is of (a node, GPU, link, network card, disk): its value over the whole
   run beside the median of the run's own peers, this one included. The value is the mean of a gauge, the increase of a
-  counter, and the least of a state. A value without enough samples is in no median.
+  counter, and the least of a state. A value that cannot answer a question about the run is in no median.
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -19,9 +19,9 @@ columns:
   value_min: {type: double, description: "Least value; NULL for a counter"}
   value_max: {type: double, description: "Greatest value; NULL for a counter"}
   value_last: {type: double, description: "Last value"}
-  duration_s: {type: double, unit: s, description: "Length of the run"}
-  is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
-  is_ambiguous: {type: boolean, description: "Whether another run or job was at the same place at the same time"}
+  observed_s: {type: double, unit: s, description: "Time that the value is of: of a counter between samples of the run, else the run's"}
+  is_supported: {type: boolean, description: "Whether it can answer a question about the run (mart.run_telemetry)"}
+  note: {type: varchar, description: "Why it cannot, or what is assumed; NULL: nothing"}
   peer_count: {type: bigint, description: "How many have a value, this one included", tests: [not_null]}
   peer_median: {type: double, description: "Median of their values"}
 */
@@ -32,11 +32,7 @@ with hardware as (
         series_number,
         raw_path,
         scope,
-        case
-            when scope_name is null then coalesce(node_name, 'the run')
-            when node_name is null or starts_with(scope_name, node_name) then scope_name
-            else node_name || ' ' || scope_name
-        end as subject,
+        if(subject = 'of the run', scope || ' of the run', subject) as subject,
         node_name,
         gpu_uuid,
         metric,
@@ -49,13 +45,12 @@ with hardware as (
         value_min,
         value_max,
         value_last,
-        duration_s,
+        if(kind = 'counter', counted_s, duration_s) as observed_s,
         is_supported,
-        is_ambiguous
-    from telemetry_slice_fact
+        note
+    from run_telemetry
     where
-        window_kind = 'run'
-        and kind in ('gauge', 'counter', 'state')
+        kind in ('gauge', 'counter', 'state')
         and scope in ('node', 'gpu', 'link', 'nic', 'disk')
 ),
 

@@ -34,6 +34,7 @@ select
     win.value_last * place.factor as value_last,
     if(place.kind = 'counter', win.value_delta * place.factor, null) as value_delta,
     if(place.kind = 'counter', win.value_edge_delta * place.factor, null) as value_edge_delta,
+    if(place.kind = 'counter', win.counted_s, null) as counted_s,
     if(place.kind = 'gauge', win.value_integral * place.factor, null) as value_integral,
     if(place.kind = 'counter', win.counter_reset_count, null) as counter_reset_count,
     place.sampling_interval_s,

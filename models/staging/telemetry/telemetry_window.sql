@@ -28,6 +28,7 @@ columns:
   value_integral: {type: double, description: "Integral over the covered time by trapezoids, unit times seconds"}
   counter_reset_count: {type: bigint, description: "How often the value fell from one sample to the next"}
   covered_s: {type: double, unit: s, description: "Time in the window between samples that are no gap apart", tests: [not_null]}
+  counted_s: {type: double, unit: s, description: "Time between the samples whose increase is in value_delta: what a rate is of", tests: [not_null]}
   largest_gap_s: {type: double, unit: s, description: "Longest time in the window without a value"}
 */
 with joined as not materialized (
@@ -166,6 +167,7 @@ aggregated as (
         sum((previous_value + value) / 2 * held) filter (where is_near) / 1e6 as value_integral,
         count(*) filter (where is_whole and value < previous_value) as counter_reset_count,
         coalesce(sum(held) filter (where is_near), 0) / 1e6 as covered_s,
+        coalesce(sum(held) filter (where is_whole and held > 0 and value is not null and previous_value is not null), 0) / 1e6 as counted_s,
         greatest(
             max(held) filter (where value is not null),
             min(previous) filter (where value is not null) - window_start,
@@ -203,5 +205,6 @@ select
     value_integral,
     counter_reset_count,
     covered_s,
+    counted_s,
     largest_gap_s
 from aggregated

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from decimal import Decimal
+from math import inf, isfinite, log
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
+from warehouse.analysis.conditions import Difference, differences, read_conditions
+from warehouse.analysis.explain.circumstances import circumstances
 from warehouse.analysis.explain.playbooks import Check, read_playbooks
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
@@ -22,6 +25,8 @@ from warehouse.transform.sql.read_only import check_reads
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.transform.finished.role_tables import RoleTable
+
 State = Literal["found", "not found", "evidence missing", "broken"]
 FOUND: State = "found"
 NOT_FOUND: State = "not found"
@@ -29,7 +34,12 @@ MISSING: State = "evidence missing"
 BROKEN: State = "broken"
 _MOST_BASELINE = 10  # runs, the nearest in time
 _MOST_ROWS = 10_000  # of one check
+# The columns that make runs comparable, in words; so does their mode.
+_SAME = {"benchmark_case_id": "case", "workload_spec_digest": "workload", "hardware_topology_key": "machine"}
+# What was measured while the runs ran is what checks are about, no difference between what was asked of them.
+_MEASURED_KINDS = frozenset({"host", "telemetry", "reported", "evidence"})
 # What a check returns. Of these it may leave out those that are not needed.
+_PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
 _NEEDED = ("subject", "is_found", "score", "statement")
 _COLUMNS = (*_NEEDED, "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
 
@@ -63,6 +73,18 @@ class Answer:
     def score(self) -> float:
         return max((each.score for each in self.findings if each.is_found), default=0.0)
 
+    @property
+    def unanswered(self) -> int:
+        """How many of the things that it looked at have too little evidence for an answer."""
+        return sum(each.is_found is None for each in self.findings)
+
+    @property
+    def said(self) -> str:
+        """In one line: what the evidence says of the worst thing, or which evidence would answer."""
+        if not self.findings:
+            return self.fault or f"needs {self.check.evidence}"
+        return f"{self.findings[0].subject}: {self.findings[0].statement}"
+
 
 @dataclass(frozen=True)
 class Change:
@@ -82,21 +104,37 @@ class Change:
 
     @property
     def worse_by(self) -> float:
-        """How many times worse it is; below 1 it is better. 1 for a metric without a direction."""
-        if not self.ratio or self.ratio < 0 or self.better not in ("lower", "higher"):
+        """How many times worse it is; below 1 it is better. 1 for a metric without a direction, or with a sign."""
+        if self.better not in ("lower", "higher") or self.observed == self.expected or min(self.observed, self.expected) < 0:
             return 1.0
-        return self.ratio if self.better == "lower" else 1 / self.ratio
+        worse, than = (self.observed, self.expected) if self.better == "lower" else (self.expected, self.observed)
+        return worse / than if than else inf
+
+    @property
+    def direction(self) -> str:
+        """Whether it is worse, in a word."""
+        if self.observed == self.expected:
+            return "same"
+        return "worse" if self.worse_by > 1 else "better" if self.worse_by < 1 else "not known"
+
+    @property
+    def distance(self) -> float:
+        """How far it is from the baseline in either direction: of metrics without a direction, the most changed come first."""
+        return abs(log(self.ratio)) if self.ratio and self.ratio > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A run, the runs that it was compared with and how these were chosen, what changed, and the answers of the checks by playbook."""
+    """A run, the runs that it was compared with and how these were chosen, what changed, and the answers of the checks by playbook. `differences`
+    are those of what the runs were to do, on what and with what: they may be the cause. `notes` say what limits the answers."""
 
     run_id: str
     baseline: tuple[str, ...]
     chosen_by: str
     changes: tuple[Change, ...]  # the worst first
     answers: tuple[Answer, ...]
+    differences: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def of_playbook(self, playbook: str, *, are_symptoms: bool) -> list[Answer]:
         return [each for each in self.answers if each.check.playbook == playbook and each.check.is_symptom == are_symptoms]
@@ -104,6 +142,14 @@ class Explanation:
     def is_suspected(self, playbook: str) -> bool:
         """Whether a symptom of the playbook's scenario is found."""
         return any(each.state == FOUND for each in self.of_playbook(playbook, are_symptoms=True))
+
+    def has_suspected_cause(self) -> bool:
+        """Whether a check of a suspected playbook is found. Else what checks found may have cost nothing."""
+        return any(self.is_suspected(each.check.playbook) for each in self.causes())
+
+    def is_blind(self, playbook: str) -> bool:
+        """Whether no check of the playbook had anything to look at."""
+        return all(each.state == MISSING and not each.findings for each in self.answers if each.check.playbook == playbook)
 
     def suspicion(self, playbook: str) -> str:
         """Whether the playbook's scenario is the case, in words; without evidence of a symptom it is not known."""
@@ -128,7 +174,7 @@ class Explanation:
 def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playbook: str | None = None, build: Build | None = None) -> Explanation:
     """Ask the checks of all playbooks, or of one, about a run, in the current build or another. Without a `baseline`, the run is compared with the
     succeeded and admitted runs of its case, workload and machine that are nearest in time. Raises WH502 for a run that the build does not have,
-    WH541 for an unknown playbook, WH201 for a check whose header is not valid, WH211, WH218, WH501."""
+    or that is to be compared with itself, WH541 for an unknown playbook, WH201 for a check whose header is not valid, WH211, WH218, WH501."""
     checks = read_playbooks(project)
     names = sorted({check.playbook for check in checks})
     if playbook is not None and playbook not in names:
@@ -138,47 +184,62 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
         runs = _runs(found)
         for asked in (run_id, *baseline):
             _check_known(found, runs, asked)
-        chosen = tuple(dict.fromkeys(each for each in baseline if each != run_id)) or _nearest(found, runs, run_id)
-        chosen_by = "given" if baseline else "the same case, workload and machine, nearest in time"
+        if run_id in baseline:
+            raise WarehouseError("WH502", "a run is not compared with itself", printable(run_id), "give other runs as the baseline", ExitCode.USAGE)
+        chosen, chosen_by = (tuple(dict.fromkeys(baseline)), "given") if baseline else _nearest(found, runs, run_id)
         changes = _changes(found, run_id, chosen)
         _create_explained(found.con, runs, run_id, chosen)
         _create_changed(found.con, changes)
         answers = tuple(_answered(found.con, check) for check in checks if playbook in (None, check.playbook))
-        return Explanation(run_id, chosen, chosen_by, changes, answers)
+        differing = _differences(found, run_id, chosen)
+        return Explanation(run_id, chosen, chosen_by, changes, answers, differing, circumstances(found.con, runs, run_id, chosen))
 
 
-def _runs(found: Measured) -> str:
+def _runs(found: Measured) -> "RoleTable":
     if found.runs is None:
         raise WarehouseError("WH501", "no table has the runs", found.build.path.name, "give a model of one row per run `role: runs` (docs/models.md)")
-    return found.runs.sql
+    return found.runs
 
 
-def _check_known(found: Measured, runs: str, run_id: str) -> None:
-    if not found.con.execute(f"select 1 from {runs} where run_id = ?", [run_id]).fetchall():
-        similar = found.con.execute(f"select run_id from {runs} order by levenshtein(run_id, ?), run_id limit 3", [run_id[:200]]).fetchall()
+def _check_known(found: Measured, runs: "RoleTable", run_id: str) -> None:
+    if not found.con.execute(f"select 1 from {runs.sql} where run_id = ?", [run_id]).fetchall():
+        similar = found.con.execute(f"select run_id from {runs.sql} order by levenshtein(run_id, ?), run_id limit 3", [run_id[:200]]).fetchall()
         hint = did_you_mean(run_id, [name for (name,) in similar])
         raise WarehouseError("WH502", "the build has no run with this id", printable(run_id), hint, ExitCode.NOT_FOUND)
 
 
-def _nearest(found: Measured, runs: str, run_id: str) -> tuple[str, ...]:
-    """Comparable runs, the nearest in time, those before the run if there are any."""
-    columns = {name for (name, *_) in found.con.execute(f"describe from {runs}").fetchall()}
-    same = [name for name in ("benchmark_case_id", "workload_spec_digest", "hardware_topology_key", "mode") if name in columns]
-    where = [f"other.{name} is not distinct from run.{name}" for name in same]
+def _nearest(found: Measured, runs: "RoleTable", run_id: str) -> tuple[tuple[str, ...], str]:
+    """Comparable runs, the nearest in time, those before the run if there are any; and in words how they were chosen."""
+    columns = runs.columns
+    where = [f"other.{name} is not distinct from run.{name}" for name in (*_SAME, "mode") if name in columns]
     where += [f"other.{name} = '{value}'" for name, value in (("status", "succeeded"), ("state", "admitted")) if name in columns]
     distance = "abs(epoch(other.started_at) - epoch(run.started_at))" if "started_at" in columns else "0"
     is_after = "coalesce(other.started_at > run.started_at, true)" if "started_at" in columns else "true"
     rows = found.con.execute(
-        f"select other.run_id, {is_after} as is_after from {runs} as run inner join {runs} as other on other.run_id <> run.run_id and"
+        f"select other.run_id, {is_after} as is_after from {runs.sql} as run inner join {runs.sql} as other on other.run_id <> run.run_id and"
         f" {' and '.join(where) or 'true'} where run.run_id = ? order by is_after, {distance}, other.run_id", [run_id],
     ).fetchall()
     before = [name for name, is_after in rows if not is_after]
-    return tuple((before or [name for name, _ in rows])[:_MOST_BASELINE])
+    return tuple((before or [name for name, _ in rows])[:_MOST_BASELINE]), _chosen_by(found, runs, run_id)
 
 
-def _create_explained(con: "duckdb.DuckDBPyConnection", runs: str, run_id: str, baseline: Sequence[str]) -> None:
-    con.execute(f"create temp table explained as select *, 'run' as role from {runs} where run_id = ?", [run_id])
-    con.execute(f"insert into explained select *, 'baseline' as role from {runs} where run_id in (select unnest(?::varchar[]))", [list(baseline)])
+def _chosen_by(found: Measured, runs: "RoleTable", run_id: str) -> str:
+    """What the runs have in common that are compared: two runs of which a machine is not stated are not known to share one."""
+    names = [name for name in (*_SAME, "started_at") if name in runs.columns]
+    texts = ", ".join(f"{name} is not null" for name in names) or "true"
+    stated = dict(zip(names, found.con.execute(f"select {texts} from {runs.sql} where run_id = ?", [run_id]).fetchone() or (), strict=False))
+    known, unknown = ([word for name, word in _SAME.items() if bool(stated.get(name)) == is_known] for is_known in (True, False))
+    words = [f"the same {_listed(known)}" if known else "any", "nearest in time" if stated.get("started_at") else "its time is not known"]
+    return ", ".join(words) + (f"; its {_listed(unknown)} {'is' if len(unknown) == 1 else 'are'} not stated" if unknown else "")
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else words[0]
+
+
+def _create_explained(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", run_id: str, baseline: Sequence[str]) -> None:
+    con.execute(f"create temp table explained as select *, 'run' as role from {runs.sql} where run_id = ?", [run_id])
+    con.execute(f"insert into explained select *, 'baseline' as role from {runs.sql} where run_id in (select unnest(?::varchar[]))", [list(baseline)])
 
 
 def _create_changed(con: "duckdb.DuckDBPyConnection", changes: Sequence[Change]) -> None:
@@ -197,32 +258,48 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
         check_reads(con, check.sql)
         result = con.execute(check.sql)
         names = [column[0] for column in result.description or ()]
-        lacking = [name for name in _NEEDED if name not in names]
-        if lacking:
-            return Answer(check, BROKEN, fault=f"{check.place}: the check has no column {', '.join(lacking)}")
-        rows = [_finding(dict(zip(names, row, strict=True))) for row in result.fetchmany(_MOST_ROWS)]
+        _check_columns(check, names)
+        rows = [_finding(check, dict(zip(names, row, strict=True))) for row in result.fetchmany(_MOST_ROWS)]
     except duckdb.Error as error:
         return Answer(check, BROKEN, fault=str(translated(error, "WH541", check.sql, check.place)))
     except WarehouseError as error:
-        return Answer(check, BROKEN, fault=f"{check.place}: {error}")
+        return Answer(check, BROKEN, fault=str(error) if error.place == check.place else f"{check.place}: {error}")
     state = MISSING
     if any(each.is_found is not None for each in rows):
         state = FOUND if any(each.is_found for each in rows) else NOT_FOUND
-    return Answer(check, state, tuple(sorted(rows, key=lambda each: (not each.is_found, -each.score, each.subject))))
+    return Answer(check, state, tuple(sorted(rows, key=lambda each: (_PLACES[each.is_found], -each.score, each.subject))))
 
 
-def _finding(row: Mapping[str, Any]) -> Finding:
-    found = {name: row.get(name) for name in _COLUMNS}
-    score = float(found["score"]) if found["score"] is not None else 0.0
+def _check_columns(check: Check, names: Sequence[str]) -> None:
+    lacking = [name for name in _NEEDED if name not in names]
+    unknown = [name for name in names if name not in _COLUMNS]
+    if lacking:
+        raise WarehouseError("WH541", f"the check has no column {', '.join(lacking)}", check.place, did_you_mean(lacking[0], unknown))
+    if unknown:
+        hint = did_you_mean(unknown[0], _COLUMNS) or f"known: {', '.join(_COLUMNS)}"
+        raise WarehouseError("WH541", f"the check has a column {printable(unknown[0])}, which says nothing here", check.place, hint)
+
+
+def _finding(check: Check, row: Mapping[str, Any]) -> Finding:
+    """A row of a check. Raises WH541 for a value of another kind than its column's: of the text 'false' nobody knows what it means."""
+    def kept(name: str, kinds: type | tuple[type, ...], words: str) -> Any:
+        value = row.get(name)
+        if value is None or (isinstance(value, kinds) and isinstance(value, bool) == (kinds is bool)):
+            return value
+        raise WarehouseError("WH541", f"{name} is {words}, not {printable(repr(value))}", check.place)
+
+    def number(name: str) -> float | None:
+        value = kept(name, (int, float, Decimal), "a number")
+        return float(value) if value is not None and isfinite(value) else None
+
+    def text(name: str) -> str | None:
+        value: str | None = kept(name, str, "a text")
+        return value
+
     return Finding(
-        str(found["subject"]), None if found["is_found"] is None else bool(found["is_found"]), score if isfinite(score) else 0.0,
-        str(found["statement"]), _number(found["observed"]), _number(found["expected"]), found["unit"], found["artifact_manifest_digest"],
-        found["raw_path"],
+        text("subject") or "", kept("is_found", bool, "true, false or NULL"), number("score") or 0.0, text("statement") or "", number("observed"),
+        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"),
     )
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if value is not None and isfinite(float(value)) else None
 
 
 def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Change, ...]:
@@ -235,4 +312,14 @@ def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Cha
         Change(each.indicator, each.metric, each.point, each.unit, each.better, each.value, median(other.value for other in others[each.name]))
         for each in own if each.name in others
     ]
-    return tuple(sorted(changes, key=lambda each: (-each.worse_by, each.indicator, each.metric, each.point)))
+    return tuple(sorted(changes, key=lambda each: (-each.worse_by, -each.distance, each.indicator, each.metric, each.point)))
+
+
+def _differences(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Difference, ...]:
+    """What the run was to do, on what and with what, where that differs from the runs that it is compared with."""
+    if not baseline:
+        return ()
+    conditions = read_conditions(found, {run_id, *baseline})
+    differing = differences([conditions[each] for each in baseline], [conditions[run_id]])
+    # A value that some run of the baseline has, too, does not set the run apart.
+    return tuple(each for each in differing if each.kind not in _MEASURED_KINDS and not set(each.base) & set(each.head) and each.is_apart)

@@ -19,6 +19,7 @@ EXAMPLES = (
 )
 _CHANGES = 10  # metrics listed where --verbose is not given
 _FINDINGS = 3  # of one check, likewise
+_DIFFERENCES = 10  # likewise
 
 
 def command(
@@ -48,14 +49,20 @@ def command(
 def _print(found: "Explanation") -> None:
     chosen = f"{counted(len(found.baseline), 'run')} ({found.chosen_by})" if found.baseline else "no run: there is no comparable one"
     say(f"{printable(found.run_id)}, compared with {chosen}")
+    for note in found.notes:
+        say(f"note: {printable(note)}")
     _print_changes(found)
+    _print_differences(found)
     causes = found.causes()
     say("")
-    say("likeliest causes:" if causes else "no check found a cause")
+    heading = "likeliest causes:" if found.has_suspected_cause() else "what checks found, although no symptom of their playbooks is found:"
+    say(heading if causes else "no check found a cause")
     for number, answer in enumerate(causes, 1):
         _print_answer(f"{number}. ", answer)
     for name in found.playbooks():
         _print_playbook(found, name)
+    if not is_verbose() and any(found.is_blind(name) for name in found.playbooks()):
+        notice("-v lists the evidence that checks need")
 
 
 def _print_changes(found: "Explanation") -> None:
@@ -65,7 +72,7 @@ def _print_changes(found: "Explanation") -> None:
     shown = found.changes if is_verbose() else found.changes[:_CHANGES]
     rows = [
         [each.metric + (f" [{each.unit}]" if each.unit else ""), each.point, f"{each.expected:.6g}", f"{each.observed:.6g}",
-         f"{each.ratio:.3f}" if each.ratio is not None else "", "worse" if each.worse_by > 1 else "better" if each.worse_by < 1 else ""]
+         f"{each.ratio:.3f}" if each.ratio is not None else "", each.direction if each.direction in ("worse", "better") else ""]
         for each in shown
     ]
     say("")
@@ -74,22 +81,48 @@ def _print_changes(found: "Explanation") -> None:
         notice(f"{len(found.changes) - len(shown)} more metrics; -v lists all")
 
 
-def _print_playbook(found: "Explanation", name: str) -> None:
-    symptoms = found.of_playbook(name, are_symptoms=True)
+def _print_differences(found: "Explanation") -> None:
+    if not found.differences:
+        return
+    shown = found.differences if is_verbose() else found.differences[:_DIFFERENCES]
     say("")
-    say(f"{name.replace('_', ' ')}: {found.suspicion(name)}")
-    for answer in [*symptoms, *found.of_playbook(name, are_symptoms=False)]:
-        if answer.state == "evidence missing":
-            say(f"  evidence missing  {answer.check.name}: needs {printable(answer.check.evidence)}")
-        elif answer.state == "not found":
-            say(f"  not found         {answer.check.name}{_looked_at(answer)}")
-        elif answer.check.is_symptom and answer.state == "found":
-            say(f"  found             {answer.check.name}: {printable(answer.findings[0].subject)}: {printable(answer.findings[0].statement)}")
+    say("what differs between the baseline and the run:")
+    for each in shown:
+        say(f"  {printable(str(each))}")
+    if len(shown) < len(found.differences):
+        notice(f"{len(found.differences) - len(shown)} more differences; -v lists all")
+
+
+def _answers(found: "Explanation", playbook: str) -> list["Answer"]:
+    return [*found.of_playbook(playbook, are_symptoms=True), *found.of_playbook(playbook, are_symptoms=False)]
+
+
+def _print_playbook(found: "Explanation", name: str) -> None:
+    say("")
+    answers = _answers(found, name)
+    heading = f"{name.replace('_', ' ')}: {found.suspicion(name)}"
+    if found.is_blind(name) and not is_verbose():
+        say(f"{heading}; there is no evidence for any of its {counted(len(answers), 'check')}")
+        return
+    say(heading)
+    for answer in answers:
+        say(f"  {answer.state:<17} {answer.check.name}{_looked_at(answer)}")
 
 
 def _looked_at(answer: "Answer") -> str:
-    worst = answer.findings[0]
-    return f" in {counted(len(answer.findings), 'place')}; the worst: {printable(worst.subject)}: {printable(worst.statement)}"
+    """What a check looked at. In how many places it found nothing counts those that it could judge."""
+    if answer.state == "evidence missing":
+        return f": {printable(answer.said)}" + (f"; and {len(answer.findings) - 1} more" if len(answer.findings) > 1 else "")
+    if answer.state == "not found":
+        if len(answer.findings) == 1:
+            return f": {printable(answer.said)}"
+        judged = counted(len(answer.findings) - answer.unanswered, "place")
+        return f" in {judged}{_unanswered(answer)}; the worst: {printable(answer.said)}"
+    return _unanswered(answer) if answer.state == "broken" or not answer.check.is_symptom else f": {printable(answer.said)}{_unanswered(answer)}"
+
+
+def _unanswered(answer: "Answer") -> str:
+    return f", {answer.unanswered} more with too little evidence" if answer.unanswered else ""
 
 
 def _print_answer(prefix: str, answer: "Answer") -> None:

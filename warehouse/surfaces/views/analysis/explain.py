@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.analysis.explain.explanation import BROKEN, MISSING, Answer, Explanation, explain
+from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, Finding, explain
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import percent
+from warehouse.surfaces.views.analysis.wording import differences_table, percent
 
 _PATH = "/explain"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
@@ -24,14 +24,18 @@ def _answer(visit: Visit) -> Page:
     baseline = [each.strip() for each in (visit["baseline"] or "").split(",") if each.strip()]
     found = explain(visit.project, visit["run"], baseline, build=visit.build)
     causes = found.causes()
-    parts: list[Part] = [form, _causes(found), _changes(found), *_scenarios(found), *_findings(found), *_broken(found)]
-    summary = causes[0].check.description if causes else "No check found a cause."
+    parts: list[Part] = [form, _causes(found), _changes(found), *_differences(found), *_scenarios(found), *_findings(found), *_broken(found)]
+    summary = causes[0].check.description if found.has_suspected_cause() else "No check found a cause." if not causes else "No symptom is found."
     steps = {"The run": address("/runs/{run_id:path}", run_id=found.run_id)}
     if found.baseline:
         steps["Compare with its baseline"] = address("/compare", base=",".join(found.baseline), head=found.run_id)
     return Page(
-        f"Explain {found.run_id}", tuple(parts), summary, notices=(_compared(found),), crumbs=(("Explain", _PATH),), next_steps=steps,
+        f"Explain {found.run_id}", tuple(parts), summary, notices=_notices(found), crumbs=(("Explain", _PATH),), next_steps=steps,
     )
+
+
+def _notices(found: Explanation) -> tuple[str, ...]:
+    return _compared(found), *(each[:1].upper() + each[1:] for each in found.notes)
 
 
 def _compared(found: Explanation) -> str:
@@ -57,13 +61,20 @@ def _causes(found: Explanation) -> Table:
     )
     rows = tuple(
         (
-            each.check.description, worst.subject, worst.statement, worst.raw_path, round(worst.score, 3), each.check.name,
+            each.check.description, worst.subject, worst.statement, _file(worst), round(worst.score, 3), each.check.name,
             worst.artifact_manifest_digest,
         )
         for each in found.causes() for worst in each.findings[:1]
     )
-    note = "The likeliest first. A score of 1 would explain all of it."
-    return Table("causes", columns, rows, "Likeliest causes", note, empty="no check found a cause")
+    title, note = "Likeliest causes", "The likeliest first. A score of 1 would explain all of it." if rows else ""
+    if rows and not found.has_suspected_cause():
+        title, note = "What checks found", "No symptom of their playbooks is found, so it may have cost nothing."
+    return Table("causes", columns, rows, title, note, empty="no check found a cause")
+
+
+def _file(found: Finding) -> str | None:
+    """The file that the evidence is in; a run may have a folder of files, which has no page but its bundle's."""
+    return found.raw_path if found.raw_path and not found.raw_path.endswith("/") else None
 
 
 def _changes(found: Explanation) -> Table:
@@ -74,7 +85,7 @@ def _changes(found: Explanation) -> Table:
     rows = tuple(
         (
             each.metric, each.point, each.expected, each.observed, each.unit, percent(each.ratio),
-            "worse" if each.worse_by > 1 else "better" if each.worse_by < 1 else "not known",
+            each.direction,
         )
         for each in found.changes[:_MOST_CHANGES]
     )
@@ -96,13 +107,20 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
         title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
-        yield Table(f"playbook_{name}", columns, rows, title)
+        note = "There is no evidence for any of its checks." if found.is_blind(name) else ""
+        yield Table(f"playbook_{name}", columns, rows, title, note, is_folded=found.is_blind(name))
+
+
+def _differences(found: Explanation) -> Iterator[Table]:
+    if found.differences:
+        yield differences_table(found.differences, "What differs between the runs", ("baseline", "run"))
 
 
 def _said(answer: Answer) -> str:
-    if answer.state == MISSING:
-        return f"needs {answer.check.evidence}"
-    return answer.fault or "" if answer.state == BROKEN else f"{answer.findings[0].subject}: {answer.findings[0].statement}"
+    """The worst that a check looked at. A check that found nothing says in how many places it could not judge."""
+    if answer.state != NOT_FOUND or not answer.unanswered:
+        return answer.said
+    return f"{answer.said} ({answer.unanswered} of {len(answer.findings)} with too little evidence)"
 
 
 def _findings(found: Explanation) -> Iterator[Table]:
@@ -117,7 +135,7 @@ def _findings(found: Explanation) -> Iterator[Table]:
         rows = tuple(
             (
                 each.subject, {True: "found", False: "not found", None: "not supported"}[each.is_found], each.observed, each.expected, each.unit,
-                each.statement, each.raw_path, each.artifact_manifest_digest, each.artifact_manifest_digest,
+                each.statement, _file(each), each.artifact_manifest_digest, each.artifact_manifest_digest,
             )
             for each in answer.findings[:_MOST_FINDINGS]
         )

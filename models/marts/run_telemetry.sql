@@ -1,0 +1,124 @@
+/*
+description: >
+  One row per run and series of telemetry: what it says of the whole run, and whether it can answer a question about the run. It
+  cannot if its samples cover too little of the run, if another run was at the same GPU, pod or server at the same time, or if its GPU
+  was idle while others of the node worked and nothing says that it is the run's. What is measured of a whole node is true of
+  the node whoever was on it. The checks of playbooks read this table.
+grain: [run_id, artifact_manifest_digest, series_number, scope, scope_name, metric, window_start]
+columns:
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle of the samples", tests: [not_null]}
+  series_number: {type: bigint, description: "The series in telemetry_series; NULL: the evidence states windows, not samples"}
+  raw_path: {type: varchar, description: "The file that first states the series"}
+  window_start: {type: timestamptz, unit: UTC, description: "Start of the run, as the evidence of the values states it", tests: [not_null]}
+  scope: {type: varchar, description: "What the value is about", tests: [not_null]}
+  scope_name: {type: varchar, description: "Which one, as in telemetry_slice_fact"}
+  subject: {type: varchar, description: "Which one, in words: its node, and its own name", tests: [not_null]}
+  node_name: {type: varchar, description: "The node"}
+  gpu_uuid: {type: varchar, description: "The GPU"}
+  rank_id: {type: bigint, description: "The rank"}
+  labels: {type: varchar, description: "All labels of the series, a JSON object"}
+  metric: {type: varchar, description: "Canonical name", tests: [not_null]}
+  unit: {type: varchar, description: "Unit of the values"}
+  kind: {type: varchar, description: "gauge, state, counter or histogram; NULL: the evidence states windows"}
+  value_min: {type: double, description: "Least value"}
+  value_max: {type: double, description: "Greatest value"}
+  value_mean: {type: double, description: "Mean over the covered time; of a histogram over its observations"}
+  value_p95: {type: double, description: "95th percentile"}
+  value_p99: {type: double, description: "99th percentile, where the evidence states it"}
+  value_last: {type: double, description: "Last value"}
+  value_delta: {type: double, description: "Increase of a counter between samples of the run; of a histogram the observations"}
+  value_edge_delta: {type: double, description: "Increase between two samples with the run's start or end between them"}
+  rate_per_s: {type: double, description: "Increase of a counter a second, between the samples of the run"}
+  counted_s: {type: double, unit: s, description: "Time between the samples that value_delta is of"}
+  duration_s: {type: double, unit: s, description: "Length of the run"}
+  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time"}
+  is_idle_neighbour: {type: boolean, description: "Whether its GPU was idle while others of the node worked, and nothing says that it is the run's", tests: [not_null]}
+  is_supported: {type: boolean, description: "Whether it can answer a question about the run", tests: [not_null]}
+  note: {type: varchar, description: "Why it cannot, or what is assumed, to be appended to a statement; NULL: nothing"}
+*/
+with slice as (
+    select
+        *,
+        if(scope in ('gpu', 'link'), coalesce(gpu_uuid, scope_name), null) as gpu
+    from telemetry_slice_fact
+    where window_kind = 'run'
+),
+
+of_gpu as (
+    select
+        slice.run_id,
+        slice.gpu,
+        max(slice.value_max) <= any_value(policy.idle_below_pct) as is_idle
+    from slice
+    cross join telemetry_policy as policy
+    where
+        slice.metric in ('gpu_util_pct', 'gpu_sm_active_pct')
+        and slice.value_max is not null
+    group by
+        slice.run_id,
+        slice.gpu
+),
+
+working as (
+    select distinct run_id
+    from of_gpu
+    where not is_idle
+),
+
+doubted as (
+    select
+        slice.*,
+        coalesce(of_gpu.is_idle and working.run_id is not null and slice.join_confidence = 'place', false) as is_idle_neighbour,
+        coalesce(slice.is_ambiguous, false) and slice.scope not in ('node', 'nic', 'disk') as may_be_of_another
+    from slice
+    left join of_gpu
+        on
+            of_gpu.run_id = slice.run_id
+            and of_gpu.gpu = slice.gpu
+    left join working
+        on working.run_id = slice.run_id
+)
+
+select
+    run_id,
+    artifact_manifest_digest,
+    series_number,
+    raw_path,
+    window_start,
+    scope,
+    scope_name,
+    case
+        when nullif(scope_name, '') is null then coalesce(node_name, 'of the run')
+        when scope not in ('node', 'gpu', 'link', 'nic', 'disk') or node_name is null or starts_with(scope_name, node_name) then scope_name
+        else node_name || ' ' || scope_name
+    end as subject,
+    node_name,
+    gpu_uuid,
+    rank_id,
+    labels,
+    metric,
+    unit,
+    kind,
+    value_min,
+    value_max,
+    value_mean,
+    value_p95,
+    value_p99,
+    value_last,
+    value_delta,
+    value_edge_delta,
+    value_delta / nullif(counted_s, 0) as rate_per_s,
+    counted_s,
+    duration_s,
+    is_ambiguous,
+    is_idle_neighbour,
+    coalesce(is_supported, true) and not is_idle_neighbour and not may_be_of_another as is_supported,
+    '; ' || nullif(concat_ws(
+        '; ',
+        if(is_ambiguous, 'another run was there at the same time' || if(may_be_of_another, ', and it may be of that run', ''), null),
+        if(is_idle_neighbour, 'this GPU was idle while others worked, and may not be the run''s', null),
+        if(is_supported is false, printf('the samples cover only %.3g %% of the run', coalesce(coverage_pct, 0)), null),
+        if(contains(clock, 'assumed') and join_confidence <> 'stated', clock, null)
+    ), '') as note
+from doubted

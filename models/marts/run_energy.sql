@@ -2,7 +2,8 @@
 description: >
   One row per run whose GPUs were sampled: power and energy at the boards of its GPUs; host, network and cooling are not
   in it. Energy is stated twice, by the GPUs' own counters and by integrating their sampled power; each only if all GPUs
-  that were sampled have it. Per token and per sample is mean power over the run's own rate, where the run states one.
+  that were sampled have it. Of several series of a GPU the one that covers most of the run counts. Per token and per
+  sample is mean power over the run's own rate, where the run states one.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}

@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=8, help="of 8 GPUs; 64 nodes, 40 metrics and 3600 seconds are 74 million samples")
     parser.add_argument("--metrics", type=int, default=len(_NAMES))
     parser.add_argument("--seconds", type=int, default=3600)
-    parser.add_argument("--memory", default="2500MB", help="of the engine, in the build")
+    parser.add_argument("--memory", default="3400MB", help="of the engine, in the build")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="wh-telemetry-") as root:

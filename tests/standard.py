@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 from once import once
 
-from warehouse.claims.publish.publishable import publishability, refuse_untraceable
-from warehouse.claims.trace.catalog import catalog_of
+from warehouse.claims.publish.publishable import publishability, refuse_unpublishable
+from warehouse.claims.trace.catalog import open_trace_session
 from warehouse.project import Project, read_project
 from warehouse.project_making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import check_project
-from warehouse.transform.inputs.landing_tables import project_landing_types
+from warehouse.transform.finished.builds import current_build
 
 
 def standard_project(root: Path) -> Project:
@@ -25,8 +26,8 @@ def standard_project(root: Path) -> Project:
 def _make(folder: Path) -> None:
     project = init_project(folder)
     build(project)
-    checked = check_project(project).sound()
-    publishability(project, checked)  # remembers which queries can be traced
-    catalog = catalog_of(checked, project_landing_types(project))
-    for query in project.files("queries", ".sql"):  # so does each publication, of its own columns
-        refuse_untraceable(project, catalog, query.stem)
+    publishability(project, check_project(project).sound())  # remembers which queries can be traced
+    con, catalog = open_trace_session(current_build(project), project.store_root)
+    with con:
+        for query, specification in con.execute("select name, specification from catalog.model where schema_name = 'rollup'").fetchall():
+            refuse_unpublishable(project, catalog, query, json.loads(specification))  # so does each publication, of its own columns

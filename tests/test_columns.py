@@ -642,6 +642,8 @@ BY_HAND: dict[str, set[str]] = {
         "mlperf_inference_run.refusal",
         # A rate that is not the operations of its indicator / elapsed.
         "recorded_indicator_value.indicator_name", "recorded_indicator_value.value_number",
+        # A unit that a scrape states, and the exporter's documentation does not.
+        "telemetry_series.unit",
     },
     "benchmark_run_fact.benchmark_grade": {"evidence_declaration.benchmark_grade"},
     "benchmark_run_fact.grade_reason": {"evidence_declaration.grade_reason", "evidence_declaration.benchmark_grade"},

@@ -89,7 +89,7 @@ def test_words_that_are_functions_without_brackets(con: duckdb.DuckDBPyConnectio
 def is_a_value(con: duckdb.DuckDBPyConnection, word: str) -> bool:
     """Whether a word means something by itself, as a name of a column would."""
     (document,) = parsed(con, [f"select {word}"])
-    if '"class":"COLUMN_REF"' not in document:
+    if "'class': 'COLUMN_REF'" not in str(document):
         return False
     try:
         con.execute(f"explain select {word}")

@@ -38,8 +38,8 @@ _MOST_ROWS = 10_000  # of one check
 _SAME = {"benchmark_case_id": "case", "workload_spec_digest": "workload", "hardware_topology_key": "machine"}
 # What was measured while the runs ran is what checks are about, no difference between what was asked of them.
 _MEASURED_KINDS = frozenset({"host", "telemetry", "reported", "evidence"})
-# What a check returns. Of these it may leave out those that are not needed.
 _PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
+# What a check returns. Of these it may leave out those that are not needed.
 _NEEDED = ("subject", "is_found", "score", "statement")
 _COLUMNS = (*_NEEDED, "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
 
@@ -282,6 +282,7 @@ def _check_columns(check: Check, names: Sequence[str]) -> None:
 
 def _finding(check: Check, row: Mapping[str, Any]) -> Finding:
     """A row of a check. Raises WH541 for a value of another kind than its column's: of the text 'false' nobody knows what it means."""
+
     def kept(name: str, kinds: type | tuple[type, ...], words: str) -> Any:
         value = row.get(name)
         if value is None or (isinstance(value, kinds) and isinstance(value, bool) == (kinds is bool)):

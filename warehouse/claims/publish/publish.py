@@ -16,7 +16,6 @@ from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.publish.guarantees import guarantees
-from warehouse.claims.publish.non_evidence import refuse_beside_evidence
 from warehouse.claims.publish.publication import (
     CONTENT,
     JUDGEMENT,
@@ -102,7 +101,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.operations import determinism_of
-    from warehouse.claims.publish.publishable import refuse_untraceable
+    from warehouse.claims.publish.publishable import refuse_unpublishable
     from warehouse.claims.publish.tie_probe import check_ties
     from warehouse.claims.trace.catalog import open_trace_session, rollup_columns
     from warehouse.claims.trace.tracing import trace
@@ -113,10 +112,9 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         spec = catalog.models.get(f"rollup.{query}")
         if spec is None:
             raise _unknown(query, catalog)
-        refuse_untraceable(project, catalog, query)  # before anything that takes long
-        _refuse_without_evidence(con)
         specification = _specification(con, query)
-        refuse_beside_evidence(query, specification, catalog.landing_types, spec.place)
+        refuse_unpublishable(project, catalog, query, specification)  # before anything that takes long
+        _refuse_without_evidence(con)
         claim = claim_of(specification["document"]["claim"])
         policy = policy_of(project, claim, spec.place)
         columns = rollup_columns(catalog, spec)
@@ -165,7 +163,7 @@ def judge_query(
     that they were looked at. Raises WH301, WH306, WH316, WH317, WH218, WH123."""
     from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
-    from warehouse.claims.publish.publishable import refuse_untraceable
+    from warehouse.claims.publish.publishable import refuse_unpublishable
     from warehouse.claims.trace.catalog import open_trace_session, rollup_columns
     from warehouse.claims.trace.tracing import trace
 
@@ -175,8 +173,8 @@ def judge_query(
         spec = catalog.models.get(f"rollup.{query}")
         if spec is None:
             raise _unknown(query, catalog)
-        refuse_untraceable(project, catalog, query)
         specification = _specification(con, query)
+        refuse_unpublishable(project, catalog, query, specification)
         claim, columns = claim_of(specification["document"]["claim"]), rollup_columns(catalog, spec)
         chosen = [policy_of(project, claim, spec.place, policy) for policy in policies]
         on_step("tracing rows to their bytes", 0, 1)

@@ -7,14 +7,14 @@ found traceable is remembered beside the builds, so that only what an edit touch
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlglot
 
-from warehouse.claims.publish.non_evidence import BESIDE_EVIDENCE, beside_evidence_fault
+from warehouse.claims.publish.non_evidence import BESIDE_EVIDENCE, beside_evidence_fault, refuse_beside_evidence
 from warehouse.claims.publish.tie_probe import check_triable, cuts
 from warehouse.claims.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
 from warehouse.claims.trace.empty_tables import empty_tables
@@ -83,14 +83,19 @@ def _unpublishable(
     yield from _resting_on_no_evidence(project, checked, static.catalog, queries)
 
 
-def refuse_untraceable(project: "Project", catalog: Catalog, query: str) -> None:
+def refuse_unpublishable(project: "Project", catalog: Catalog, query: str, specification: Mapping[str, Any]) -> None:
     """Raise the WH306 of the first clause of a query, or of a model under it, that no trace could follow or that gives another
-    answer each time; also of one that only decides which rows there are."""
+    answer each time; also of one that only decides which rows there are. Then that of a column that rests on what is no evidence."""
     memory = _Memory(project)
-    faults = _untraceable(_Static(catalog, memory), [f"rollup.{query}"], tries_ties=False)
-    memory.write(keeps_unused=True)
-    for fault in faults.values():
+    for fault in _untraceable(_Static(catalog, memory), [f"rollup.{query}"], tries_ties=False).values():
         raise fault
+
+    def found() -> _Cells:
+        refuse_beside_evidence(query, specification, catalog.landing_types, catalog.models[f"rollup.{query}"].place)
+        return []
+
+    memory.recall(["beside evidence", specification["query_spec_digest"]], found)
+    memory.write(keeps_unused=True)
 
 
 def _listed(queries: Sequence[str]) -> str:

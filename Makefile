@@ -1,5 +1,5 @@
 # make demo    record, build, publish, trace and verify a benchmark of this machine
-# make test    every kind of test, on a few cases each: fifteen to twenty minutes on two cores
+# make test    every kind of test, on a few cases each: about half an hour on two cores
 # make test-share   the share of the exhaustive tests that the commit chooses; CI runs it after `make test`
 # make test-all   all tests
 # make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them

@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from warehouse.errors import WarehouseError
@@ -43,10 +43,15 @@ MANIFESTS = st.builds(
 ONE = Manifest("family", (ManifestFile("a/b.txt", 3, "ab" * 32, "text/plain", "log"),), {"round": "v5.1"}, {"url": "u"})
 
 
+# On a busy machine the first manifest may take a second to be generated, which says nothing of the code.
+PATIENTLY = settings(suppress_health_check=[HealthCheck.too_slow])
+
+
 def sorted_files(manifest: Manifest) -> list[ManifestFile]:
     return sorted(manifest.files, key=lambda file: file.raw_path)
 
 
+@PATIENTLY
 @given(MANIFESTS)
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
     again = parse_manifest(manifest.canonical, "here")
@@ -55,11 +60,13 @@ def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
     assert (again.canonical, again.digest) == (manifest.canonical, manifest.digest)
 
 
+@PATIENTLY
 @given(MANIFESTS)
 def test_the_digest_is_what_sha256sum_says_of_the_stored_bytes(manifest: Manifest) -> None:
     assert manifest.digest == hashlib.sha256(manifest.canonical).hexdigest()
 
 
+@PATIENTLY
 @given(MANIFESTS, st.randoms())
 def test_the_order_of_files_and_keys_does_not_matter(manifest: Manifest, order: random.Random) -> None:
     def shuffled(values: Any) -> list[Any]:
@@ -76,6 +83,7 @@ def test_the_order_of_files_and_keys_does_not_matter(manifest: Manifest, order: 
     assert other.canonical == manifest.canonical
 
 
+@PATIENTLY
 @given(MANIFESTS)
 def test_a_manifest_lists_its_files_and_never_itself(manifest: Manifest) -> None:
     document = json.loads(manifest.canonical)

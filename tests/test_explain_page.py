@@ -41,7 +41,7 @@ def test_a_playbook_without_evidence_is_folded_and_says_so() -> None:
         page = visitor.get("/explain", params={"run": found.run_id}).text
     blind = [name for name in found.playbooks() if found.is_blind(name)]
     assert "scheduler_backpressure" in blind and "tail_latency_regression" not in blind
-    assert page.count("There is no evidence for any of its checks.") == len(blind)
+    assert page.count("None of its checks has evidence.") == len(blind)
 
 
 def test_without_a_run_it_asks_for_one_and_an_unknown_one_is_not_found() -> None:

@@ -316,7 +316,7 @@ def test_a_run_without_times_or_a_place_says_what_that_hides(wh_on: WhOn) -> Non
     assert {each.state for each in explained("untimed").answers if not each.check.is_symptom} == {MISSING}
     _, out, err = wh_on(project(), "explain", "untimed", "--baseline", "fine")
     assert f"note: {explained('untimed').notes[0]}" in out
-    assert "distributed straggler: not known; there is no evidence for any of its 9 checks" in out and "-v lists the evidence" in err
+    assert "distributed straggler: not known; none of its 9 checks has evidence" in out and "-v lists the evidence" in err
     document = json.loads(wh_on(project(), "explain", "untimed", "--baseline", "fine", "--json")[1])
     assert document["notes"] == list(explained("untimed").notes)
     assert {"node_name"} == {each["name"] for each in document["differences"]}

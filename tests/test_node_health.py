@@ -134,7 +134,7 @@ _BAD: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         health.interfaces(eth2={"main": None, "flags": ["UP", "LOWER_UP"]}),
         [("interface-bond", "eth2", "stated"), ("interface-flags", "eth2", "inferred")],
     ),
-    # The kernel's -1 is no speed (https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-net).
+    # The kernel reports -1 if it does not know the speed (https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-net).
     "no-speed": (health.interfaces(eth1={"operstate": "DOWN", "speed": "-1"}), [("interface-down", "eth1", "stated")]),
     "links": (health.links(), []),
     "second-port": (

@@ -157,7 +157,7 @@ def answer_of(result: list[dict[str, Any]], **more: Any) -> str:
 
 
 def test_an_answer_says_what_may_be_missing_from_it(tmp_path: Path) -> None:
-    """https://prometheus.io/docs/prometheus/latest/querying/api/: error, warnings and infos stand beside the data. isPartial is VictoriaMetrics'."""
+    """https://prometheus.io/docs/prometheus/latest/querying/api/: an answer has error, warnings and infos beside its data. VictoriaMetrics adds isPartial."""
     series = {"metric": {"__name__": "up"}, "values": [[1795168800, "1"]]}
     (tmp_path / "tree").mkdir()
     more = {"isPartial": True, "errorType": "timeout", "error": "query timed out", "warnings": ["a store did not answer", "b"], "infos": ["not a counter"]}

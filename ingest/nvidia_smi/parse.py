@@ -28,12 +28,10 @@ _MAX_DEPTH = 30
 _MAX_VALUES = 20_000  # of a GPU; real ones have some hundred
 # A number as nvidia-smi writes one, and its unit; 0000 and 08 are parts of an address.
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A-Za-z/%()]{0,8}))?")
-
-
 _UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us", "bank(s)"})
 _NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
 _FLAGS = {"Active": 1.0, "Not Active": 0.0}  # of reasons for which clocks are held back
-# What is sampled: all of these are numbers, flags or N/A.
+# The elements that become samples. Their values are numbers, flags or N/A.
 _SAMPLED = re.compile(
     r"(?:applications_)?clocks/\w+_clock|temperature/(?:gpu|memory)_temp|(?:gpu_)?power_readings/\w*(?:power_draw|power_limit)"
     r"|utilization/\w+_util|fb_memory_usage/\w+|pci/pci_gpu_link_info/(?:pcie_gen|link_widths)/(?:current|max)_link_(?:gen|width)"

@@ -27,7 +27,7 @@ from .dcgm import is_blank, is_dcgm
 _TIME = re.compile(
     r"(?<!\d)(\d{4})-?([01]\d)-?([0-3]\d)[T_]([0-2]\d)[-:_]?([0-5]\d)[-:_]?([0-6]\d)(?:[.,](\d{1,6}))?Z", re.ASCII
 )
-# Seconds that are read as milliseconds fall before this: nobody sampled then.
+# The year 1973. An earlier time is one in seconds that was read as milliseconds.
 _FIRST_TIME_S = 1e8
 _FIRST = {  # the first time in an answer or export, and its units in a second
     ANSWER: (re.compile(rb'"(?:values?|histograms?)"\s*:\s*\[\s*\[?\s*(\d{1,12}(?:\.\d{1,9})?)'), 1),
@@ -104,7 +104,7 @@ class _Target:
                     "time-unit-unknown", f"{int(is_early.sum())} samples would be of the year 1970; without # EOF at the end times are milliseconds",
                     found.offsets[place], found.lengths[place], severity="error",
                 )
-            stated = np.where(is_early, np.inf, stated)  # which is no time
+            stated = np.where(is_early, np.inf, stated)  # infinity becomes a missing time
             times = np.where(is_stated, microseconds(np.where(is_stated, stated, 0)), NO_TIME if scraped is None else scraped)
             if scraped is None and not is_stated.all() and not report.has("no-scrape-time"):
                 report("no-scrape-time", "neither the samples nor the file's name state a time and its zone, as 20261125T204653Z does")

@@ -34,7 +34,7 @@ def _uncounted(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", run_id: str,
 
 
 def _place(con: "duckdb.DuckDBPyConnection", run_id: str) -> list[str]:
-    """What keeps telemetry from being joined to the run: its time, its place, or that nobody ingested it."""
+    """Why telemetry is missing: the run has no time or no place, or its nodes were not sampled."""
     tables = {name for (name,) in con.execute("select distinct table_name from duckdb_columns()").fetchall()}
     if not {"run_window", "run_node", "run_telemetry"} <= tables:
         return []
@@ -47,4 +47,5 @@ def _place(con: "duckdb.DuckDBPyConnection", run_id: str) -> list[str]:
     if not sampled or not lacking:
         return []
     names = ", ".join([*lacking[:3], *(["..."] if len(lacking) > 3 else [])])
-    return [f"of {len(lacking)} of the run's {counted(len(nodes), 'node')} there is no telemetry: {names}"]
+    has = "has" if len(lacking) == 1 else "have"
+    return [f"{len(lacking)} of the run's {counted(len(nodes), 'node')} {has} no telemetry: {names}"]

@@ -281,7 +281,7 @@ def _check_columns(check: Check, names: Sequence[str]) -> None:
 
 
 def _finding(check: Check, row: Mapping[str, Any]) -> Finding:
-    """A row of a check. Raises WH541 for a value of another kind than its column's: of the text 'false' nobody knows what it means."""
+    """A row of a check. Raises WH541 for a value of the wrong type, such as the text 'false' in is_found."""
 
     def kept(name: str, kinds: type | tuple[type, ...], words: str) -> Any:
         value = row.get(name)

@@ -102,7 +102,7 @@ def _print_playbook(found: "Explanation", name: str) -> None:
     answers = _answers(found, name)
     heading = f"{name.replace('_', ' ')}: {found.suspicion(name)}"
     if found.is_blind(name) and not is_verbose():
-        say(f"{heading}; there is no evidence for any of its {counted(len(answers), 'check')}")
+        say(f"{heading}; none of its {counted(len(answers), 'check')} has evidence")
         return
     say(heading)
     for answer in answers:

@@ -107,7 +107,7 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
         title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
-        note = "There is no evidence for any of its checks." if found.is_blind(name) else ""
+        note = "None of its checks has evidence." if found.is_blind(name) else ""
         yield Table(f"playbook_{name}", columns, rows, title, note, is_folded=found.is_blind(name))
 
 

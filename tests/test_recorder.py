@@ -18,9 +18,9 @@ from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
 from warehouse.record import host
 from warehouse.record.command import RecordedBundle, record
-from warehouse.record.host import HostReading, HostSampler, window
+from warehouse.record.host import HostReading, HostWindows, window
 from warehouse.record.machine import cgroup_cpu_limit, numa_nodes
-from warehouse.record.nvidia import parse_gpus
+from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
 from warehouse.record.software import describe_software
 
@@ -255,7 +255,7 @@ def test_a_failing_sampler_tells(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     [run] = record(["true"], folder).runs
     assert run.status == "succeeded"
     assert read(run.folder / "run.json")["host_sampling_error"] == "AttributeError: no disk counters here"
-    without_baseline = HostSampler(folder / "never.jsonl", 1)
+    without_baseline = Sampler(folder / "never.jsonl", 1, HostWindows())
     without_baseline.start()
     assert without_baseline.stop() == "AttributeError: no disk counters here"
 
@@ -305,14 +305,6 @@ def test_cgroup_limits_and_numa_nodes_are_read(tmp_path: Path) -> None:
         {"node": 2, "cpus": "0-3", "memory_bytes": 2 * MIB}, {"node": 10, "cpus": "4-7", "memory_bytes": None},
     ]
     assert numa_nodes(tmp_path / "none") is None
-
-
-def test_gpus_are_read_from_csv() -> None:
-    output = "NVIDIA H200, GPU-1a, 143771, 570.86\nNVIDIA GB10, GPU-2b, [N/A], 580.95\n"
-    assert parse_gpus(output) == [
-        {"name": "NVIDIA H200", "uuid": "GPU-1a", "memory_bytes": 143771 * MIB, "driver_version": "570.86"},
-        {"name": "NVIDIA GB10", "uuid": "GPU-2b", "memory_bytes": None, "driver_version": "580.95"},
-    ]
 
 
 def test_the_group_by_indicator_keeps_the_contract(folder: Path) -> None:

@@ -10,9 +10,9 @@ from warehouse.landing.family import Family
 from .tables import TABLES
 
 INGESTOR = Family(
-    package=__name__, name="recorded_run", version=4, tables=TABLES,
+    package=__name__, name="recorded_run", version=5, tables=TABLES,
     formats=(
-        "recordings of wh record: a command's runs with output, resource usage and host samples",
+        "recordings of wh record: a command's runs with output, resource usage, host and GPU samples",
         "performance indicators in standard output: Thoth's JSON objects with @parameters and @result",
     ),
 )

@@ -1,4 +1,4 @@
-"""Turns a recording into landing rows: each run, its indicator and its host, beside what all runs share."""
+"""Turns a recording into landing rows: each run, its indicator, its host and its GPUs, beside what all runs share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.telemetry import Series
 
 from .bundles import RECORDING
 from .description import shared_columns
+from .gpu_samples import add_gpu_samples
 from .indicator import read_indicator
 from .runs import add_host_samples, add_run
 from .workload import workload_documents
@@ -25,10 +27,12 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     run_ids = {run: f"recorded_run/{recording}/{run}" for run in runs}
     indicators = {run: read_indicator(bundle, f"{run}/stdout.txt", run_ids[run], buffer) for run in runs}
     documents = workload_documents(indicators, shared)
+    series = Series(buffer, "recorded_run")
     statuses = []
     for run, indicator in indicators.items():
         statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
         add_host_samples(bundle, run, run_ids[run], buffer)
+        yield from add_gpu_samples(bundle, run, run_ids[run], shared["hostname"], series, buffer)
         yield from buffer.full()
     asked_for = shared["repeats"]
     if isinstance(asked_for, int) and len(runs) < asked_for and "interrupted" not in statuses:

@@ -34,8 +34,9 @@ def add_run(
     if indicator is not None:
         columns |= {"indicator_name": indicator.name, "component": indicator.component}
         columns["overall_score"] = indicator.score
-    if document.get("host_sampling_error") is not None:
-        reject("host-sampling-failed", f"host sampling stopped early: {shown(document['host_sampling_error'])}")
+    for sampled in ("host", "gpu"):
+        if document.get(f"{sampled}_sampling_error") is not None:
+            reject(f"{sampled}-sampling-failed", f"sampling stopped early: {shown(document[f'{sampled}_sampling_error'])}")
     buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
     for gpu_uuid in shared["gpu_uuids"]:
         buffer.add("recorded_gpu", MACHINE, 0, bundle.manifest.by_path[MACHINE].bytes, run_id=run_id, gpu_uuid=gpu_uuid)

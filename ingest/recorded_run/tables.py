@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from warehouse.landing.rows import RUN_ID, landing_schema
+from warehouse.landing.telemetry import TELEMETRY_TABLES
 
 _TIME = pa.timestamp("us", tz="UTC")
 RUN_FIELDS = (
@@ -32,6 +33,7 @@ HOST_FIELDS = (
     ("net_loopback_sent_bytes", pa.int64()), ("net_loopback_recv_bytes", pa.int64()),
 )
 TABLES = {
+    **TELEMETRY_TABLES,  # of GPUs
     "recorded_run": landing_schema(
         RUN_ID,
         *(pa.field(*column) for column in RUN_FIELDS),

@@ -1,8 +1,9 @@
 /*
 description: >
   One row per run and series of telemetry: what it says of the whole run, and whether it can answer a question about the run. It
-  cannot if its samples cover too little of the run, if another run was at the same GPU, pod or server at the same time, or if its GPU
-  was idle while others of the node worked and nothing says that it is the run's. What is measured of a whole node is true of
+  cannot if its samples cover too little of the run, if another run was at the same GPU, pod or server at the same time, if its GPU
+  was idle while others of the node worked and nothing says that it is the run's, or if it is a clock, which an idle GPU lowers, and the GPU was
+  idle for most of the run. What is measured of a whole node is true of
   the node whoever was on it. The checks of playbooks read this table.
 grain: [run_id, artifact_manifest_digest, series_number, scope, scope_name, metric, window_start]
 columns:
@@ -24,6 +25,7 @@ columns:
   value_min: {type: double, description: "Least value"}
   value_max: {type: double, description: "Greatest value"}
   value_mean: {type: double, description: "Mean over the covered time; of a histogram over its observations"}
+  value_p50: {type: double, description: "Median of the samples"}
   value_p95: {type: double, description: "95th percentile"}
   value_p99: {type: double, description: "99th percentile, where the evidence states it"}
   value_last: {type: double, description: "Last value"}
@@ -49,7 +51,8 @@ of_gpu as (
     select
         slice.run_id,
         slice.gpu,
-        max(slice.value_max) <= any_value(policy.idle_below_pct) as is_idle
+        max(slice.value_max) <= any_value(policy.idle_below_pct) as is_idle,
+        max(slice.value_p50) <= any_value(policy.idle_below_pct) as is_mostly_idle
     from slice
     cross join telemetry_policy as policy
     where
@@ -70,6 +73,7 @@ doubted as (
     select
         slice.*,
         coalesce(of_gpu.is_idle and working.run_id is not null and slice.join_confidence = 'place', false) as is_idle_neighbour,
+        coalesce(of_gpu.is_mostly_idle and slice.metric in ('gpu_sm_clock_mhz', 'gpu_memory_clock_mhz'), false) as is_idle_clock,
         coalesce(slice.is_ambiguous, false) and slice.scope not in ('node', 'nic', 'disk') as may_be_of_another
     from slice
     left join of_gpu
@@ -103,6 +107,7 @@ select
     value_min,
     value_max,
     value_mean,
+    value_p50,
     value_p95,
     value_p99,
     value_last,
@@ -113,11 +118,12 @@ select
     duration_s,
     is_ambiguous,
     is_idle_neighbour,
-    coalesce(is_supported, true) and not is_idle_neighbour and not may_be_of_another as is_supported,
+    coalesce(is_supported, true) and not is_idle_neighbour and not is_idle_clock and not may_be_of_another as is_supported,
     '; ' || nullif(concat_ws(
         '; ',
         if(is_ambiguous, 'another run was there at the same time' || if(may_be_of_another, ', and it may be of that run', ''), null),
         if(is_idle_neighbour, 'this GPU was idle while others worked, and may not be the run''s', null),
+        if(is_idle_clock, 'this GPU was idle for most of the run', null),
         if(is_supported is false, printf('the samples cover only %.3g %% of the run', coalesce(coverage_pct, 0)), null),
         if(contains(clock, 'assumed') and join_confidence <> 'stated', clock, null)
     ), '') as note

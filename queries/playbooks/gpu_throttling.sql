@@ -1,7 +1,7 @@
 /*
 description: GPU clocks were held back, or were lower than in the baseline
-playbook: tail_latency_regression
-evidence: dcgm-exporter's violations or clock event reasons (with their unit), or DCGM_FI_DEV_SM_CLOCK, in Prometheus' formats
+playbook: [slow_gpus, tail_latency_regression]
+evidence: dcgm-exporter's violations or clock event reasons (with their unit), or DCGM_FI_DEV_SM_CLOCK, in Prometheus' formats; or GPUs that wh record sampled
 order: 7
 */
 with held_back as (
@@ -27,7 +27,7 @@ with held_back as (
         explained.run_id,
         slice.subject,
         null as reason,
-        slice.value_mean as value,
+        slice.value_p50 as value,
         slice.is_supported,
         slice.note,
         slice.artifact_manifest_digest,
@@ -36,7 +36,7 @@ with held_back as (
     inner join explained using (run_id)
     where
         slice.metric = 'gpu_sm_clock_mhz'
-        and slice.value_mean is not null
+        and slice.value_p50 is not null
 ),
 
 usual as (
@@ -48,6 +48,19 @@ usual as (
         role = 'baseline'
         and is_supported
     group by reason
+),
+
+-- A driver that holds clocks at the power limit does so in runs without trouble, too. Then only how low they are tells runs apart.
+reasons as (
+    select
+        subject,
+        string_agg(printf('%s for %.3g %% of the time', replace(reason, '_', ' '), value), ', ' order by value desc, reason) as said
+    from held_back
+    where
+        role = 'run'
+        and reason is not null
+        and value >= 5
+    group by subject
 )
 
 select
@@ -63,11 +76,12 @@ select
     if(
         held_back.reason is not null,
         printf('its clocks were held back for %.3g %% of the time (%s)', held_back.value, replace(held_back.reason, '_', ' ')),
-        printf('its SM clock was %.4g MHz in the mean', held_back.value)
+        printf('its SM clock was %.4g MHz in the median', held_back.value)
     )
     || coalesce(
         printf(', in the baseline %.4g %s', usual.value, if(held_back.reason is not null, '%', 'MHz')), '; the baseline has no such figure'
     )
+    || if(held_back.reason is null, coalesce('; held back: ' || reasons.said, ''), '')
     || coalesce(held_back.note, '') as statement,
     held_back.value as observed,
     usual.value as expected,
@@ -77,6 +91,8 @@ select
 from held_back
 left join usual
     on usual.reason is not distinct from held_back.reason
+left join reasons
+    on reasons.subject = held_back.subject
 where
     held_back.role = 'run'
     and held_back.value is not null

@@ -1,5 +1,5 @@
 /*
-description: A GPU is hotter than its peers, is slowed down to cool, or runs at a lower clock
+description: A GPU is hotter than its peers, is slowed down to cool, or runs at a lower clock than they do
 playbook: distributed_straggler
 evidence: temperatures, clocks and throttling times of GPUs (dcgm-exporter)
 order: 3
@@ -17,11 +17,17 @@ with usual as (
     group by peer.metric
 ),
 
--- A run with one GPU has no peers, only a baseline.
+-- A run with one GPU has no peers, only a baseline. How its clock compares with that is the answer of gpu_throttling.
 own as (
     select
         peer.*,
-        coalesce(if(peer.peer_count > 1, peer.peer_median, null), usual.value) as expected
+        case
+            when peer.peer_count > 1 then peer.peer_median
+            when peer.metric <> 'gpu_sm_clock_mhz' then usual.value
+        end as expected,
+        max(peer.value / nullif(peer.observed_s, 0)) filter (where peer.metric like 'gpu_throttle%' and peer.is_supported) over (
+            partition by peer.subject
+        ) as slowed_share
     from telemetry_peer as peer
     inner join explained
         on
@@ -44,7 +50,7 @@ select
         when metric like 'gpu_throttle%' then value > 0.01 * observed_s and value > 2 * coalesce(expected, 0)
         when expected is null then null
         when metric = 'gpu_sm_clock_mhz' then value < 0.95 * expected
-        else value > expected + 10
+        else value > expected + 10 and coalesce(slowed_share > 0.01, true)
     end as is_found,
     case
         when metric like 'gpu_throttle%' then least(1, value / observed_s)
@@ -55,6 +61,7 @@ select
         when metric like 'gpu_throttle%' then printf('slowed down to cool for %.4g s of %.4g s (%s)', value, observed_s, metric)
         when expected is null then printf('%s is %.4g %s, with nothing to compare it with', metric, value, unit)
         else printf('%s is %.4g %s, it should be near %.4g %s', metric, value, unit, expected, unit)
+            || if(metric like '%temperature%' and slowed_share <= 0.01, '; the driver counted no time in which it was slowed down to cool', '')
     end
     || coalesce(note, '') as statement,
     value as observed,

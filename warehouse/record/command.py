@@ -24,9 +24,11 @@ from typing import Any
 from ulid import ULID
 
 from warehouse.errors import WarehouseError, printable
-from warehouse.record.host import HostSampler, utc_text
+from warehouse.record.gpu import gpu_readings, gpus
+from warehouse.record.host import HostWindows, utc_text
 from warehouse.record.machine import describe_machine
 from warehouse.record.redaction import Redaction, redacted
+from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
 from warehouse.record.software import describe_software
 
@@ -120,15 +122,16 @@ def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sampl
 
 def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float) -> RecordedRun:
     folder.mkdir()
-    sampler = HostSampler(folder / "host.jsonl", sample_interval_s)
-    sampler.start()
+    samplers = {"host_sampling_error": Sampler(folder / "host.jsonl", sample_interval_s, HostWindows())}
+    if gpus():
+        samplers["gpu_sampling_error"] = Sampler(folder / "gpu.jsonl", sample_interval_s, gpu_readings)
+    for sampler in samplers.values():
+        sampler.start()
     try:
         seen = _observe(command, folder)
     finally:
-        sampling_error = sampler.stop()
-    _write_json(
-        folder / "run.json", {"repeat_index": repeat_index, **seen, "host_sampling_error": sampling_error}
-    )
+        errors = {name: sampler.stop() for name, sampler in samplers.items()}
+    _write_json(folder / "run.json", {"repeat_index": repeat_index, **seen, **errors})
     return RecordedRun(folder, repeat_index, seen["status"], seen["exit_code"], seen["signal"], seen["wall_s"])
 
 

@@ -1,4 +1,4 @@
-"""The host while a command runs: a thread that turns counters since boot into what happened in each window.
+"""The host while a command runs: its counters since boot, as what happened in each window.
 
 The baseline is read before the start and a last reading at the end, so the windows tile the run without a gap; each
 row carries its own duration, so averages can be weighted by time. A counter that the host lacks is absent, never zero.
@@ -6,8 +6,6 @@ row carries its own duration, so averages can be weighted by time. A counter tha
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -147,48 +145,12 @@ def _outward(interfaces: set[str]) -> set[str]:
     return physical or {name for name in interfaces if not has(name, "bridge", "bonding", "brport")}
 
 
-class HostSampler:
-    """Writes a row to `path` every `interval_s`, from `start` to `stop`. Never raises: `stop` tells what went wrong."""
+class HostWindows:
+    """Called again and again, the rows of `host.jsonl`: none at first, then the window since the last call."""
 
-    def __init__(self, path: Path, interval_s: float) -> None:
-        self._path = path
-        self._interval_s = interval_s
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._error: str | None = None
+    def __init__(self) -> None:
+        self._before: HostReading | None = None
 
-    def start(self) -> None:
-        """Read the baseline, here and now, then sample in the background."""
-        try:
-            baseline = read_host()
-        except Exception as error:  # whatever a host's /proc does to psutil is no reason not to run the command
-            self._error = _described(error)
-            return
-        self._thread = threading.Thread(target=self._sample, args=(baseline,), daemon=True)
-        self._thread.start()
-
-    def stop(self) -> str | None:
-        """Read a last sample and end. The error that stopped sampling early, or None."""
-        self._stopped.set()
-        if self._thread is not None:
-            self._thread.join()
-        return self._error
-
-    def _sample(self, before: HostReading) -> None:
-        try:
-            with open(self._path, "x", encoding="utf-8") as stream:
-                due = before.monotonic_s
-                is_last = False
-                while not is_last:
-                    due = max(due + self._interval_s, time.monotonic())
-                    is_last = self._stopped.wait(due - time.monotonic())
-                    after = read_host()
-                    stream.write(json.dumps(window(before, after)) + "\n")
-                    stream.flush()
-                    before = after
-        except Exception as error:
-            self._error = _described(error)
-
-
-def _described(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    def __call__(self) -> list[dict[str, Any]]:
+        before, self._before = self._before, read_host()
+        return [] if before is None else [window(before, self._before)]

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from warehouse.record.nvidia import gpus
+from warehouse.record.gpu import gpus
 
 _CPUINFO = Path("/proc/cpuinfo")
 _NODES = Path("/sys/devices/system/node")

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from warehouse.record.nvidia import cuda_version, gpus
+from warehouse.record.gpu import cuda_version, gpus
 
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*(\.exe)?")
 _TIMEOUT_S = 30

@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run, metric of hardware and what it is of (a node, GPU, link, network card, disk): its value over the whole
-  run beside the median of the run's own peers, this one included. The value is the mean of a gauge, the increase of a
-  counter, and the least of a state. A value that cannot answer a question about the run is in no median.
+  run beside the median of the run's own peers, this one included. The value is the mean of a gauge (of a clock the median,
+  because GPUs lower their clocks while they are idle), the increase of a counter, and the least of a state. A value that cannot answer a question about the run is in no median.
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -15,7 +15,7 @@ columns:
   gpu_uuid: {type: varchar, description: "The GPU"}
   metric: {type: varchar, description: "Canonical name", tests: [not_null]}
   unit: {type: varchar, description: "Unit"}
-  value: {type: double, description: "Mean, increase or least value"}
+  value: {type: double, description: "Mean, median, increase or least value"}
   value_min: {type: double, description: "Least value; NULL for a counter"}
   value_max: {type: double, description: "Greatest value; NULL for a counter"}
   value_last: {type: double, description: "Last value"}
@@ -37,9 +37,10 @@ with hardware as (
         gpu_uuid,
         metric,
         unit,
-        case kind
-            when 'gauge' then value_mean
-            when 'counter' then value_delta
+        case
+            when metric = 'gpu_sm_clock_mhz' then value_p50
+            when kind = 'gauge' then value_mean
+            when kind = 'counter' then value_delta
             else value_min
         end as value,
         value_min,

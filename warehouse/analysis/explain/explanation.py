@@ -166,9 +166,12 @@ class Explanation:
         return sorted(names, key=place)
 
     def causes(self) -> list[Answer]:
-        """What was found, the likeliest cause first: of a suspected scenario before any other, then by score."""
+        """What was found, the likeliest cause first: of a suspected scenario before any other, then by score. A check of several playbooks is
+        there once."""
         found = [each for each in self.answers if each.state == FOUND and not each.check.is_symptom]
-        return sorted(found, key=lambda each: (not self.is_suspected(each.check.playbook), -each.score, each.check.order, each.check.name))
+        ranked = sorted(found, key=lambda each: (not self.is_suspected(each.check.playbook), -each.score, each.check.order, each.check.name))
+        first = {each.check.name: each for each in reversed(ranked)}
+        return [each for each in ranked if first[each.check.name] is each]
 
 
 def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playbook: str | None = None, build: Build | None = None) -> Explanation:

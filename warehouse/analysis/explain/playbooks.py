@@ -32,28 +32,32 @@ class Check:
 
 
 def read_playbooks(project: Project) -> tuple[Check, ...]:
-    """The checks of a project by playbook, symptoms first, then in their order. A project's own check replaces a standard one of the same
-    name. Raises WH201 for a header that is not valid."""
-    checks: dict[str, Check] = {}
+    """The checks of a project by playbook, symptoms first, then in their order; a check of several playbooks is there once for each. A project's
+    own check replaces a standard one of the same name. Raises WH201 for a header that is not valid."""
+    checks: dict[str, tuple[Check, ...]] = {}
     for layer in project.layers("queries"):
         for path in sorted((layer / PLAYBOOKS).rglob("*.sql")):
             if not path.name.startswith((".", "_")):
                 checks[path.stem] = _read(path, printable(project.shown(path)))
-    return tuple(sorted(checks.values(), key=lambda each: (each.playbook, not each.is_symptom, each.order, each.name)))
+    listed = (check for of_name in checks.values() for check in of_name)
+    return tuple(sorted(listed, key=lambda each: (each.playbook, not each.is_symptom, each.order, each.name)))
 
 
-def _read(path: Path, place: str) -> Check:
+def _read(path: Path, place: str) -> tuple[Check, ...]:
+    """The check in a file, for each of its playbooks."""
     header = read_sql_file(path, place, _KEYS)
-    texts = {key: (header.text(key) or "").strip() for key in ("description", "playbook", "evidence")}
-    for key, text in texts.items():
-        if not text:
+    playbooks = header.value("playbook")
+    names = playbooks if isinstance(playbooks, list) else [header.text("playbook") or ""]
+    texts = {key: (header.text(key) or "").strip() for key in ("description", "evidence")}
+    for key, stated in {**texts, "playbook": names and all(isinstance(name, str) and name.strip() for name in names)}.items():
+        if not stated:
             raise header.fault(f"a check of a playbook states its {key}", key, hint=f"add to the header: {key}: ...")
     is_symptom, order = header.value("is_symptom"), header.value("order")
     if not isinstance(is_symptom, bool | None):
         raise header.fault(f"is_symptom is true or false, not {is_symptom!r}", "is_symptom")
     if not isinstance(order, int | None) or isinstance(order, bool):
         raise header.fault(f"order is a whole number, not {order!r}", "order")
-    return Check(
-        path.stem, texts["playbook"], " ".join(texts["description"].split()), " ".join(texts["evidence"].split()), bool(is_symptom),
-        order or 0, header.file, place,
+    description, evidence = (" ".join(text.split()) for text in texts.values())
+    return tuple(
+        Check(path.stem, name.strip(), description, evidence, bool(is_symptom), order or 0, header.file, place) for name in dict.fromkeys(names)
     )

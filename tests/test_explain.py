@@ -12,6 +12,7 @@ from conftest import WhOn
 from once import once
 from samples import prometheus
 from samples.bench_serving import requests, vllm_record, write
+from serving import client
 from standard import standard_project
 
 from warehouse.analysis.explain.explanation import BROKEN, FOUND, MISSING, NOT_FOUND, Answer, explain
@@ -143,6 +144,27 @@ def test_a_project_has_checks_of_its_own_and_replaces_standard_ones(tmp_path: Pa
     assert [each.check.name for each in found.causes()] == ["monday", "request_queue_time"]
     assert answer(found.answers, "request_queue_time").check.description == "It was a Monday"
     assert "monday" not in {query.stem for query in project.files("queries", ".sql")}  # a check is not a query spec
+
+
+def test_a_check_of_two_playbooks_answers_in_both_and_is_one_cause(tmp_path: Path) -> None:
+    sql = "select 'calendar' as subject, true as is_found, 0.1 as score, 'Monday' as statement"
+    text = CHECK.format(description="It was a Monday", sql=sql).replace("tail_latency_regression", "[weekdays, tail_latency_regression]")
+    project = copied(with_metrics(), tmp_path / "p", monday=text)
+    found = explain(project, last_run(project))
+    assert {each.check.playbook for each in found.answers if each.check.name == "monday"} == {"weekdays", "tail_latency_regression"}
+    (cause,) = [each for each in found.causes() if each.check.name == "monday"]
+    assert cause.check.playbook == "tail_latency_regression"  # the suspected one
+    with client(project) as visitor:
+        parts = [each["name"] for each in visitor.get("/api/explain", params={"run": found.run_id}).json()["parts"]]
+    assert len(parts) == len(set(parts)) and {"monday", "playbook_weekdays"} <= set(parts)
+
+
+@pytest.mark.parametrize("playbook", ["[]", "[weekdays, 7]", "['']", "7"])
+def test_a_playbook_has_a_name(playbook: str, tmp_path: Path) -> None:
+    text = CHECK.format(description="d", sql="select 1").replace("playbook: tail_latency_regression", f"playbook: {playbook}")
+    with pytest.raises(WarehouseError) as caught:
+        read_playbooks(copied(with_metrics(), tmp_path / "p", own=text))
+    assert caught.value.code == "WH201" and "playbook" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ def command(
         print_json(explanation_document(found))
     else:
         _print(found)
-    broken = [each for each in found.answers if each.state == BROKEN]
-    for each in broken:
-        warn(f"check {each.check.name} is broken: {each.fault}")
+    broken = {each.check.name: each.fault for each in found.answers if each.state == BROKEN}
+    for name, fault in broken.items():
+        warn(f"check {name} is broken: {fault}")
     return ExitCode.FAILED if broken else ExitCode.OK
 
 

@@ -131,7 +131,8 @@ def _findings(found: Explanation) -> Iterator[Table]:
         Column("raw_path", "file", link=_FILE), Column("bundle", kind="code", link="/evidence/{bundle}", is_minor=True),
         Column("artifact_manifest_digest", is_hidden=True),
     )
-    for answer in (*found.causes(), *(each for each in found.answers if each.findings and each not in found.causes())):
+    looked_at = (*found.causes(), *(each for each in found.answers if each.findings))
+    for answer in {each.check.name: each for each in looked_at}.values():  # a check of several playbooks once
         rows = tuple(
             (
                 each.subject, {True: "found", False: "not found", None: "not supported"}[each.is_found], each.observed, each.expected, each.unit,
@@ -147,7 +148,7 @@ def _findings(found: Explanation) -> Iterator[Table]:
 
 
 def _broken(found: Explanation) -> Iterator[Table]:
-    rows = tuple((each.check.name, each.fault) for each in found.answers if each.state == BROKEN)
+    rows = tuple({each.check.name: each.fault for each in found.answers if each.state == BROKEN}.items())
     if rows:
         yield Table("broken", (Column("check", kind="code"), Column("fault")), rows, "Checks that are broken")
 

@@ -1,6 +1,6 @@
 """Cases of which `make test` runs a few, and `make test-all` runs all.
 
-CI runs a share of the others besides, chosen by the commit, so that all of them run over a week of commits.
+CI runs a share of the others besides, chosen by the commit, so that all of them run over two weeks of commits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-SHARES = 24
+SHARES = 48
 
 
 def few(cases: Iterable[Any], count: int) -> list[Any]:

@@ -184,6 +184,7 @@ def read_again(original: Model, text: str, folder: Path) -> Model | WarehouseErr
         return fault
 
 
+@pytest.mark.exhaustive
 def test_no_mutation_of_a_model_makes_the_check_stumble(tmp_path: Path) -> None:
     project = Project(standard_folder(), "standard", Path("store"), Path("builds"), 1, True)
     models, queries, landing = load_models(project), load_queries(project), project_landing_types(project)

@@ -252,6 +252,7 @@ def test_a_full_standard_output_is_named(command: str, unbuffered: str, prepared
     assert done.returncode == ExitCode.FAILED and done.stderr.endswith("WH005 standard output: No space left on device\n")
 
 
+@pytest.mark.exhaustive
 def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project")
     status, out, err = wh_on(project, "build")

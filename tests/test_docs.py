@@ -83,6 +83,7 @@ def test_the_commands_of_a_document_are_commands_with_their_options(name: str) -
         assert {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)} <= options, span
 
 
+@pytest.mark.exhaustive
 def test_the_commands_of_the_documents_run(
     written: tuple[Project, str], wh_on: WhOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -173,6 +174,7 @@ def test_every_error_code_is_documented() -> None:
     assert rows == CODES
 
 
+@pytest.mark.exhaustive
 def test_the_worked_example_leads_from_a_tools_own_format_to_a_verified_number(
     written: tuple[Project, str], wh_on: WhOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -391,6 +391,7 @@ def test_a_published_number_that_the_build_holds_no_more(tmp_path: Path) -> None
     assert (caught.value.code, caught.value.place) == ("WH311", "claim[key=a].v")
 
 
+@pytest.mark.exhaustive
 def test_mlperf_results(tmp_path: Path) -> None:
     """Runs that are none of a submission's results, by their folders; and one that two bundles state differently."""
     project = standard_project(tmp_path / "project")

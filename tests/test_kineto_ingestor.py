@@ -224,6 +224,7 @@ def test_times_without_their_base_are_no_dates(tmp_path: Path) -> None:
     assert codes(rows) == {} and rows["kineto_trace"][0]["started_at"].isoformat() == "2026-11-20T10:00:00.250000+00:00"
 
 
+@pytest.mark.exhaustive
 def test_a_large_trace_is_read_in_bounded_memory(tmp_path: Path) -> None:
     """Some 25 MB, as packed as real ones."""
     import tracemalloc

@@ -190,6 +190,7 @@ def _filled(value: Any, got: list[dict[str, Any]]) -> Any:
     return at(got[int(place)], path)
 
 
+@pytest.mark.exhaustive
 def test_fifty_questions_are_answered_by_the_replies_alone(replies: list[list[dict[str, Any]]]) -> None:
     assert len(QUESTIONS) >= 50
     wrong = []

@@ -160,6 +160,7 @@ def test_a_metric_without_steps_is_of_the_first_node(tmp_path: Path) -> None:
     assert sql("select node_rank, node_cpu_hours_as_reported from node_performance") == [(0, 7.5)]
 
 
+@pytest.mark.exhaustive
 def test_the_use_of_a_node_is_published_and_verified_also_from_a_recording(tmp_path: Path, wh_on: WhOn) -> None:
     mlflow.write_run(tmp_path / "tree")
     project = built(tmp_path / "tree", standard_project(tmp_path / "project"))

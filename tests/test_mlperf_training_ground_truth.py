@@ -31,6 +31,8 @@ from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 
+pytestmark = pytest.mark.exhaustive  # real evidence; other tests read samples of these formats
+
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-training-olympic-means.json"
 # FORMATS.md: round, submitter, how the platform begins, benchmark; the figure as it was published.
 PUBLISHED = [

@@ -24,6 +24,8 @@ from warehouse.surfaces.reports.report import Report, make_report
 from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.transform.build.build import build
 
+pytestmark = pytest.mark.exhaustive  # real evidence; other tests read samples of these formats
+
 AUDIENCES = ("engineering", "product", "partner")
 
 

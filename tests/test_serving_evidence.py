@@ -24,6 +24,8 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.transform.build.build import build
 
+pytestmark = pytest.mark.exhaustive  # real evidence; other tests read samples of these formats
+
 INGESTOR = load("bench_serving")
 CLIENTS = ("llm-benchmaq", "InferenceX", "vllm-benchmarking")
 

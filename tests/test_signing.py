@@ -394,6 +394,7 @@ def packed(packing: Path) -> Path:
     return packing / "packet.tar"
 
 
+@pytest.mark.exhaustive
 def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
     packing: Path, packed: Path, tmp_path: Path, wh_on: WhOn
 ) -> None:
@@ -423,6 +424,7 @@ def test_a_packet_carries_signatures_and_says_which_keys_were_trusted(
     assert "untrusted key" in wh_on(elsewhere, "verify", str(packed), "--trust", other)[1]  # instead of the project's
 
 
+@pytest.mark.exhaustive
 def test_a_byte_changed_in_a_packet_s_signatures_or_keys_is_found_by_whoever_trusts_nobody(packed: Path, tmp_path: Path) -> None:
     data, altered = packed.read_bytes(), tmp_path / "altered.tar"
     with tarfile.open(packed) as archive:
@@ -434,6 +436,7 @@ def test_a_byte_changed_in_a_packet_s_signatures_or_keys_is_found_by_whoever_tru
             assert verify_packet(altered).state == "tampered", (member.name, place)
 
 
+@pytest.mark.exhaustive
 def test_a_signature_left_out_of_a_packet_is_missed_by_its_name_alone(packed: Path, tmp_path: Path) -> None:
     """Without its signatures a packet is another packet, whole in itself: it says that it is not signed."""
     with tarfile.open(packed) as old, tarfile.open(tmp_path / "less.tar", "w", format=tarfile.PAX_FORMAT) as new:

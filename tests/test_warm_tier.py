@@ -312,6 +312,7 @@ def test_an_answer_without_rows_says_so(project: Project, wh_on: WhOn) -> None:
     assert {(found.state, found.rows) for found in plan_detail(kept, days(81)).aged} == {("kept", 2)}
 
 
+@pytest.mark.exhaustive
 def test_serving_and_training_detail_leaves_and_their_numbers_stay(tmp_path: Path) -> None:
     """Real formats, the standard models: steps of the old runs go, and requests where no published figure reads them; whatever is computed from
     them stays."""

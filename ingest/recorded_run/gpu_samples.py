@@ -20,8 +20,6 @@ from .files import finite, parsed, shown
 _IDENTITY = ("sampled_at", "gpu_index", "gpu_uuid")
 _SAMPLES_AT_ONCE = 1 << 16
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
-
-
 _Sample = tuple[int, int, float, int, int]  # series, time in microseconds, value, place of the line
 
 

@@ -188,8 +188,13 @@ def test_tables_brought_up_to_date_are_as_built_from_nothing(project: Project, w
     assert current_build(project) == before and not list(project.builds.glob(".equivalence*"))
 
 
-def record_as_built(database: Path) -> None:
-    """Let a build's record say that it was built as it is now."""
+def alter(project: Project, *statements: str) -> None:
+    """Run statements on the current build, and let its record say that it was built as it is then."""
+    database = current_build(project).path
+    database.chmod(0o644)
+    with duckdb.connect(str(database)) as con:
+        for statement in statements:
+            con.execute(statement)
     record = database.with_suffix(".json")
     now = {"bytes": database.stat().st_size, "sha256": file_digest(database)}
     record.write_text(json.dumps({**json.loads(record.read_text()), **now}))
@@ -197,13 +202,8 @@ def record_as_built(database: Path) -> None:
 
 def test_a_table_that_differs_is_told(project: Project, wh: Wh) -> None:
     wh("build")
-    built = current_build(project)
-    built.path.chmod(0o644)
-    con = duckdb.connect(str(built.path))
-    con.execute("update main.log_total set ms = 99 where run_id = 1")  # as if an update had come out wrong
-    con.execute("insert into main.log_total values (17, 1)")
-    con.close()
-    record_as_built(built.path)
+    # As if an update had come out wrong.
+    alter(project, "update main.log_total set ms = 99 where run_id = 1", "insert into main.log_total values (17, 1)")
     write_log(project, 0, 20)
     status, out, err = wh("test", "--equivalence", "--json")
     assert status == 1
@@ -219,13 +219,7 @@ def test_a_table_that_differs_is_told(project: Project, wh: Wh) -> None:
 def test_a_plain_table_that_differs_is_not_told_to_be_less_incremental(project: Project, wh: Wh) -> None:
     write(project, {"models/behind.sql": "select run_id from log_total"})
     wh("build")
-    built = current_build(project)
-    built.path.chmod(0o644)
-    con = duckdb.connect(str(built.path))
-    for table in ("run", "behind"):
-        con.execute(f"insert into main.{table} values (99)")
-    con.close()
-    record_as_built(built.path)
+    alter(project, *(f"insert into main.{table} values (99)" for table in ("run", "behind")))
     status, _, err = wh("test", "--equivalence")
     behind, run = err.split("\n\n")
     assert status == 1 and behind.startswith("WH223 main.behind: ") and run.startswith("WH223 main.run: ")
@@ -239,13 +233,8 @@ def test_a_plain_table_that_differs_is_not_told_to_be_less_incremental(project: 
 def test_the_order_of_rows_counts_where_the_sql_has_one(project: Project, wh: Wh) -> None:
     write(project, {"models/any_order.sql": "select run_id from run", "models/ordered.sql": "select run_id from run order by run_id"})
     wh("build")
-    built = current_build(project)
-    built.path.chmod(0o644)
-    con = duckdb.connect(str(built.path))
-    for table in ("any_order", "ordered"):
-        con.execute(f"create or replace table main.{table} as select run_id from main.{table} order by run_id desc")
-    con.close()
-    record_as_built(built.path)
+    reverse = "create or replace table main.{0} as select run_id from main.{0} order by run_id desc"
+    alter(project, *(reverse.format(table) for table in ("any_order", "ordered")))
     status, _, err = wh("test", "--equivalence")
     assert status == 1 and err.startswith("WH223 main.ordered: brought up to date it differs from a full build in the order of ")
     assert "any_order" not in err

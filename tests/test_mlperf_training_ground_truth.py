@@ -31,7 +31,7 @@ from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 
-pytestmark = pytest.mark.exhaustive  # real evidence; other tests read samples of these formats
+pytestmark = pytest.mark.exhaustive  # slow: it builds real archives. make test covers these formats with small samples
 
 GROUND_TRUTH = EVIDENCE / "ground-truth" / "mlperf-training-olympic-means.json"
 # FORMATS.md: round, submitter, how the platform begins, benchmark; the figure as it was published.

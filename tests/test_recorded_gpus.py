@@ -194,15 +194,18 @@ def test_damaged_samples_are_issues_and_the_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "random/run-01/gpu.jsonl"
     lines = path.read_text().splitlines()
     row = json.loads(lines[5])
-    lines[5] = json.dumps(row | {"power_mw": "692", "sampled_at": "2026-11-26T17:02:34"})
+    lines[5] = json.dumps(row | {"power_mw": "692", "sampled_at": "2026-11-26T17:02:34", "k" * 5000: 1})
     lines[6] = lines[6][:100]
+    lines[7] = json.dumps({name: value for name, value in json.loads(lines[7]).items() if name != "sampled_at"})
     path.write_text("\n".join(lines) + "\n")
     project = standard_project(tmp_path / "project")
     assert main(["--quiet", "--project", str(project.root), "ingest", str(tmp_path / "random")]) == 0
     assert main(["--quiet", "--project", str(project.root), "build"]) == 0
     with read_query(current_build(project).path, "select code, raw_path, line_number from ingest_issue where severity <> 'note' order by all") as result:
-        assert result.fetchall() == [("not-json", "run-01/gpu.jsonl", 7), ("wrong-type", "run-01/gpu.jsonl", 6), ("wrong-type", "run-01/gpu.jsonl", 6)]
+        assert [(code, line_number) for code, raw_path, line_number in result.fetchall() if raw_path == "run-01/gpu.jsonl"] == [
+            ("missing-key", 8), ("not-json", 7), ("wrong-type", 6), ("wrong-type", 6), ("wrong-type", 6),
+        ]
     with read_query(current_build(project).path, """
         select distinct sample_count from staging.telemetry_place where raw_path = 'run-01/gpu.jsonl'
     """) as result:
-        assert result.fetchall() == [(len(lines) - 2,)]  # of every metric: one line has no time, the other is lost
+        assert result.fetchall() == [(len(lines) - 3,)]  # of every metric: two lines have no time, one is lost

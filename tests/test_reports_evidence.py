@@ -24,7 +24,7 @@ from warehouse.surfaces.reports.report import Report, make_report
 from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.transform.build.build import build
 
-pytestmark = pytest.mark.exhaustive  # real evidence; other tests read samples of these formats
+pytestmark = pytest.mark.exhaustive  # slow: it builds real archives. make test covers these formats with small samples
 
 AUDIENCES = ("engineering", "product", "partner")
 

@@ -24,7 +24,7 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.transform.build.build import build
 
-pytestmark = pytest.mark.exhaustive  # real evidence; other tests read samples of these formats
+pytestmark = pytest.mark.exhaustive  # slow: it builds real archives. make test covers these formats with small samples
 
 INGESTOR = load("bench_serving")
 CLIENTS = ("llm-benchmaq", "InferenceX", "vllm-benchmarking")

@@ -6,7 +6,7 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from warehouse.landing.readers.json_text import json_number, json_text
 from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Place, Report, clean, landed_text
 from warehouse.landing.rows import RowBuffer, workload_columns
-from warehouse.landing.telemetry import Series
+from warehouse.landing.telemetry import Series, microseconds_of
 
 from .bundles import POINTS, QUERIES, STUDY
 from .queries import unit_of
 
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _Parameters = Mapping[int, Mapping[str, Any]]  # of each experiment
 
 
@@ -171,7 +170,7 @@ def _points(data: Data, raw_path: str, series: Series, queries: Mapping[str, str
                     numbers[key] = series.add(
                         metric, labels, raw_path, offset, length, unit=unit_of(query) if query else None, run_id=run, clock="zone assumed",
                     )
-                time = (moment - _EPOCH) // _MICROSECOND
+                time = microseconds_of(moment)
                 rows.append((numbers[key], time, float("nan") if value is None else value, offset, length))
     if rows:
         columns = list(zip(*rows, strict=True))

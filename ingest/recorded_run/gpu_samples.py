@@ -4,7 +4,6 @@ of any exporter: another run may have been on the same GPU."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Line, Report, lines
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.telemetry import NO_TIME, Series
+from warehouse.landing.telemetry import NO_TIME, Series, microseconds_of
 
-from .files import finite, parsed, shown
+from .files import parsed, typed_columns
 
 _IDENTITY = ("sampled_at", "gpu_index", "gpu_uuid")
 _SAMPLES_AT_ONCE = 1 << 16
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+_TIME = (("sampled_at", pa.timestamp("us", tz="UTC")),)
 _Sample = tuple[int, int, float, int, int]  # series, time in microseconds, value, place of the line
 
 
@@ -39,18 +38,22 @@ def add_gpu_samples(
         if document is None:
             continue
         labels = _labels(document, hostname)
-        sampled_at = _moment(document.get("sampled_at"), line, report)
-        for name, value in document.items():
-            if name in _IDENTITY or value is None:
-                continue
-            number = finite(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-            if number is None or len(name) > MAX_KEY_CHARACTERS:
-                report.at("wrong-type", f"{shown(name)} is no number: {shown(value)}", line)
+        reject = report.flag(line, "warning")
+        sampled_at = typed_columns(_TIME, document, reject)["sampled_at"]
+        if document.get("sampled_at") is None:
+            reject("missing-key", "the sample has no sampled_at")
+        time = NO_TIME if sampled_at is None else microseconds_of(sampled_at)
+        names = [name for name in document if name not in _IDENTITY]
+        if any(len(name) > MAX_KEY_CHARACTERS for name in names):
+            reject("wrong-type", f"a key is longer than {MAX_KEY_CHARACTERS} characters, and its value is left out")
+        fields = tuple((name, pa.float64()) for name in names if len(name) <= MAX_KEY_CHARACTERS)
+        for name, number in typed_columns(fields, document, reject).items():
+            if number is None:
                 continue
             key = (name, labels.get("UUID") or labels.get("gpu", ""))
             if key not in numbers:
                 numbers[key] = series.add(name, labels, path, line.offset, line.length, clock="stated")
-            samples.append((numbers[key], sampled_at, number, line.offset, line.length))
+            samples.append((numbers[key], time, number, line.offset, line.length))
         if len(samples) >= _SAMPLES_AT_ONCE:
             _add(samples, path, series, report)
             samples.clear()
@@ -71,15 +74,3 @@ def _add(samples: list[_Sample], path: str, series: Series, report: Report) -> N
 def _labels(document: dict[str, Any], hostname: str | None) -> dict[str, str]:
     stated = {"UUID": document.get("gpu_uuid"), "gpu": document.get("gpu_index"), "Hostname": hostname}
     return {name: str(value) for name, value in stated.items() if isinstance(value, (str, int)) and value != ""}
-
-
-def _moment(value: Any, line: Line, report: Report) -> int:
-    """Microseconds since the epoch, or `NO_TIME`."""
-    try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is not None:
-            return (moment - _EPOCH) // _MICROSECOND
-    except (TypeError, ValueError, OverflowError):
-        pass
-    report.at("wrong-type", f"sampled_at is no time with its zone: {shown(value)}", line)
-    return int(NO_TIME)

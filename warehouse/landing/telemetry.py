@@ -7,6 +7,7 @@ row, and models never sort samples. A sample without a value ends nothing: a cou
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from warehouse.landing.rows import RowBuffer, landing_schema
 
 SERIES_TABLE, SAMPLE_TABLE = "telemetry_series", "telemetry_sample"
 NO_TIME = np.iinfo(np.int64).min  # of a sample without a time
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 TELEMETRY_TABLES: Mapping[str, pa.Schema] = {
     SERIES_TABLE: landing_schema(
@@ -110,6 +112,11 @@ class Series:
         is_last = np.append(numbers[1:] != numbers[:-1], True) & (last >= begin)
         later = last[is_last][times[last[is_last]] >= self._times[numbers[is_last]]]
         self._times[numbers[later]], self._values[numbers[later]] = times[later], values[later]
+
+
+def microseconds_of(moment: datetime) -> int:
+    """Microseconds since the epoch, exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def microseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,5 +1,5 @@
-"""NVIDIA GPUs, as the driver's management library (NVML) describes them. Where it is absent, or a GPU cannot tell, the answer is None or left
-out, never zero. Names end in NVML's own units (nvml.h of CUDA 13)."""
+"""NVIDIA GPUs, as the driver's management library (NVML) describes them. Without a driver, or if a GPU does not support a value, the answer is None
+or left out, never zero. Names end in NVML's own units (nvml.h of CUDA 13)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # o
 
 @lru_cache(maxsize=1)
 def _nvml() -> Any:
-    """The library, ready to be asked; None where there is no driver."""
+    """The initialised library, or None if there is no driver."""
     import pynvml
 
     try:
@@ -61,7 +61,7 @@ def _handles() -> list[Any]:
 
 
 def gpus() -> list[dict[str, Any]] | None:
-    """One entry a GPU (`name`, `uuid`, `memory_bytes`, `driver_version`); None where nobody can be asked."""
+    """One entry a GPU (`name`, `uuid`, `memory_bytes`, `driver_version`); None if there is no driver."""
     nvml = _nvml()
     if nvml is None:
         return None

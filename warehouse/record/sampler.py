@@ -25,7 +25,7 @@ class Sampler:
         due = time.monotonic() + self._interval_s
         try:
             first = self._read()
-        except Exception as error:  # whatever a host's /proc or a driver does is no reason not to run the command
+        except Exception as error:  # a fault in /proc or in a driver must not stop the command from running
             self._error = _described(error)
             return
         self._thread = threading.Thread(target=self._sample, args=(first, due), daemon=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from s3_server import s3_server as s3_server
 from s3_server import stop_servers
 
 from warehouse.cli.main import main
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EVIDENCE = REPOSITORY.parent / "shared" / "evidence"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import bring_up_to_date, gather_material
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.sql.duck import connect, text_literal

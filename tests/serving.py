@@ -13,7 +13,7 @@ from typing import Any
 from conftest import REPOSITORY
 from fastapi.testclient import TestClient
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.web.app import application
 
 

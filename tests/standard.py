@@ -9,9 +9,9 @@ from pathlib import Path
 from once import once
 
 from warehouse.claims.publish.publishable import publishability, refuse_unpublishable
-from warehouse.claims.trace.catalog import open_trace_session
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
+from warehouse.trace.catalog import open_trace_session
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import check_project
 from warehouse.transform.finished.builds import current_build

@@ -20,8 +20,8 @@ from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Bundle, BundleDraft
 from warehouse.landing.ingest import plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 RUN = sample.RUN
 

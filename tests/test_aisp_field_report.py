@@ -13,9 +13,9 @@ from standard import standard_project
 from test_fabric_ground_truth import Sql, built, sql_of
 
 from warehouse.claims.publish.freezing import Facts
-from warehouse.claims.trace.catalog import open_trace_session
-from warehouse.claims.trace.tracing import trace
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.catalog import open_trace_session
+from warehouse.trace.tracing import trace
 from warehouse.transform.finished.builds import current_build
 
 RUN = "2026-02-10_full_suite_e2e_wire_qf_mon"

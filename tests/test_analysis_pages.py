@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from warehouse.analysis.marks import mark
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
 from warehouse.surfaces.parts import Facts, Page, Table, Text
 from warehouse.surfaces.view import Visit

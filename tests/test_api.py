@@ -22,7 +22,7 @@ import warehouse
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

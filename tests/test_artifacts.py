@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from warehouse.digest import bytes_digest
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.export.artifact_manifest import manifest
 from warehouse.transform.export.artifact_results import run_results
 from warehouse.transform.export.describe import describe_project

@@ -31,7 +31,7 @@ from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

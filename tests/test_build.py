@@ -30,8 +30,8 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import local_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import builder_lock, current_build, find_current
 from warehouse.transform.finished.query import open_build, run_query

@@ -12,8 +12,8 @@ import pytest
 from conftest import Wh
 
 from warehouse.digest import file_digest
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.stopwatch import Stopwatch
 from warehouse.transform.finished.builds import current_build, list_builds
 

@@ -9,8 +9,8 @@ import pytest
 from conftest import WhOn
 
 from warehouse.errors import ExitCode
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build, find_current
 
 MODELS = {

@@ -20,8 +20,8 @@ from warehouse.analysis.marks import mark
 from warehouse.analysis.measurements import VARIABLES, Measurement
 from warehouse.analysis.series import Scanned
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
-from warehouse.statistics.changes import SeriesState, advance
+from warehouse.project.project import Project
+from warehouse.statistics.change_points import SeriesState, advance
 from warehouse.transform.build.build import build
 
 

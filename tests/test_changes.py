@@ -20,7 +20,7 @@ from warehouse.analysis.marks import mark
 from warehouse.analysis.times import parse_since
 from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
@@ -203,7 +203,7 @@ def test_new_confirmed_findings_are_recorded_once(tmp_path: Path, wh_on: WhOn) -
 
 
 def test_a_project_without_measurements_is_told_what_is_missing(tmp_path: Path, wh_on: WhOn) -> None:
-    from warehouse.project_making import init_project
+    from warehouse.project.making import init_project
 
     project = init_project(tmp_path / "project", bare=True)
     (project.root / "models" / "a.sql").write_text("select 1 as x")

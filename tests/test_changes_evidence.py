@@ -16,7 +16,7 @@ from warehouse.analysis.compare import compare
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.statistics.interval import Interval
 from warehouse.transform.build.build import build
 

@@ -13,8 +13,8 @@ import pytest
 
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError, did_you_mean, together
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.build.build import build, find_current
 from warehouse.transform.check.project_check import ENGINE_VIEWS, check_project, inspect
 from warehouse.transform.finished.query import run_query

@@ -25,8 +25,8 @@ from warehouse.cli.main import main
 from warehouse.cli.output import next_step, say, table
 from warehouse.cli.program import load_command
 from warehouse.errors import EXIT_CODES, ExitCode
-from warehouse.project import Project, find_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, find_project
 from warehouse.transform.build.build import build
 
 CLI = REPOSITORY / "warehouse" / "cli"

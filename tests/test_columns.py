@@ -16,8 +16,8 @@ import pytest
 
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.check.project_check import check
 from warehouse.transform.inputs.landing_tables import landing_types
 from warehouse.transform.lineage.columns import CONDITION, UNKNOWN, VALUE, ColumnGraph, Edge, column_graph, project_columns

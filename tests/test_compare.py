@@ -15,8 +15,8 @@ from samples.measured import measured_project
 
 from warehouse.analysis.compare import Comparison, compare, varying
 from warehouse.analysis.conditions import differences
+from warehouse.analysis.judged_sides import judge_sides
 from warehouse.analysis.measurements import VARIABLES, Measurement
-from warehouse.analysis.verdict import judge_sides
 from warehouse.errors import WarehouseError
 from warehouse.statistics.interval import Interval, NotSupported
 

@@ -20,8 +20,8 @@ from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.landing.declaration.generator import FIELDS, render_benchmark_run
 from warehouse.landing.declaration.judged import judged
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 # "Canonical Curated Tables" of the contract.

@@ -31,8 +31,8 @@ from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SUBMITTERS, SCENARIOS = 4, 5

@@ -15,8 +15,8 @@ from conftest import Wh
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import schemas
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.project_check import check
@@ -213,7 +213,7 @@ def test_a_file_of_a_later_layer_replaces_the_one_at_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     standard, own = init_project(tmp_path / "standard", bare=True), init_project(tmp_path / "own")
-    monkeypatch.setattr("warehouse.project.standard_folder", lambda: standard.root)
+    monkeypatch.setattr("warehouse.project.project.standard_folder", lambda: standard.root)
     write(standard, {"data_tests/a.sql": "select 1", "data_tests/b.sql": "select 1", "data_tests/x/a.sql": "select 1"})
     write(own, {"data_tests/a.sql": "select 2", "data_tests/c.sql": "select 2"})
     assert {test.name: test.place for test in load_sql_tests(own)} == {

@@ -18,11 +18,11 @@ from ulid import ULID
 
 from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.deciding import note, reinstate, retract, settle
+from warehouse.claims.numbers.exclusion import excluded_by
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_targets
-from warehouse.claims.trace.excluded.exclusion import excluded_by
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json
@@ -33,7 +33,7 @@ from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import load_signing_key
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query

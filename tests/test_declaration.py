@@ -30,8 +30,8 @@ from warehouse.landing.contract import BundleDraft, DraftFile
 from warehouse.landing.declaration.placing import ROLE, find_declarations, with_declarations
 from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.build.build import build
 from warehouse.transform.testing.equivalence import check_equivalence
 

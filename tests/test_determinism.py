@@ -15,10 +15,10 @@ from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.operations import _EXACT, _EXACT_OF_INTEGERS
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.provenance.syntax.engine import APPROXIMATE, UNRULED_AGGREGATES
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.provenance.syntax.engine import APPROXIMATE, UNRULED_AGGREGATES
 from warehouse.transform.build.build import build
 from warehouse.transform.sql.aggregates import AGGREGATES
 

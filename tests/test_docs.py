@@ -18,8 +18,8 @@ from standard import standard_project
 from warehouse.cli.commands import COMMANDS
 from warehouse.cli.program import load_command
 from warehouse.errors import CODES
-from warehouse.project import Project, find_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, find_project
 from warehouse.transform.build.build import build
 from warehouse.transform.project.header_tests import COLUMN_TESTS, SEVERITIES, TABLE_TESTS, TEST_OPTIONS
 from warehouse.transform.project.model import ROLES

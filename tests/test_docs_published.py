@@ -19,12 +19,12 @@ from warehouse.claims.numbers.documented import documented_publications
 from warehouse.claims.publish.publication import publication_key
 from warehouse.claims.publish.publish import publish
 from warehouse.cli.main import main
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.export.describe import describe_project, with_current_build
 from warehouse.transform.export.docs.published_pages import digits, overview, replaced, row_page, short
 from warehouse.transform.export.docs.site import write_site
-from warehouse.transform.export.published import Publication, PublishedFile, PublishedNumber, PublishedRow
+from warehouse.transform.export.publication_values import Publication, PublishedFile, PublishedNumber, PublishedRow
 
 CLAIM = """\
 /*

@@ -16,8 +16,8 @@ from browser import offline_page
 
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import CheckedProject
 from warehouse.transform.export.describe import describe_project, with_current_build

@@ -19,7 +19,7 @@ from warehouse.evidence.examination import BROKEN, PROVEN, SAID, examine
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.objects.s3 import S3Objects
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 
 PROMISES = ("list", "write", "read", "create if absent", "create if absent, many at once", "clock", "delete")
 

@@ -13,7 +13,7 @@ import pytest
 from bare_project import project, write
 from provenance import generator, oracle
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.build.emptiness import is_empty
 from warehouse.transform.finished.query import run_query

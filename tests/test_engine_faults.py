@@ -8,7 +8,7 @@ import pytest
 from bare_project import project, write
 from conftest import Wh
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.sql.duck import connect
 from warehouse.transform.sql.engine_faults import translated
 

@@ -25,8 +25,8 @@ from warehouse.claims.numbers.deciding import note
 from warehouse.errors import printable
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.surfaces.web.downloads import disposition
 from warehouse.transform.build.build import build
 

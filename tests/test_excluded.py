@@ -16,16 +16,16 @@ from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
 
+from warehouse.claims.numbers.exclusion import Exclusion, excluded_by
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.excluded.exclusion import Exclusion, excluded_by
-from warehouse.claims.trace.excluded.readings import readings
-from warehouse.claims.trace.excluded.stages import stages_of
-from warehouse.claims.trace.excluded.tree import expanded
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
+from warehouse.trace.catalog import BuiltModel, Catalog
+from warehouse.trace.excluded.readings import readings
+from warehouse.trace.excluded.stages import stages_of
+from warehouse.trace.excluded.tree import expanded
 from warehouse.transform.build.build import build
 
 TABLES = {

@@ -13,13 +13,13 @@ import pytest
 from exhaustive import few
 from provenance import generator, oracle
 
-from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.excluded.readings import readings
-from warehouse.claims.trace.excluded.survival import Survival
-from warehouse.claims.trace.excluded.tree import expanded
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.errors import WarehouseError
+from warehouse.trace.catalog import BuiltModel, Catalog
+from warehouse.trace.excluded.readings import readings
+from warehouse.trace.excluded.survival import Survival
+from warehouse.trace.excluded.tree import expanded
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.transform.sql.text import canonical
 
 # Table -> its columns; those of the fixture, and a run_id where it has none.

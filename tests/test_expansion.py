@@ -12,7 +12,7 @@ from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.evidence.store import bundle_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 VIEW = "/*\nmaterialized: view\n*/\n"

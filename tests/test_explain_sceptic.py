@@ -19,7 +19,7 @@ from standard import standard_project
 from warehouse.analysis.explain.explanation import FOUND, MISSING, NOT_FOUND, Answer, Change, Explanation, explain
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import read_query
 

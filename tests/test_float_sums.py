@@ -14,7 +14,7 @@ from bare_project import project, write
 from conftest import Wh
 from from_nothing import tables_unlike_from_nothing
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.state import read_states
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.sql.aggregates import AGGREGATES, FLOAT_SUMS

@@ -11,8 +11,8 @@ from conftest import WhOn
 
 from warehouse.analysis.serving.frontier import Frontier, Frontiers, frontiers
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.statistics.frontier import OnFrontier, Outside
 from warehouse.statistics.interval import NotSupported
 from warehouse.transform.build.build import build

@@ -24,7 +24,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import load_signing_key, make_key
 from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.exchange import push_build

@@ -16,7 +16,7 @@ from samples.families import FAMILIES
 
 from warehouse.landing.contract import Ingestor
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 
 IS_UNBOUNDED = os.environ.get("WH_FUZZ") == "all"
 # How many of each kind. A line of 200 MB is for those who ask for all: the kernel takes half a minute to give it memory.

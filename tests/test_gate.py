@@ -17,8 +17,8 @@ from warehouse.claims.publish.publication import publication_with, publications
 from warehouse.claims.publish.publish import judge_query, publish
 from warehouse.claims.verify.verification import verify_all, verify_publication
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 # Runs are lines `<series><number>=value`, each in a bundle of its own; below zero: a run that failed.

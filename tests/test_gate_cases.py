@@ -16,7 +16,7 @@ import yaml
 from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, RowEvidence
 from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.policy import PUBLISHABLE, Policy, extended, read_policy
-from warehouse.project import standard_folder
+from warehouse.project.project import standard_folder
 from warehouse.transform.project.claim import WORDS, Claim, ClaimedNumber
 
 CASES = Path(__file__).parent / "gate"

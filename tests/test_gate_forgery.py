@@ -24,7 +24,7 @@ from warehouse.claims.publish.publish import judge_query, publish
 from warehouse.claims.verify.verification import verify_all
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.project.claim import claim_of
 
 Line = dict[str, Any]

@@ -13,8 +13,8 @@ from warehouse.claims.gate.policy import load_policy, read_policy
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publish import judge_query
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.project.claim import read_claim
 from warehouse.transform.project.header import read_header
 

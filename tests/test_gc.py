@@ -17,8 +17,8 @@ from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.maintenance.leftovers import HALF_MADE, SCRATCH, SET_ASIDE, find_leftovers, remove_leftovers
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 HALF, KNOWN = f"ab{'0' * 62}", f"cd{'0' * 62}"

@@ -11,8 +11,8 @@ from conftest import WhOn
 
 from warehouse.analysis.serving.goodput import CurveGoodput, Goodput, goodput
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.build.build import build
 

@@ -11,10 +11,10 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.tracing import Traced, demand_table
 from warehouse.claims.verify.verdict import VERIFIED
 from warehouse.claims.verify.verification import verify_publication
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
+from warehouse.trace.tracing import Traced, demand_table
 from warehouse.transform.build.build import build
 from warehouse.transform.sql.duck import quote
 
@@ -69,5 +69,5 @@ def test_verdicts_on_a_publication_share_one_set_of_evidence(tmp_path: Path) -> 
 
 def test_a_trace_that_does_not_fit_takes_the_memory_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = shared_machine(tmp_path, 30)
-    monkeypatch.setattr("warehouse.claims.trace.tracing.ENGINE_MEMORY", "1MB")
+    monkeypatch.setattr("warehouse.trace.tracing.ENGINE_MEMORY", "1MB")
     assert publish(project, "claim").numbers == 60

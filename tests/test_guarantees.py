@@ -10,8 +10,8 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.monotony import absences, shown
-from warehouse.claims.trace.sufficiency import Tables, unproven
+from warehouse.trace.monotony import absences, shown
+from warehouse.trace.sufficiency import Tables, unproven
 from warehouse.transform.build.build import build
 
 MONOTONE = [

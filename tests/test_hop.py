@@ -10,10 +10,10 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.catalog import trace_in_memory
-from warehouse.claims.trace.tracing import trace
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.catalog import trace_in_memory
+from warehouse.trace.tracing import trace
 from warehouse.transform.build.build import build, gather_material
 
 

@@ -23,7 +23,7 @@ from samples.values import take_in, value_files, values_project
 import warehouse
 from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError, printable, printable_lines
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build, find_current, list_builds
 from warehouse.transform.finished.query import open_build
@@ -41,7 +41,7 @@ surface, project, statements = sys.argv[1], sys.argv[2], json.load(open(sys.argv
 if surface == "pages":
     from fastapi.testclient import TestClient
     from pathlib import Path
-    from warehouse.project import read_project
+    from warehouse.project.project import read_project
     from warehouse.surfaces.views.sql import QUERIES
     from warehouse.surfaces.web.app import application
     from warehouse.surfaces.workbench.queries import LIMITS

@@ -25,8 +25,8 @@ from warehouse.claims.publish.corrections import withdraw
 from warehouse.claims.publish.publish import publish
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import check_project

@@ -16,7 +16,7 @@ from warehouse.claims.verify.impact import impact
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 A, B = ["claim[key=a].n", "claim[key=a].total"], ["claim[key=b].n", "claim[key=b].total"]

@@ -19,15 +19,13 @@ PACKAGE = REPOSITORY / "warehouse"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "api"}),
     frozenset({"surfaces"}),
-    frozenset({"notebook"}),
     frozenset({"analysis", "maintenance", "record", "starting"}),
     frozenset({"claims"}),
+    frozenset({"trace"}),
     frozenset({"transform"}),
     frozenset({"landing"}),
     frozenset({"evidence"}),
-    frozenset({"project_making"}),
     frozenset({"project"}),
-    frozenset({"project_file", "sql_limits", "store_place"}),
     frozenset({"exact"}),
     frozenset({"statistics"}),
     frozenset({"digest"}),
@@ -36,8 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 # Narrower than the layers: what these may see at all.
 NARROW: dict[str, set[str]] = {
-    "evidence": {"digest", "errors", "address"}, "project": {"project_file", "sql_limits", "store_place", "errors"}, "project_file": {"errors"},
-    "project_making": {"project", "project_file", "store_place", "errors"}, "store_place": {"errors"}, "sql_limits": {"errors"},
+    "evidence": {"digest", "errors", "address"}, "project": {"errors"},
     "exact": {"digest"}, "digest": set(), "errors": {"address"}, "address": set(), "version": set(),
     "statistics": set(),
 }

@@ -20,9 +20,9 @@ from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, read_project
-from warehouse.project_file import PROJECT_FILE
-from warehouse.project_making import init_project
+from warehouse.project.file import PROJECT_FILE
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import BuildReport, build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query

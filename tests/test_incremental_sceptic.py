@@ -11,7 +11,7 @@ from conftest import Wh
 from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 

@@ -29,8 +29,8 @@ from warehouse.landing.contract import ISSUE_TABLE, BundleDraft, DraftFile
 from warehouse.landing.ingest import IngestReport, ingest, plan_ingest
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 SCENARIOS = 5  # bundles in a sample submission
 

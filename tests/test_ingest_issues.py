@@ -19,7 +19,7 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.parse import examination, parsing
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 SUMMARY = "closed/Acme/results/8xA900_2xCPU/llama2-70b-99/Server/performance/run_1/mlperf_log_summary.txt"
 

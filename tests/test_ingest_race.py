@@ -15,8 +15,8 @@ from exhaustive import few
 
 from warehouse.evidence.ledger.events import ARRIVAL, Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 PROCESSES, ROUNDS = 16, 3
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from ulid import ULID
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
-from warehouse.project import read_project
+from warehouse.project.project import read_project
 project, evidence, start = read_project(Path(sys.argv[1])), Path(sys.argv[2]), Path(sys.argv[3])
 print("ready", flush=True)
 while not start.exists():

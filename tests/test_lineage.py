@@ -29,8 +29,8 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.version import __version__
 

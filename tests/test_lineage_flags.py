@@ -27,7 +27,7 @@ from warehouse.cli.main import main
 from warehouse.cli.numbers.lineage_parts import window_lines
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 Wh = Callable[..., tuple[int, str, str]]

@@ -14,7 +14,7 @@ from standard import standard_project
 from test_fabric_ground_truth import built, sql_of
 
 from warehouse.errors import ExitCode
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 RUN_ID = f"thoth/{thoth.FAST}/0"
 

@@ -17,7 +17,7 @@ from test_fabric_ground_truth import built, sql_of
 
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 MLFLOW = Subject("mlflow")
 RUN_ID = f"mlflow/{mlflow.RUN}"

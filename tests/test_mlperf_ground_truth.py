@@ -28,7 +28,7 @@ from warehouse.claims.verify.verification import bundles_of, verify_publication
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 EVERY = bool(os.environ.get("WH_EVERY_NUMBER"))  # replay all 346, not each tenth

@@ -11,7 +11,7 @@ import pytest
 from samples import mlperf_inference as sample
 from test_mlperf_inference_scenarios import OFFLINE, SINGLE, Row, own, published, severities, submit, too_few
 
-from warehouse.project import find_project
+from warehouse.project.project import find_project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 

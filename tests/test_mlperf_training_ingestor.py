@@ -17,7 +17,7 @@ from samples import mlperf_training as sample
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 
 SET = "mlperf-training/v5.1/Acme/box_n1/llama31_8b"
 

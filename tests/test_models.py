@@ -11,8 +11,8 @@ from standard import standard_project
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import schemas
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.project_check import check
 from warehouse.transform.inputs.landing_tables import landing_types

@@ -10,7 +10,7 @@ from conftest import WhOn
 from standard import standard_project
 
 from warehouse.errors import ExitCode
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 from warehouse.starting.sample import read_sample
 
 # By form, which is also the name of the ingestor: the file's ending, its good records, what else is in the file that is ingested, a column,

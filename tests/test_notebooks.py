@@ -20,8 +20,8 @@ import warehouse
 from warehouse.api import Warehouse
 from warehouse.claims.gate.worth import Worth
 from warehouse.claims.publish.publish import publish
-from warehouse.notebook.shown import shown
 from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.surfaces.notebook.shown import shown
 from warehouse.transform.build.build import build
 
 TAGS = {

@@ -22,7 +22,7 @@ from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
 from warehouse.surfaces.parts import Excerpt, Facts, Figure, Page, Table, Text
 from warehouse.surfaces.view import Visit

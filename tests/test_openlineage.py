@@ -17,8 +17,8 @@ import pytest
 
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.export.describe import describe_project
 from warehouse.transform.export.description import BuildOutcome, ModelOutcome, ProjectDescription
 from warehouse.transform.export.lineage_delivery import deliver

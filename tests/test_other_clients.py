@@ -14,8 +14,8 @@ import pytest
 from bare_project import project, write
 from conftest import WhBytes, WhOn
 
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 

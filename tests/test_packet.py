@@ -20,7 +20,7 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 

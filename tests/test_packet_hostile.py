@@ -23,7 +23,7 @@ from warehouse.claims.verify import replay
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.time_limit import time_limit
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.recorded import recorded_project
 from warehouse.transform.inputs.landing_tables import project_landing_types
 

@@ -22,8 +22,8 @@ from warehouse.landing.parse import parsing, processes
 from warehouse.landing.parse.batches import Landing
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors, load_ingestors
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.finished.builds import builder_lock
 
 FILES = 9

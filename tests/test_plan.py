@@ -12,8 +12,8 @@ import pytest
 from conftest import Wh, WhOn
 from exhaustive import few
 
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 
@@ -53,7 +53,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(built: Path, tmp_path: Path) -> Project:
     """A built project. Its own copy: a test may edit it."""
-    from warehouse.project import read_project
+    from warehouse.project.project import read_project
 
     shutil.copytree(built, tmp_path / "project", symlinks=True)
     return read_project(tmp_path / "project")

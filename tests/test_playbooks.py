@@ -13,7 +13,7 @@ from standard import standard_project
 
 from warehouse.analysis.explain.explanation import BROKEN, FOUND, MISSING, NOT_FOUND, Answer, Explanation, explain
 from warehouse.cli.main import main
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 
 FEEDS = {
     "play_run": """\

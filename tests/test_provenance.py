@@ -13,10 +13,10 @@ from provenance import oracle
 from provenance.oracle import CATALOG, TOKENS, Case
 from provenance.subject import Database
 
-from warehouse.claims.trace.provenance import cells
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.refusals import REASONS, Refusal
 from warehouse.errors import WarehouseError
+from warehouse.trace.provenance import cells
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.syntax.refusals import REASONS, Refusal
 
 CASES = oracle.all_cases()
 TRACED = [case for case in CASES if case.refuse is None]

@@ -16,7 +16,7 @@ from provenance import tpch
 from provenance.examination import Examination, examine
 from provenance.subject import Database, Subject
 
-from warehouse.claims.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.annotator import annotate
 
 SCALE = os.environ.get("WH_TPCH_SCALE", "0.01")
 ROWS = int(os.environ.get("WH_TPCH_ROWS", "3"))

@@ -13,7 +13,7 @@ from test_gate import COLUMNS, add, header, made, runs
 from warehouse.claims.publish.corrections import supersede, withdraw
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 # Two series of ten runs and one of one; the middle of each, and how many.
 A = (8700.1, 8700.2, 8702.7, 8703.1, 8704.5, 8706.3, 8705.2, 8701.9, 8703.8, 8702.2)

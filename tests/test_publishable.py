@@ -22,20 +22,20 @@ from standard import standard_project
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.tie_probe import check_triable
-from warehouse.claims.trace.catalog import Catalog, catalog_of
-from warehouse.claims.trace.empty_tables import empty_tables
-from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
-from warehouse.claims.trace.trace_step import row_tokens
 from warehouse.claims.verify.verdict import VERIFIED
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
+from warehouse.trace.catalog import Catalog, catalog_of
+from warehouse.trace.empty_tables import empty_tables
+from warehouse.trace.inlined_views import expanded
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.trace.trace_step import row_tokens
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import check_project
 from warehouse.transform.inputs.landing_tables import project_landing_types

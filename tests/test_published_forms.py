@@ -12,7 +12,7 @@ from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 # Over `reading` (key, value): a 1.5, 2.5; b 7, 8; c 4.

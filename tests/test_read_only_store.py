@@ -20,8 +20,8 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.base import UNREACHABLE, Staged
 from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading group by key"

@@ -20,7 +20,7 @@ from standard import standard_project
 
 from warehouse.analysis.explain.explanation import explain
 from warehouse.cli.main import main
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.record import gpu
 from warehouse.record.command import record
 from warehouse.transform.finished.builds import current_build

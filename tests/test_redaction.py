@@ -12,8 +12,8 @@ from conftest import WhOn
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.record.redaction import HIDDEN, Redaction, redacted
 
 S = "Xq7vLp2ZrT9wKd4m"  # the secret of each case

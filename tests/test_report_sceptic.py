@@ -13,15 +13,15 @@ from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verdict import TAMPERED, VERIFIED
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Table
 from warehouse.surfaces.reports import exploratory
 from warehouse.surfaces.reports import published as published_parts
 from warehouse.surfaces.reports.exploratory import Findings
+from warehouse.surfaces.reports.numbers_shown import read_scope, select
 from warehouse.surfaces.reports.reading import AUDIENCES, exploratory_fault
 from warehouse.surfaces.reports.rendering import END, START, report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, make_report
-from warehouse.surfaces.reports.selection import read_scope, select
 from warehouse.surfaces.reports.withholding import Withholding
 
 HTML = {

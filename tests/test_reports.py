@@ -27,7 +27,7 @@ from warehouse.claims.verify.verdict import REFUSED, RETRACTED, STALE, TAMPERED,
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.statistics.interval import NotSupported
 from warehouse.surfaces.parts import Table, Text
 from warehouse.surfaces.reports import exploratory

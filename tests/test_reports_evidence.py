@@ -17,7 +17,7 @@ from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.reports.reading import read_report
 from warehouse.surfaces.reports.rendering import report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, make_report

@@ -25,7 +25,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.maintenance import retention
 from warehouse.maintenance.retention import apply_retention, plan_retention
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading group by key"

@@ -15,12 +15,12 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.catalog import open_trace_session, trace_in_memory
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import exact
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.catalog import open_trace_session, trace_in_memory
 from warehouse.transform.build.build import build, gather_material
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.project.model import RESERVED_COLUMNS

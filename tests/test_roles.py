@@ -11,7 +11,7 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.numbers.deciding import retract, settle
 from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import check_project
 from warehouse.transform.finished.builds import current_build

@@ -10,7 +10,7 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total, count(*) as n from reading group by key"

@@ -18,8 +18,8 @@ from s3fs import S3FileSystem
 
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import BuildReport, Progress, build
 from warehouse.transform.build.preview import preview
 from warehouse.transform.build.session import ModelResult

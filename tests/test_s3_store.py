@@ -34,7 +34,7 @@ from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
 from warehouse.landing.contract import Bundle
 from warehouse.maintenance.leftovers import remove_leftovers
 from warehouse.maintenance.retention import apply_retention
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 
 # Small ones, which go from memory, and one that is streamed.
 MANY = {**{f"part/{i}": random.Random(i).randbytes(4096) for i in range(40)}, "large": random.Random(0).randbytes(5 << 20)}

@@ -23,7 +23,7 @@ from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.record.command import record
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build

@@ -7,7 +7,7 @@ import pytest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.transform.project.graph import Graph
 from warehouse.transform.project.model import Model
-from warehouse.transform.project.selection import select
+from warehouse.transform.project.model_patterns import select
 
 # log -> run -> fast -> report; host -> run; feed.run (a feed, keyed by its qualified name) -> report; alone
 READS = {

@@ -19,7 +19,7 @@ from serving import client, server
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.view import View
 from warehouse.surfaces.web.guard import Allowance

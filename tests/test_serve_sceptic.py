@@ -11,7 +11,7 @@ from serving import client
 
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
-from warehouse.project import read_project
+from warehouse.project.project import read_project
 from warehouse.surfaces.all_views import view_named
 from warehouse.surfaces.answering import Answers
 from warehouse.surfaces.web.tokens import Tokens

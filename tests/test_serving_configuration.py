@@ -18,7 +18,7 @@ from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import read_project
+from warehouse.project.project import read_project
 from warehouse.transform.build.build import build
 
 GOOD = sample.requests(20)

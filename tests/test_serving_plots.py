@@ -13,7 +13,7 @@ from test_frontier import made as made_points
 from test_goodput import POINTS, REQUESTS, SLO
 from test_goodput import made as made_served
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 AXES = ("--x", "user_tokens_per_s", "--y", "gpu_tokens_per_s")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -21,8 +21,8 @@ from warehouse.analysis.serving.frontier import frontiers
 from warehouse.analysis.serving.goodput import goodput
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publish import publish
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 X, Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"

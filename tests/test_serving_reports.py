@@ -16,7 +16,7 @@ from standard import standard_project
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import standard_folder
+from warehouse.project.project import standard_folder
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 

@@ -15,7 +15,7 @@ from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 from warehouse.transform.build.build import build
 
 SERVING = load("bench_serving")

@@ -12,7 +12,7 @@ from samples import fabric_check, mlperf_training
 from standard import standard_project
 from test_fabric_ground_truth import built, sql_of
 
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 
 SCRIPT = """\
 + srun --mpi=pmix --ntasks=2 all_reduce_perf_mpi -b 1048576 -e 4194304 -d half -G 1 -f 2

@@ -27,8 +27,8 @@ from warehouse.evidence.ledger.run_decisions import RETRACTION, decide
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key, read_public_key
 from warehouse.evidence.signing.signatures import evidence_subject, sign
-from warehouse.project import Project, read_project
-from warehouse.project_making import init_project, trust_key
+from warehouse.project.making import init_project, trust_key
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from warehouse.statistics.changes import CONFIRMED, SUSPECTED, Advance, Change, SeriesState, advance, false_alarm_rate
+from warehouse.statistics.change_points import CONFIRMED, SUSPECTED, Advance, Change, SeriesState, advance, false_alarm_rate
 from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, best_splits, splits_of
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from bare_project import project, write
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 
@@ -62,7 +62,7 @@ def sums(database: Path, view: str) -> list[int]:
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One build with all the views, each in main and in mart."""
-    from warehouse.project_making import init_project
+    from warehouse.project.making import init_project
 
     made = init_project(tmp_path_factory.mktemp("views") / "project", bare=True)
     names = {f"v{number}": sql for number, (sql, _) in enumerate(VIEWS.values())}

@@ -20,7 +20,7 @@ from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 PLAYBOOK = "distributed_straggler"

@@ -17,7 +17,7 @@ from warehouse.api import Warehouse
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import standard_folder
+from warehouse.project.project import standard_folder
 from warehouse.transform.build.build import build
 
 # The active rows of dcgm-exporter's default-counters.csv (releases 2.0 to 4.8), and the types it gives them. Not here:

@@ -19,7 +19,7 @@ from test_fabric_ground_truth import built, sql_of
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 THOTH = Subject("thoth")

@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 from warehouse.claims.publish.tie_probe import probe
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.errors import WarehouseError
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 COLUMNS = ["id", "k", "a", "v"]
 ORDERS = 12

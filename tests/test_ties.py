@@ -14,9 +14,9 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.tie_probe import cuts, probe
-from warehouse.claims.trace.provenance.syntax.refusals import Refusal
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.provenance.syntax.refusals import Refusal
 from warehouse.transform.build.build import build
 
 CASES = read_cases(HERE / "ties.sql")

@@ -18,8 +18,8 @@ from exhaustive import few
 from processes import killed_after
 
 from warehouse.errors import ExitCode
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import builder_lock, current_build
 

@@ -9,8 +9,8 @@ from bare_project import write
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.numbers.lineage import lineage
-from warehouse.claims.trace.catalog import BuiltModel
-from warehouse.claims.trace.tracing import RowTrace, group_keys, joined
+from warehouse.trace.catalog import BuiltModel
+from warehouse.trace.tracing import RowTrace, group_keys, joined
 from warehouse.transform.build.build import build
 
 # Sorted ranges (offset, length), and what is left of them: a newline may lie between two that are joined.

@@ -11,10 +11,10 @@ from samples.values import take_in, value_files, values_project
 from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.trace.provenance.annotator import annotate
 from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.provenance.annotator import annotate
 from warehouse.transform.build.build import build
 
 # The tracer's own tables as they are and as they were called, the probe's and the rollup's.

@@ -37,7 +37,7 @@ from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.maintenance.leftovers import remove_leftovers
 from warehouse.maintenance.retention import plan_retention
 from warehouse.maintenance.transfer import Moved, select, transfer
-from warehouse.project import Project, project_of_place, read_project
+from warehouse.project.project import Project, project_of_place, read_project
 from warehouse.transform.build.build import build
 
 SQL = "select key, sum(value) as total from reading where key = 'a' group by key"

@@ -12,7 +12,7 @@ from standard import standard_project
 
 from warehouse.landing.ingest import Plan, plan_ingest
 from warehouse.landing.registry import load_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 RECORD = sample.vllm_record(sample.requests(3), detailed=False)
 TWIN = "model_id,completed,failed,request_throughput,gpu_util_pct\nQwen/Qwen3-8B,3,0,0.24,81.2\n"

@@ -9,9 +9,9 @@ import pytest
 from provenance import generator, oracle
 from provenance.subject import Database, row_key
 
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.values import Annotated
 from warehouse.errors import WarehouseError
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.values import Annotated
 
 CASES = [case for case in oracle.all_cases() if case.refuse is None]
 FEATURES = [case for path in sorted((oracle.HERE / "features").glob("*.sql")) for case in oracle.read_cases(path) if case.refuse is None]

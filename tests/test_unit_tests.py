@@ -14,8 +14,8 @@ from exhaustive import few
 from standard import standard_project
 
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, standard_folder
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project, standard_folder
 from warehouse.transform.sql.duck import connect
 from warehouse.transform.testing.project_tests import run_unit_tests
 from warehouse.transform.testing.unit_cases import Value, load_unit_cases
@@ -346,7 +346,7 @@ def test_names(project: Project, wh: Wh) -> None:
 
 def test_a_file_of_a_later_layer_replaces_the_one_at_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     standard, own = init_project(tmp_path / "standard", bare=True), init_project(tmp_path / "own")
-    monkeypatch.setattr("warehouse.project.standard_folder", lambda: standard.root)
+    monkeypatch.setattr("warehouse.project.project.standard_folder", lambda: standard.root)
     case = "- {model: same, expect: []}"
     write(standard, {"unit_tests/a.yaml": case, "unit_tests/b.yaml": case, "unit_tests/_draft.yaml": "nonsense"})
     write(own, {"unit_tests/a.yaml": case, "unit_tests/deep/c.yml": case, "unit_tests/notes.md": "words"})

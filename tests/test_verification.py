@@ -27,7 +27,7 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import exact, row_numbers
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.sql.text import canonical
 

@@ -17,7 +17,7 @@ from warehouse.claims.publish.publication import publication_with
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.packet import write_packet
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 SUMS = "select key, sum(value) as total from reading group by key"

@@ -25,7 +25,7 @@ from warehouse.claims.verify.verification import verify_all
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.detail_retention import plan_detail
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import BuildReport, build
 from warehouse.transform.finished.builds import current_build, find_current
 from warehouse.transform.finished.query import open_build

@@ -17,8 +17,8 @@ import pytest
 from conftest import REPOSITORY
 
 from warehouse.cli.main import main
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 

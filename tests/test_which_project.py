@@ -12,8 +12,8 @@ from conftest import REPOSITORY, WhOn
 from samples.values import take_in, value_files, values_project
 
 from warehouse.errors import ExitCode
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 

@@ -23,8 +23,8 @@ from warehouse.claims.verify.impact import Impacts, impact
 from warehouse.claims.verify.verdict import Verdict
 from warehouse.claims.verify.verification import verify_all, verify_number
 from warehouse.errors import WarehouseError
-from warehouse.notebook.shown import shown
-from warehouse.project import Project, find_project
+from warehouse.project.project import Project, find_project
+from warehouse.surfaces.notebook.shown import shown
 from warehouse.transform.finished.builds import current_build, find_build
 from warehouse.transform.finished.query import read_arrow, run_query
 from warehouse.transform.incremental.aged_out import told_away

@@ -29,10 +29,10 @@ from rules import hud
 from warehouse.analysis.changes import Changes, changes
 from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare_sides
 from warehouse.analysis.measurements import measured
-from warehouse.analysis.selection import select
+from warehouse.analysis.sides import select
 from warehouse.errors import counted
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 

@@ -114,7 +114,7 @@ def ingest_all(evidence: Path, project: Path) -> int:
     from warehouse.evidence.objects.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import load_ingestors
-    from warehouse.project import read_project
+    from warehouse.project.project import read_project
 
     found = read_project(project)
     plan = plan_ingest(evidence, load_ingestors(found).values())
@@ -127,7 +127,7 @@ def parse_all(evidence: Path, project: Path) -> int:
     from warehouse.landing.contract import ISSUE_TABLE
     from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
-    from warehouse.project import read_project
+    from warehouse.project.project import read_project
 
     read = read_project(project)
     landing = refresh(open_store(read), find_ingestors(read))

@@ -26,10 +26,10 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests"), str(HERE.parent / "t
 from measure import medians, run
 from subjects import FACT_QUERIES, Query, facts, tpch, tpch_queries, with_rollup
 
-from warehouse.claims.trace.catalog import Catalog
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.trace_step import WANTED, hop, row_tokens
-from warehouse.claims.trace.tracing import Tracer, trace
+from warehouse.trace.catalog import Catalog
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.trace_step import WANTED, hop, row_tokens
+from warehouse.trace.tracing import Tracer, trace
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,7 +45,7 @@ _ROWS = "rows behind one row"
 _REPLAYS = """
 import sys, time
 from warehouse.claims.verify.verification import verify_number
-from warehouse.project import find_project
+from warehouse.project.project import find_project
 taken = []
 for _ in range(int(sys.argv[2]) + 1):
     started = time.process_time()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.trace.catalog import BuiltModel, Catalog
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.transform.sql.duck import connect
 
 if TYPE_CHECKING:

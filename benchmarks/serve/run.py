@@ -28,7 +28,7 @@ from samples.examples import example_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.cli.main import main as main_of_wh
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 _REQUESTS = """/*

@@ -13,7 +13,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "transform")]
 
 from measure import medians, run
 
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from rules import hud
 
-from warehouse.statistics.changes import Advance, Change, SeriesState, advance
+from warehouse.statistics.change_points import Advance, Change, SeriesState, advance
 from warehouse.statistics.comparisons import ratio_interval
 from warehouse.statistics.effects import judge
 from warehouse.statistics.interval import Interval

@@ -20,7 +20,7 @@ import labelled
 import rules
 from figure import Figure
 
-from warehouse.statistics.changes import SeriesState, advance
+from warehouse.statistics.change_points import SeriesState, advance
 
 SERIES = HERE.parents[2] / "shared" / "changepoints"
 _GROUPS = {"tcpd and otava": ("tcpd", "otava"), "nab": ("nab",), "mozilla, labelled by Perfherder itself": ("mozilla",)}

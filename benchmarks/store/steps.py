@@ -75,7 +75,7 @@ def ingest(source: Path, target: str) -> None:
     """What `wh ingest` does with files that no ingestor knows: one bundle."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.landing.ingest import ingest, plan_ingest
-    from warehouse.project import read_project
+    from warehouse.project.project import read_project
 
     [bundle] = ingest(plan_ingest(source, []), open_store(read_project(Path(target))), "benchmark").bundles
     assert bundle.status == "added", bundle

@@ -20,7 +20,7 @@ from measure import run
 from warehouse.landing.readers.exposition import Exposition
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
 
 _START = 1_795_168_800  # seconds since the epoch
 _GPUS = 8  # of a node

@@ -10,8 +10,8 @@ from provenance import guarantees
 from provenance.cell_sufficiency import Perturbation
 from provenance.subject import Row, Subject
 
-from warehouse.claims.trace.monotony import absences
-from warehouse.claims.trace.sufficiency import Tables, unproven
+from warehouse.trace.monotony import absences
+from warehouse.trace.sufficiency import Tables, unproven
 
 
 @dataclass

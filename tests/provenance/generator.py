@@ -13,7 +13,7 @@ from random import Random
 import duckdb
 from provenance.subject import Database
 
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 CATALOG = {
     "host": ["id", "name", "gpus", "zone"],

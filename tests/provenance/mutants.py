@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance import blocks, cells, recursion, relations, unions, windows
-from warehouse.claims.trace.provenance.values import Evidence, Kind, Term, call, collected, named
+from warehouse.trace.provenance import blocks, cells, recursion, relations, unions, windows
+from warehouse.trace.provenance.values import Evidence, Kind, Term, call, collected, named
 
 Rule = Callable[..., Any]
 

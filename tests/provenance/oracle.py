@@ -14,7 +14,7 @@ import duckdb
 from provenance import guarantees
 from provenance.subject import Database, Row, Subject
 
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 HERE = Path(__file__).parent
 FIXTURE = (HERE / "fixture.sql").read_text()

@@ -15,8 +15,8 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.writing import written
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.syntax.writing import written
 
 Keep = Mapping[int, Collection[int]]  # place of a table reference -> the tokens whose rows stay
 _MARK = "__at_"

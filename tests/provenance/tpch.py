@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 from provenance.subject import Database
 
-from warehouse.claims.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "tpch.txt"

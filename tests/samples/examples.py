@@ -10,7 +10,7 @@ from samples.recording import write_recording
 from standard import standard_project
 
 from warehouse.cli.main import main
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 RECORDING = "01KG8Q3V5T2M4N6P8R0S1W3X5Y"
 RUN = f"recorded_run/{RECORDING}/run-0"

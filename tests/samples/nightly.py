@@ -11,7 +11,7 @@ from samples.bench_serving import requests, vllm_record, write
 from standard import standard_project
 
 from warehouse.cli.main import main
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 
 NIGHTS, SLOWER_FROM, SLOWER_BY = 30, 18, 1.25
 

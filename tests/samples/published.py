@@ -11,7 +11,7 @@ from samples.values import take_in
 from standard import standard_project
 
 from warehouse.claims.publish.publish import publish
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
 SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].performance_result"

@@ -9,7 +9,7 @@ import pytest
 from once import once
 from samples.examples import example_project
 
-from warehouse.project import Project, read_project
+from warehouse.project.project import Project, read_project
 
 
 def served_project() -> Project:

@@ -23,8 +23,8 @@ from warehouse.analysis.series import Scanned, scan
 from warehouse.analysis.succession import SUCCESSION, Outlier, Succession, outliers, successions
 from warehouse.digest import domain_digest
 from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
-from warehouse.project import Project
-from warehouse.statistics.changes import DETECTOR, Change
+from warehouse.project.project import Project
+from warehouse.statistics.change_points import DETECTOR, Change
 from warehouse.statistics.comparisons import ratio_interval
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.scans import benjamini_hochberg

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from warehouse.analysis.conditions import Conditions, Difference, differences, read_conditions
+from warehouse.analysis.judged_sides import Judged, judge_sides
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
-from warehouse.analysis.selection import Side, select
-from warehouse.analysis.verdict import Judged, judge_sides
+from warehouse.analysis.sides import Side, select
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.statistics.levels import variance_components
 from warehouse.statistics.scans import benjamini_hochberg
 from warehouse.transform.finished.builds import current_build

@@ -20,7 +20,7 @@ from warehouse.claims.publish.specification import stored_specification
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import BUNDLE_TABLE, DECISION_TABLE, SETTLEMENT_TABLE
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, find_build, find_current
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.inputs.landing_tables import built_rows
@@ -291,8 +291,8 @@ def _traced_reasons(
 def _runs(project: Project, build: Build, query: str, column: str, row: int | None) -> dict[str, str | None]:
     """The runs of one cell, each with its bundle; none where there is no such row."""
     from warehouse.claims.publish.freezing import Facts
-    from warehouse.claims.trace.catalog import open_trace_session
-    from warehouse.claims.trace.tracing import trace
+    from warehouse.trace.catalog import open_trace_session
+    from warehouse.trace.tracing import trace
 
     if row is None:
         return {}

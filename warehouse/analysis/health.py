@@ -17,7 +17,7 @@ from warehouse.claims.publish.publication import stored_publications
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import CORRECTION, Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.query import read_query

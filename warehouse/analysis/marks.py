@@ -15,7 +15,7 @@ from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.ledger.findings import FALSE_ALARM, FINDING, MARKS, OPEN, Mark, standing_marks
 from warehouse.evidence.ledger.run_decisions import decide
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 if TYPE_CHECKING:
     from warehouse.evidence.signing.keys import SigningKey

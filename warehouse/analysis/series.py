@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from warehouse.analysis.measurements import Measured
 from warehouse.evidence.durable import replace_durably
-from warehouse.statistics.changes import DETECTOR, Change, SeriesState, advance
+from warehouse.statistics.change_points import DETECTOR, Change, SeriesState, advance
 from warehouse.transform.sql.duck import text_literal
 
 STATE_FILE = "changes.json"

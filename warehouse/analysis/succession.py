@@ -14,8 +14,8 @@ from scipy.special import stdtr
 
 from warehouse.analysis.compare import varying
 from warehouse.analysis.conditions import read_conditions
+from warehouse.analysis.judged_sides import Judged, judge_sides
 from warehouse.analysis.measurements import Measured, Measurement
-from warehouse.analysis.verdict import Judged, judge_sides
 from warehouse.statistics.comparisons import difference_p
 
 # Raised with any rule of this module: findings of another version are not comparable.

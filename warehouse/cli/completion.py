@@ -16,7 +16,7 @@ def table_names(incomplete: str) -> list[str]:
 
 
 def _names(kinds: tuple[str, ...], incomplete: str) -> list[str]:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     try:
         project = find_project()

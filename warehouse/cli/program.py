@@ -309,7 +309,7 @@ def _notice_other_project() -> None:
     from contextlib import suppress
 
     from warehouse.cli.output import is_project_given
-    from warehouse.project import project_folder
+    from warehouse.project.project import project_folder
 
     named = os.environ.get("WH_PROJECT")
     if not named or is_project_given():

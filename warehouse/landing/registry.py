@@ -14,7 +14,7 @@ from typing import NoReturn, cast
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
-from warehouse.project import Project, standard_folder
+from warehouse.project.project import Project, standard_folder
 from warehouse.version import __version__
 
 ENTRY_POINT_GROUP = "perf_warehouse.ingestors"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import find_current
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key
 from warehouse.maintenance.bundles import bundle_of, inspect_bundle, inspect_event_names, missing_bundles
 from warehouse.maintenance.check_note import CheckNote, read_note
+from warehouse.maintenance.claim_inspection import ClaimInspector
 from warehouse.maintenance.landing import batch_keys, inspect_batch, inspect_other_files
-from warehouse.maintenance.published import ClaimInspector
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import find_current, inspect_kept
 from warehouse.transform.finished.exchange import inspect_builds
 from warehouse.transform.inputs.landing_tables import from_json

@@ -16,7 +16,7 @@ from warehouse.evidence.ledger.events import LAST_ARRIVAL, PUBLICATION, Event, L
 from warehouse.evidence.ledger.removal import remove_bundle
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 DUE = "due"  # past its age, and no active publication needs it
 UNFINISHED = "unfinished"  # so it was, the ledger says that it is removed, and some of it is still there

@@ -16,7 +16,7 @@ from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, Event, Ledger
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.manifest import UNRECOGNISED
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import Build, find_current, is_unfinished
 

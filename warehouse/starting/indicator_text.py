@@ -6,7 +6,7 @@ import json
 import re
 
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 from warehouse.transform.sql.text import RESERVED

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.starting.indicator_text import indicator_text
 from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample

@@ -20,7 +20,7 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.reading import LedgerReading
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.kept import Kept
 from warehouse.surfaces.parts import Page
 from warehouse.surfaces.view import BUILD, View, Visit, address, utc_now

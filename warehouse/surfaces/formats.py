@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Page, Part, Table
 from warehouse.surfaces.view import linked
 from warehouse.transform.finished.query import json_value, plain_cell

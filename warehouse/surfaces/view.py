@@ -15,7 +15,7 @@ from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import Event
 from warehouse.evidence.ledger.reading import LedgerReading
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Page
 from warehouse.transform.finished.builds import Build
 

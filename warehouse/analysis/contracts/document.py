@@ -19,7 +19,7 @@ from warehouse.landing.declaration.benchmark_run import API_VERSION, DIMENSIONS,
 from warehouse.landing.declaration.generator import FIELDS
 from warehouse.landing.declaration.terms import BENCHMARK_RUN
 from warehouse.landing.registry import find_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.export.description import ProjectDescription, Table
 from warehouse.transform.export.tables import PUBLIC_SCHEMAS
 from warehouse.transform.finished.builds import check_current, find_current

@@ -17,7 +17,7 @@ from warehouse.analysis.explain.circumstances import circumstances
 from warehouse.analysis.explain.playbooks import Check, read_playbooks
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, current_build
 from warehouse.transform.sql.engine_faults import translated
 from warehouse.transform.sql.read_only import check_reads

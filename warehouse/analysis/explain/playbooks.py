@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import printable
-from warehouse.project import PLAYBOOKS, Project
+from warehouse.project.project import PLAYBOOKS, Project
 from warehouse.transform.project.model_files import read_sql_file
 
 _KEYS = frozenset({"description", "playbook", "evidence", "is_symptom", "order"})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
 from warehouse.analysis.serving.validity import VERDICTS, point_validity, rules_of_one_run
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.statistics.frontier import Better, OnFrontier, Outside, membership, non_dominated, value_at
 from warehouse.statistics.interval import NotSupported
 from warehouse.transform.finished.builds import current_build

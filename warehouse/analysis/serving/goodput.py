@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.shares import share_interval
 from warehouse.transform.finished.builds import current_build

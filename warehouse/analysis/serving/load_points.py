@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from warehouse.analysis.selection import conditions
+from warehouse.analysis.sides import conditions
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.role_tables import RoleTable, role_table

@@ -13,7 +13,7 @@ from warehouse.claims.gate.judgement import RuleVerdict, judge
 from warehouse.claims.gate.observed import observed_columns, plain
 from warehouse.claims.gate.policy import PROVISIONAL, PUBLISHABLE, Policy, load_policy
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable

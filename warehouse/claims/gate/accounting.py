@@ -15,8 +15,8 @@ from warehouse.transform.sql.duck import quote, quoted
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.claims.trace.catalog import Catalog
-    from warehouse.claims.trace.excluded.survival import Loss
+    from warehouse.trace.catalog import Catalog
+    from warehouse.trace.excluded.survival import Loss
 
 _WORKLOAD, _STATUS, _REASON, _MODE = "workload_spec_digest", "status", "status_reason", "mode"
 _FAILED = {"failed", "interrupted", "invalid"}
@@ -30,7 +30,7 @@ class Accounts:
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, claim: Claim, traced: Mapping[int, Collection[str]]
     ) -> None:
-        from warehouse.claims.trace.excluded.exclusion import follow_runs
+        from warehouse.trace.excluded.following import follow_runs
 
         observed = {
             rowid: {run for run, _ in evidence.observed}

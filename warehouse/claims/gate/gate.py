@@ -17,7 +17,7 @@ from warehouse.claims.gate.observed import observed_columns, observed_rows, plai
 from warehouse.claims.gate.policy import EXPLORATORY, EXPLORATORY_POLICY, PUBLISHABLE, Policy, load_policy
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.exact import exact, row_numbers
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.project.claim import Claim
 from warehouse.transform.sql.duck import quote, quoted
 from warehouse.transform.sql.text import canonical
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.claims.publish.freezing import Facts
-    from warehouse.claims.trace.catalog import BuiltModel, Catalog
-    from warehouse.claims.trace.tracing import Traced
+    from warehouse.trace.catalog import BuiltModel, Catalog
+    from warehouse.trace.tracing import Traced
 
 
 @dataclass(frozen=True)

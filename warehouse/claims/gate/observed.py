@@ -27,7 +27,7 @@ from warehouse.transform.sql.duck import quote, quoted
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.claims.trace.catalog import BuiltModel, Catalog
+    from warehouse.trace.catalog import BuiltModel, Catalog
 
 _ROWS_AT_ONCE = 10_000
 _TYPES = {SESSION: "varchar", STARTED_AT: "timestamptz", REQUESTS: "bigint", DECLARED_REPEATS: "bigint"}  # what checks compute with

@@ -13,7 +13,7 @@ from typing import Any
 from warehouse.claims.gate.checks import CHECKS, GUARANTEES, NOT_MATCHING, OVER
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
-from warehouse.project import Project, standard_folder
+from warehouse.project.project import Project, standard_folder
 
 PUBLISHABLE, PROVISIONAL, UNSTABLE, REFUSED = "publishable", "provisional", "unstable", "refused"
 UNSUPPORTED, NOT_REPRESENTATIVE, EXPLORATORY = "unsupported", "not representative", "exploratory"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.numbers.lineage import Lineage
 from warehouse.claims.numbers.search import current_cell
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.sql.duck import quote, quoted, text_literal
 
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.claims.trace.catalog import Catalog
+    from warehouse.trace.catalog import Catalog
 
 _WHOLE_ROW = "*"
 # What names a landing row, as far as its table has these columns: its place in a raw file, or the event of a decision.
@@ -57,8 +57,8 @@ class CellRows:
 def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     """The rows under a number in the current build; None when that does not hold it. Raises WH306 (it cannot be traced),
     WH218 and WH123 (the build or its landing is not what was made)."""
-    from warehouse.claims.trace.catalog import open_trace_session
-    from warehouse.claims.trace.tracing import trace
+    from warehouse.trace.catalog import open_trace_session
+    from warehouse.trace.tracing import trace
     from warehouse.transform.finished.builds import current_build
 
     now = current_cell(project, number.query, number.grain, number.column)
@@ -77,7 +77,7 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
 
 
 def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
-    from warehouse.claims.trace.tracing import demand_table
+    from warehouse.trace.tracing import demand_table
 
     columns = catalog.columns[name]
     keys = catalog.models[name].grain or tuple(column for column in columns if column == "run_id")
@@ -87,8 +87,8 @@ def _model_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str)
 
 
 def _landing_rows(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", name: str) -> ReadTable:
-    from warehouse.claims.trace.trace_step import content_of
-    from warehouse.claims.trace.tracing import LANDING_DEMAND
+    from warehouse.trace.trace_step import content_of
+    from warehouse.trace.tracing import LANDING_DEMAND
 
     columns = tuple(catalog.landing_types[name])
     key = tuple(column for column in _LANDING_KEY if column in columns)

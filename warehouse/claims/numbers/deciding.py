@@ -28,7 +28,7 @@ from warehouse.evidence.ledger.run_decisions import (
 )
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import Signing, check_signatures
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, current_build
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_FILES, RUNS
 

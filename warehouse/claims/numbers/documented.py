@@ -12,13 +12,13 @@ from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
-from warehouse.claims.trace.determinism import recorded
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
-from warehouse.transform.export import published as site
+from warehouse.project.project import Project
+from warehouse.trace.determinism import recorded
+from warehouse.transform.export import publication_values as site
 from warehouse.transform.project.claim import claim_of
 
 _MOST_ROWS = 1000  # of all publications, the last ones first: a page each

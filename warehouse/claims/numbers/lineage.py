@@ -16,14 +16,14 @@ from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
-from warehouse.claims.trace.determinism import Determinism, recorded
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.ledger.removal import removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, standing
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.determinism import Determinism, recorded
 from warehouse.transform.project.claim import claim_of
 
 
@@ -109,8 +109,8 @@ def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | 
 
 def _of_built(project: Project, found: FoundCell) -> Lineage:
     from warehouse.claims.publish.freezing import Facts
-    from warehouse.claims.trace.catalog import open_trace_session
-    from warehouse.claims.trace.tracing import trace
+    from warehouse.trace.catalog import open_trace_session
+    from warehouse.trace.tracing import trace
     from warehouse.transform.finished.builds import current_build
 
     assert found.rowid is not None

@@ -18,7 +18,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.base import damage
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 WHOLE = "whole"  # the file of the record
 ALTERED = "altered"  # another file lies there

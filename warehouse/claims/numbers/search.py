@@ -19,7 +19,7 @@ from warehouse.claims.publish.specification import declared_units, stored_specif
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean
 from warehouse.exact import exact, inexact
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import check_current, find_current
 
 if TYPE_CHECKING:

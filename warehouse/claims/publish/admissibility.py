@@ -12,7 +12,7 @@ from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing, standing_now
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import DECIDED_TABLES
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import find_current
 from warehouse.transform.project.model import RUNS
 

@@ -9,7 +9,7 @@ from warehouse.claims.publish.publication import PublishedRollup, publication_wi
 from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.ledger.events import CORRECTION, WITHDRAWAL, Event, Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 
 def withdraw(project: Project, publication: str, reason: str) -> tuple[PublishedRollup, Event]:

@@ -18,8 +18,8 @@ from warehouse.transform.sql.text import canonical
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.claims.trace.catalog import BuiltModel, Catalog
-    from warehouse.claims.trace.tracing import RowTrace, Traced
+    from warehouse.trace.catalog import BuiltModel, Catalog
+    from warehouse.trace.tracing import RowTrace, Traced
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.monotony import absences, shown
-from warehouse.claims.trace.parse_cache import parsed
+from warehouse.trace.inlined_views import expanded
+from warehouse.trace.monotony import absences, shown
+from warehouse.trace.parse_cache import parsed
 from warehouse.transform.sql.text import body
 
 if TYPE_CHECKING:
-    from warehouse.claims.trace.catalog import BuiltModel, Catalog
+    from warehouse.trace.catalog import BuiltModel, Catalog
 
 # What each says of a number, in a few words.
 MEANINGS = {
@@ -56,7 +56,7 @@ def _promised(clauses: list[str]) -> dict[str, Any]:
 
 def _unproven(catalog: "Catalog", spec: "BuiltModel") -> list[str]:
     """The clauses of a query, and of the views in it, for which G2 is not proven."""
-    from warehouse.claims.trace.sufficiency import Tables, unproven
+    from warehouse.trace.sufficiency import Tables, unproven
 
     def key_of(name: str) -> tuple[str, ...]:
         found = catalog.models.get(catalog.resolve(name))

@@ -34,7 +34,7 @@ def refuse_beside_evidence(
     documents = [specification["document"], *specification["models"].values()]
     if not any(leaf["table"] in BESIDE_EVIDENCE for document in documents for leaf in document["landing"]):
         return
-    from warehouse.claims.trace.recorded import sound_project
+    from warehouse.claims.numbers.recorded import sound_project
     from warehouse.transform.lineage.columns import column_graph
 
     fault = beside_evidence_fault(query, column_graph(sound_project(specification, landing_types), landing_types), place)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.trace.catalog import BuiltModel, Catalog
-from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
-from warehouse.claims.trace.empty_tables import empty_tables
+from warehouse.trace.catalog import BuiltModel, Catalog
+from warehouse.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
+from warehouse.trace.empty_tables import empty_tables
 from warehouse.transform.lineage.column_expressions import Note, NotUnderstood
 from warehouse.transform.lineage.derived import NONE, ColumnRef, Refs
 from warehouse.transform.project.model import RESERVED_COLUMNS

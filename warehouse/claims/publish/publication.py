@@ -28,7 +28,7 @@ from warehouse.evidence.ledger.events import PUBLICATION, Event, Ledger
 from warehouse.evidence.objects.base import Objects, damage
 from warehouse.evidence.objects.location import open_store
 from warehouse.exact import inexact
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 PUBLICATION_VERSION = 6
 PUBLICATION_DOMAIN = f"wh/publication/{PUBLICATION_VERSION}"

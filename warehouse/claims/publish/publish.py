@@ -36,7 +36,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import VALID
 from warehouse.exact import exact
 from warehouse.landing.parse.batches import BUNDLE_TABLE
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.project.claim import claim_of
 from warehouse.transform.sql.text import canonical
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.claims.gate.gate import Judged
-    from warehouse.claims.trace.catalog import Catalog
-    from warehouse.claims.trace.determinism import Determinism
     from warehouse.evidence.signing.keys import SigningKey
+    from warehouse.trace.catalog import Catalog
+    from warehouse.trace.determinism import Determinism
     from warehouse.transform.finished.builds import Build
 
 
@@ -103,8 +103,8 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     from warehouse.claims.publish.operations import determinism_of
     from warehouse.claims.publish.publishable import refuse_unpublishable
     from warehouse.claims.publish.tie_probe import check_ties
-    from warehouse.claims.trace.catalog import open_trace_session, rollup_columns
-    from warehouse.claims.trace.tracing import trace
+    from warehouse.trace.catalog import open_trace_session, rollup_columns
+    from warehouse.trace.tracing import trace
 
     build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
@@ -164,8 +164,8 @@ def judge_query(
     from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.publishable import refuse_unpublishable
-    from warehouse.claims.trace.catalog import open_trace_session, rollup_columns
-    from warehouse.claims.trace.tracing import trace
+    from warehouse.trace.catalog import open_trace_session, rollup_columns
+    from warehouse.trace.tracing import trace
 
     build, objects = current_build(project), open_store(project).objects
     con, catalog = open_trace_session(build, project.store_root)

@@ -16,15 +16,15 @@ import sqlglot
 
 from warehouse.claims.publish.non_evidence import BESIDE_EVIDENCE, beside_evidence_fault, refuse_beside_evidence
 from warehouse.claims.publish.tie_probe import check_triable, cuts
-from warehouse.claims.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
-from warehouse.claims.trace.empty_tables import empty_tables
-from warehouse.claims.trace.inlined_views import Expansion, expanded
-from warehouse.claims.trace.provenance.annotator import annotate
-from warehouse.claims.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS, Refusal
-from warehouse.claims.trace.provenance.values import cells_read
-from warehouse.claims.trace.trace_step import row_tokens
 from warehouse.errors import WarehouseError, by_place, printable
 from warehouse.evidence.durable import replace_durably
+from warehouse.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
+from warehouse.trace.empty_tables import empty_tables
+from warehouse.trace.inlined_views import Expansion, expanded
+from warehouse.trace.provenance.annotator import annotate
+from warehouse.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS, Refusal
+from warehouse.trace.provenance.values import cells_read
+from warehouse.trace.trace_step import row_tokens
 from warehouse.transform.check.memory import key_of
 from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
@@ -32,7 +32,7 @@ from warehouse.version import __version__
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.project import Project
+    from warehouse.project.project import Project
     from warehouse.transform.check.checked_project import CheckedProject
 
 _FILE = ".traceable.json"

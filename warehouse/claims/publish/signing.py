@@ -20,7 +20,7 @@ from warehouse.evidence.ledger.run_decisions import Decision, decision_subject, 
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import PublicKey, SigningKey, public_keys
 from warehouse.evidence.signing.signatures import EVIDENCE, PUBLICATION, STATES, VALID, Signing, Subject, check_signatures, evidence_subject, sign
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")

@@ -11,7 +11,7 @@ from warehouse.claims.publish.publication import PublishedCell, PublishedRollup,
 from warehouse.digest import canonical_document, number_id
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.check.digests import document_digest, is_query_spec, parents_of
 
 

@@ -13,7 +13,7 @@ from warehouse.claims.publish.operations import determinism_of
 from warehouse.claims.publish.tie_probe import tied_clauses
 
 if TYPE_CHECKING:
-    from warehouse.claims.trace.catalog import Catalog
+    from warehouse.trace.catalog import Catalog
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.trace.catalog import Catalog
-from warehouse.claims.trace.determinism import DEFAULT_TOLERANCE
-from warehouse.claims.trace.inlined_views import expanded
-from warehouse.claims.trace.parse_cache import parsed
-from warehouse.claims.trace.provenance.syntax.admission import admit
-from warehouse.claims.trace.provenance.syntax.refusals import Refusal, offset_of, refuse
-from warehouse.claims.trace.provenance.ties.tie_points import WAYS, broken, tie_points, ways
-from warehouse.claims.trace.provenance.ties.tied_groups import tied_groups
-from warehouse.claims.trace.provenance.values import copied
-from warehouse.claims.trace.trace_step import OWN_PREFIX
+from warehouse.trace.catalog import Catalog
+from warehouse.trace.determinism import DEFAULT_TOLERANCE
+from warehouse.trace.inlined_views import expanded
+from warehouse.trace.parse_cache import parsed
+from warehouse.trace.provenance.syntax.admission import admit
+from warehouse.trace.provenance.syntax.refusals import Refusal, offset_of, refuse
+from warehouse.trace.provenance.ties.tie_points import WAYS, broken, tie_points, ways
+from warehouse.trace.provenance.ties.tied_groups import tied_groups
+from warehouse.trace.provenance.values import copied
+from warehouse.trace.trace_step import OWN_PREFIX
 from warehouse.transform.sql.duck import quote
 from warehouse.transform.sql.engine_faults import message_of
 

@@ -28,7 +28,6 @@ from warehouse.claims.publish.signing import (
     publication_event,
     trusted_keys,
 )
-from warehouse.claims.trace.determinism import UNRECORDED, Determinism
 from warehouse.claims.verify.completeness import evidence_then
 from warehouse.claims.verify.rejudge import Rejudge, rejudge
 from warehouse.claims.verify.retrace import Doubt, row_key
@@ -51,7 +50,8 @@ from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, s
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import VALID, Signing
 from warehouse.exact import inexact
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.determinism import UNRECORDED, Determinism
 
 if TYPE_CHECKING:
     from warehouse.claims.verify.replay import Replayed, Replayer

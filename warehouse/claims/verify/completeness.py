@@ -15,7 +15,7 @@ from warehouse.claims.verify.retrace import row_key
 from warehouse.evidence.ledger.chain import ancestors
 from warehouse.evidence.ledger.events import ARRIVAL, WITHOUT, Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 
 def difference(

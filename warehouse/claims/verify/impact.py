@@ -14,7 +14,7 @@ from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.verification import bundles_of
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 # Whether a cell rests on what was asked about.
 _Rests = Callable[[PublishedRow, PublishedCell], bool]

@@ -38,7 +38,7 @@ from warehouse.evidence.ledger.run_decisions import decision_subject, named_deci
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import VALID, check_signatures, evidence_subject, signature_keys
 from warehouse.evidence.store import manifest_key, raw_key
-from warehouse.project import Project, project_of_store
+from warehouse.project.project import Project, project_of_store
 
 _RECORD = "packet.json"
 _PAGE = "README.txt"

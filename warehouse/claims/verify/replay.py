@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.gate.accounting import Accounts
 from warehouse.claims.gate.evidence import RowEvidence
 from warehouse.claims.gate.observed import observed_rows
+from warehouse.claims.numbers.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.publish.static_facts import Established, establish
-from warehouse.claims.trace.catalog import Catalog, trace_in_memory
-from warehouse.claims.trace.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.verify.retrace import Retraced, retrace, row_key
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.run_decisions import Decision
@@ -31,7 +30,8 @@ from warehouse.evidence.part import part_of
 from warehouse.exact import exact
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import find_ingestors
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.catalog import Catalog, trace_in_memory
 from warehouse.transform.build.material import Material, landing_inputs
 from warehouse.transform.build.recorded import recorded_envelopes
 from warehouse.transform.build.state import Inputs, logics

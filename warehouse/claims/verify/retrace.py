@@ -16,8 +16,8 @@ from warehouse.claims.publish.guarantees import UNKNOWN
 from warehouse.claims.publish.publication import read_row
 from warehouse.claims.publish.static_facts import Established
 from warehouse.claims.publish.why_sets import Run, WhySets, WhySetWriter
-from warehouse.claims.trace.catalog import Catalog, rollup_columns
-from warehouse.claims.trace.tracing import trace
+from warehouse.trace.catalog import Catalog, rollup_columns
+from warehouse.trace.tracing import trace
 from warehouse.version import __version__
 
 if TYPE_CHECKING:

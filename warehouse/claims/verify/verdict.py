@@ -8,9 +8,9 @@ from typing import Any
 
 from warehouse.claims.publish.publication import PublishedRow
 from warehouse.claims.publish.signing import Signings
-from warehouse.claims.trace.determinism import Determinism
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.trace.determinism import Determinism
 
 VERIFIED = "verified"  # its files are unchanged, and a replay of them gives it
 STALE = "stale"  # as verified, but the current build holds another number in its cell, or none

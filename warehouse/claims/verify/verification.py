@@ -9,14 +9,13 @@ from typing import Any
 
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
 from warehouse.claims.numbers.number import parse_argument
+from warehouse.claims.numbers.recorded import recorded_specification
 from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.publish.specification import read_specification
-from warehouse.claims.trace.determinism import UNRECORDED, recorded
-from warehouse.claims.trace.recorded import recorded_specification
 from warehouse.claims.verify.auditor import Auditor, equals
 from warehouse.claims.verify.completeness import difference, events_then, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
@@ -39,7 +38,8 @@ from warehouse.evidence.finding import MISSING as GONE
 from warehouse.evidence.ledger.chain import chain_findings
 from warehouse.evidence.ledger.events import Ledger, name_digest
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.trace.determinism import UNRECORDED, recorded
 from warehouse.transform.finished.builds import find_current
 
 

@@ -18,7 +18,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 if TYPE_CHECKING:
     from warehouse.analysis.changes import Changes, Finding, SeriesState
     from warehouse.analysis.succession import Outlier
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 PAGE = "docs/changes.md"
 EXAMPLES = (
@@ -57,7 +57,7 @@ def command(
         raise usage("mark needs --reason TEXT")
     from warehouse.analysis.changes import changes
     from warehouse.analysis.times import parse_since
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     start = parse_since(since, datetime.now(UTC)) if since else None

@@ -14,7 +14,7 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.compare import Comparison, MetricComparison, Noise
-    from warehouse.analysis.selection import Side
+    from warehouse.analysis.sides import Side
 
 PAGE = "docs/changes.md"
 EXAMPLES = (
@@ -39,7 +39,7 @@ def command(
         checked_level(fail_on)
     from warehouse.analysis.compare import compare
     from warehouse.analysis.documents import comparison_document
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found = compare(find_project(), base, head, limit, metric)
     if as_json:

@@ -30,7 +30,7 @@ def command(
 ) -> ExitCode:
     """Of two numbers: what differs in value, SQL, runs, environment and evidence. Of two builds: which numbers moved, and why."""
     from warehouse.analysis.diff import diff_builds, diff_numbers
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     if _BUILD.fullmatch(a) and _BUILD.fullmatch(b) and _are_builds(a, b):
@@ -58,7 +58,7 @@ def command(
 
 def _are_builds(a: str, b: str) -> bool:
     """Whether kept builds begin so: a number of digits alone, such as 8703, may be meant instead."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.finished.builds import list_builds
 
     kept = [build.digest for build in list_builds(find_project())]

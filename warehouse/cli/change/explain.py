@@ -33,7 +33,7 @@ def command(
     """Why a run is slower than others: the checks of the playbooks, the likeliest cause first, each with its evidence."""
     from warehouse.analysis.documents import explanation_document
     from warehouse.analysis.explain.explanation import BROKEN, explain
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found = explain(find_project(), run_id, baseline or (), playbook)
     if as_json:

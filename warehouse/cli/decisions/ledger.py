@@ -24,7 +24,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print the events as JSON, one a line")] = False,
 ) -> ExitCode:
     from warehouse.claims.numbers.deciding import ledger_lines
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     damaged: list[WarehouseError] = []
     count = 0

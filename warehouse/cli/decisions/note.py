@@ -17,7 +17,7 @@ def command(
     run: Run, text: Annotated[str, typer.Argument(metavar="TEXT", help="the note")], sign: Sign = None, as_json: Json = False
 ) -> ExitCode:
     from warehouse.claims.numbers.deciding import note
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     event = note(find_project(), run, text, signing_key(sign))
     return report(event, f"noted; wh ledger {run} lists all events of the run", as_json=as_json)

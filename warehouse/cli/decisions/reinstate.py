@@ -11,7 +11,7 @@ EXAMPLES = ("wh reinstate recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-03 --reaso
 
 def command(run: Run, reason: Reason, sign: Sign = None, as_json: Json = False) -> ExitCode:
     from warehouse.claims.numbers.deciding import reinstate
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     event = reinstate(find_project(), run, reason, signing_key(sign))
     return report(event, f"{run} is admitted again. To update the tables: wh build", as_json=as_json)

@@ -26,7 +26,7 @@ def command(
 ) -> ExitCode:
     """Nothing is deleted: the run leaves the rollups at the next build, and numbers published before are verified as retracted."""
     from warehouse.claims.numbers.deciding import retract
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     event = retract(find_project(), run, reason, superseded_by, signing_key(sign))
     state = f"superseded by {superseded_by}" if superseded_by else "retracted"

@@ -21,7 +21,7 @@ def command(
     as_json: Json = False,
 ) -> ExitCode:
     from warehouse.claims.numbers.deciding import settle
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     event = settle(find_project(), run, bundle, reason, signing_key(sign))
     text = f"bundle {event.detail['bundle'][:12]} is the evidence of {run}. To update the tables: wh build"

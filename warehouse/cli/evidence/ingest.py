@@ -42,7 +42,7 @@ def command(
     from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import check_name, find_ingestors
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     key = load_signing_key(sign) if sign else None

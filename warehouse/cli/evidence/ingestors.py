@@ -15,7 +15,7 @@ EXAMPLES = ("wh ingestors", "wh ingestors --json")
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="print the ingestors as JSON")] = False) -> ExitCode:
     from warehouse.landing.registry import find_ingestors
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     ingestors: list[dict[str, Any]] = [
         {

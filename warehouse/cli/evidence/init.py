@@ -9,8 +9,8 @@ import typer
 
 from warehouse.cli.output import next_step, notice, say
 from warehouse.errors import ExitCode
-from warehouse.project import Project
-from warehouse.project_making import init_project
+from warehouse.project.making import init_project
+from warehouse.project.project import Project
 
 PAGE = "README.md"
 EXAMPLES = ("wh init other-project", "wh init --bare small-project", "wh init shared-project --store ../shared-store")

@@ -32,7 +32,7 @@ def command(
 ) -> ExitCode:
     from ulid import ULID
 
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.record.command import record
 
     project = find_project()

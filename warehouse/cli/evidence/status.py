@@ -22,7 +22,7 @@ _SHOWN_RUNS = 5
 def command(as_json: Annotated[bool, typer.Option("--json", help="print the status as JSON")] = False) -> ExitCode:
     """Nothing is hashed or replayed: wh verify --all does that."""
     from warehouse.maintenance.status import project_status
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found = project_status(find_project())
     if as_json:
@@ -39,7 +39,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print the stat
 def first_steps() -> ExitCode:
     """What to do first: in a project the next step, elsewhere how to make one."""
     from warehouse.maintenance.status import project_status
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     try:
         project = find_project()

@@ -18,7 +18,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warehouse.project import Project
+    from warehouse.project.project import Project
     from warehouse.transform.build.build import BuildReport
 
 PAGE = "docs/models.md"
@@ -50,7 +50,7 @@ class _Build:
         self._patterns, self._as_json, self._has_profile = patterns, as_json, has_profile
 
     def run(self, *, is_retry: bool) -> ExitCode:
-        from warehouse.project import find_project
+        from warehouse.project.project import find_project
         from warehouse.transform.build.build import Progress, build
         from warehouse.transform.build.preview import chooser
 
@@ -81,7 +81,7 @@ class _Build:
 
 def _watch(build: _Build, *, is_retry: bool) -> ExitCode:
     from warehouse.claims.publish.publishable import publishability
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.build.watch import checks
     from warehouse.transform.finished.builds import is_unfinished
 

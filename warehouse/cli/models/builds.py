@@ -15,7 +15,7 @@ EXAMPLES = ("wh builds",)
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="print the builds as JSON")] = False) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.finished.builds import find_current, list_builds
 
     project = find_project()

@@ -22,7 +22,7 @@ EXAMPLES = ("wh check", "wh check --json")
 def command(as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False) -> ExitCode:
     """Parses and binds every model, query spec and test, and reports whether the query specs can be published."""
     from warehouse.claims.publish.publishable import publishability
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.check.project_check import check_project
 
     project = find_project()

@@ -30,7 +30,7 @@ def command(
     down: Annotated[bool, typer.Option("--down", help="show what is computed from it, not what it is computed from")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the edges as JSON")] = False,
 ) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.lineage.columns import project_columns
     from warehouse.transform.lineage.derived import ROWS, ColumnRef
 

@@ -12,7 +12,7 @@ from warehouse.cli.program import usage
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 PAGE = "docs/contracts.md"
 _RENDER = (
@@ -33,7 +33,7 @@ def command(
     """Tables, identifiers, metrics, rules, policies and ingestors of this warehouse in one document, and what of it is missing here."""
     if words and words[0] != "render":
         raise usage("wh contracts takes no argument, or render FIELD=VALUE ...")
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     if words:

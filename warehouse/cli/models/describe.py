@@ -19,7 +19,7 @@ def command(
     name: Annotated[str, typer.Argument(metavar="TABLE", help="a table, with or without its schema", autocompletion=table_names)],
     as_json: Annotated[bool, typer.Option("--json", help="print the table and its columns as JSON")] = False,
 ) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.export.tables import describe_table
 
     found = describe_table(find_project(), name)

@@ -20,7 +20,7 @@ def command(
     from dataclasses import replace
 
     from warehouse.claims.numbers.documented import documented_publications
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.export.describe import describe_project, with_current_build
     from warehouse.transform.export.docs.site import write_site
 

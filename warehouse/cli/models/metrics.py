@@ -11,7 +11,7 @@ EXAMPLES = ("wh metrics",)
 
 def command() -> ExitCode:
     """The hot metrics of the current build in the text format of Prometheus, of runs of the last days (retention.hot_days in warehouse.toml)."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.surfaces.hot_metrics.exposition import exposition
 
     write(exposition(find_project()))

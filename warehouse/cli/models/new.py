@@ -52,7 +52,7 @@ def command(
     that the current build has of that indicator.
     docs/models.md describes models and queries.
     """
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.starting.start import start
 
     project = find_project()

@@ -28,7 +28,7 @@ def command(
     more: MoreModels = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all models as JSON")] = False,
 ) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.build.build import Progress
     from warehouse.transform.build.preview import preview
 

@@ -18,7 +18,7 @@ import typer
 from warehouse.cli.output import STDOUT, counted, notice, say, text_table, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, naming
-from warehouse.sql_limits import SqlLimits, size_bytes, timed_out
+from warehouse.project.sql_limits import SqlLimits, size_bytes, timed_out
 
 PAGE = "docs/models.md"
 EXAMPLES = (
@@ -76,7 +76,7 @@ def command(
 ) -> ExitCode:
     """One statement that reads: SELECT, FROM, VALUES, PIVOT, EXPLAIN, DESCRIBE, SHOW or SUMMARIZE. The limits have their defaults in [sql] of
     warehouse.toml."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.finished.builds import current_build, find_build
     from warehouse.transform.finished.query import TABLE_ROWS, read_cells, run_query, write_result
     from warehouse.transform.incremental.aged_out import told_away

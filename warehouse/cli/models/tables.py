@@ -19,7 +19,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print the tables as JSON")] = False,
 ) -> ExitCode:
     """Where nothing is built yet, the tables that a build would make, without rows."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.export.tables import list_tables
 
     found = list_tables(find_project())

@@ -44,7 +44,7 @@ def command(
 
 
 def _data_tests(names: list[str], *, as_json: bool) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.testing.project_tests import rerun_data_tests
 
     results = rerun_data_tests(find_project(), names, _report)
@@ -56,7 +56,7 @@ def _data_tests(names: list[str], *, as_json: bool) -> ExitCode:
 
 
 def _unit_tests(names: list[str], *, as_json: bool) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.testing.project_tests import run_unit_tests
 
     results = run_unit_tests(find_project(), names, _report)
@@ -69,7 +69,7 @@ def _unit_tests(names: list[str], *, as_json: bool) -> ExitCode:
 
 
 def _equivalence(*, as_json: bool) -> ExitCode:
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.transform.testing.equivalence import check_equivalence, refuse_differences
 
     found = check_equivalence(find_project())

@@ -19,7 +19,7 @@ def command(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="the archive to write")],
 ) -> ExitCode:
     from warehouse.claims.verify.packet import write_packet
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     verdict = write_packet(find_project(), number, output)
     notice(f"{verdict.number_id}  {verdict.state}: {verdict.reason}")

@@ -9,9 +9,9 @@ from warehouse.cli.numbers.lineage_parts import Part
 from warehouse.errors import counted, printable
 
 if TYPE_CHECKING:
+    from warehouse.claims.numbers.exclusion import Excluded, Exclusion
     from warehouse.claims.numbers.lineage import Lineage
-    from warehouse.claims.trace.excluded.exclusion import Excluded, Exclusion
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 _LISTED = 12  # runs of each clause
 _WITNESSES = 3
@@ -20,7 +20,7 @@ _OF_ROW = {True: "of this row by its grain", None: "of this row or another: it c
 
 def excluded_part(project: "Project", number: "Lineage") -> Part:
     """The runs that did not contribute: all in the document, the first of each clause in the lines. Raises WH311."""
-    from warehouse.claims.trace.excluded.exclusion import excluded_by
+    from warehouse.claims.numbers.exclusion import excluded_by
 
     exclusion = excluded_by(project, number)
     return Part(asdict(exclusion), _lines(exclusion))

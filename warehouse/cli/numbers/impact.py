@@ -29,7 +29,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print the numbers as JSON")] = False,
 ) -> ExitCode:
     from warehouse.claims.verify.impact import impact
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found = impact(find_project(), thing)
     if as_json:

@@ -28,7 +28,7 @@ def command(
     from warehouse.claims.numbers.search import cell_key
     from warehouse.claims.publish.publish import judge_query
     from warehouse.exact import exact, inexact
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     with step_bar() as on_step:

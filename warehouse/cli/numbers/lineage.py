@@ -38,10 +38,10 @@ def command(
 ) -> ExitCode:
     from warehouse.claims.numbers.lineage import lineage
     from warehouse.claims.numbers.raw_bytes import open_file
-    from warehouse.claims.trace.recorded import own_models
+    from warehouse.claims.numbers.recorded import own_models
     from warehouse.cli.numbers.excluded_part import excluded_part
     from warehouse.cli.numbers.lineage_parts import columns_part, opened_document, rows_part
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     found = lineage(project, number)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from warehouse.claims.numbers.cell_rows import CellRows, ReadRow, ReadTable
     from warehouse.claims.numbers.lineage import Lineage
     from warehouse.claims.numbers.raw_bytes import OpenedFile, Window
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 _LISTED = 5  # rows of each table
 _EXCERPT_BYTES = 160
@@ -75,7 +75,7 @@ def _shown(value: Any) -> str:
 
 def columns_part(project: "Project", number: "Lineage") -> Part:
     """The column lineage of a number's column, in the keys of `wh columns --json` and as its tree."""
-    from warehouse.claims.trace.recorded import recorded_columns
+    from warehouse.claims.numbers.recorded import recorded_columns
     from warehouse.cli.models.columns import column_tree, edge_document, not_understood
 
     graph, column = recorded_columns(project, number)

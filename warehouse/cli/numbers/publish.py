@@ -36,7 +36,7 @@ def command(
     """Runs the query again, traces every row to its bytes and hashes them, before anything is frozen."""
     from warehouse.claims.publish.publish import publish
     from warehouse.evidence.signing.keys import load_signing_key
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     key = load_signing_key(sign) if sign else None
     with step_bar() as on_step:

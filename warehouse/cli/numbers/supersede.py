@@ -22,7 +22,7 @@ def command(
 ) -> ExitCode:
     """Nothing is deleted: its numbers are verified as retracted from now on, and name the publication that counts."""
     from warehouse.claims.publish.corrections import supersede
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found, event = supersede(find_project(), publication, by, reason)
     return report(event, f"publication {found.digest[:12]} of {found.query} is superseded by {event.detail['by'][:12]}", as_json=as_json)

@@ -19,7 +19,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.verify.verdict import Verdict
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 
 PAGE = "docs/security.md"
@@ -86,7 +86,7 @@ def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "
     from warehouse.claims.publish.publication import publication_with
     from warehouse.claims.verify.packet import packet_at, verify_packet
     from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     trusted = _given_keys(trust)
     if target and _is_report(target):
@@ -119,7 +119,7 @@ def _is_report(target: str) -> bool:
 def _how_many(target: str | None) -> int | None:
     """The numbers of all publications; None of one target: how many it has is not known before it is read."""
     from warehouse.claims.verify.verification import count_numbers
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     return count_numbers(find_project()) if target is None else None
 
@@ -133,7 +133,7 @@ def _given_keys(files: list[Path] | None) -> dict[str, str] | None:
 
 def _project_here() -> "Project | None":
     """The project here; None where there is none, which a packet does not need."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     try:
         return find_project()

@@ -18,7 +18,7 @@ Reason = Annotated[str, typer.Option(metavar="TEXT", help="why: it is shown wher
 def command(publication: Publication, reason: Reason, as_json: Json = False) -> ExitCode:
     """Nothing is deleted: its numbers are verified as retracted from now on, and every page of them says why."""
     from warehouse.claims.publish.corrections import withdraw
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found, event = withdraw(find_project(), publication, reason)
     return report(event, f"publication {found.digest[:12]} of {found.query} is withdrawn; it stays in the store", as_json=as_json)

@@ -43,7 +43,7 @@ def command(
     from dataclasses import asdict
 
     from warehouse.analysis.serving.frontier import frontiers
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     names = [name.strip() for name in scope.split(",") if name.strip()] if scope is not None else None
     found = frontiers(find_project(), x, y, where, names, at, interpolate, within)

@@ -39,7 +39,7 @@ def command(
 
     from warehouse.analysis.serving.goodput import goodput
     from warehouse.cli.change.shares import share
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found = goodput(find_project(), slo, where, share(target, "--target") if target is not None else None)
     if plot:

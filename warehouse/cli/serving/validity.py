@@ -33,7 +33,7 @@ def command(
     from collections import Counter
 
     from warehouse.analysis.serving.validity import NOT_PROVEN, validity
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     found = validity(find_project(), where, policy)
     if as_json:

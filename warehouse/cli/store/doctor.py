@@ -17,7 +17,7 @@ EXAMPLES = ("wh doctor", "wh doctor --json")
 def command(as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON, one a line")] = False) -> ExitCode:
     from warehouse.evidence.examination import BROKEN, examine
     from warehouse.evidence.objects.location import open_store
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     objects = open_store(find_project()).objects
     notice(f"store {objects.url}")

@@ -34,7 +34,7 @@ def command(
 ) -> ExitCode:
     from warehouse.evidence.finding import worst
     from warehouse.maintenance.fsck import Scope, check_store
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     if resume and (sample or since or seed is not None):
         raise usage("--resume continues the interrupted check with its own options: give no others")

@@ -26,7 +26,7 @@ def command(
 ) -> ExitCode:
     from warehouse.evidence.objects.location import open_store
     from warehouse.maintenance.leftovers import find_leftovers, remove_leftovers
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     store = open_store(find_project())
     older_than = datetime.now(UTC) - timedelta(days=grace)

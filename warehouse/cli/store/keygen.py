@@ -21,8 +21,8 @@ def command(
     ] = None,
 ) -> ExitCode:
     from warehouse.evidence.signing.keys import PRIVATE_SUFFIX, key_folder, make_key
-    from warehouse.project import find_project
-    from warehouse.project_making import trust_key
+    from warehouse.project.making import trust_key
+    from warehouse.project.project import find_project
 
     try:
         project = find_project()

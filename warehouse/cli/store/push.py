@@ -42,8 +42,8 @@ def copy(place_text: str, wanted: list[str], build_id: str | None, *, as_json: b
     """Copy what is asked for from the project's store to the other one, or with `is_pull` from there."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.maintenance.transfer import select, transfer
-    from warehouse.project import find_project, project_of_place
-    from warehouse.project_file import PROJECT_FILE
+    from warehouse.project.file import PROJECT_FILE
+    from warehouse.project.project import find_project, project_of_place
 
     project = find_project()
     place = project_of_place(project, place_text)

@@ -13,7 +13,7 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.maintenance.detail_retention import DetailPlan
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 
 PAGE = "docs/store.md"
@@ -34,7 +34,7 @@ def command(
 ) -> ExitCode:
     from warehouse.maintenance.detail_retention import plan_detail
     from warehouse.maintenance.retention import DUE, NEEDED, UNFINISHED, apply_retention, plan_retention
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     project = find_project()
     if act == Act.PLAN:

@@ -30,7 +30,7 @@ def command(
 ) -> ExitCode:
     from warehouse.claims.publish.signing import sign_all, sign_targets, trusted_keys
     from warehouse.evidence.signing.keys import load_signing_key
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
 
     if all == bool(targets):
         raise usage("name what to sign, or give --all")

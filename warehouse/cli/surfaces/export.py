@@ -33,7 +33,7 @@ def command(
 ) -> ExitCode:
     """Writes a run's workload and conditions as parameters, its measurements as metrics, its id and digests as tags, and the list of its raw
     files as an artifact. A run that the same build has written is not written again. Prints the tracker's id of the run."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.surfaces.tracking.run_record import run_record
 
     if to is None and not dry_run:

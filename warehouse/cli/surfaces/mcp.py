@@ -11,7 +11,7 @@ INTERRUPTED = "the server has stopped"
 
 def command() -> ExitCode:
     """The Model Context Protocol over standard input and output. Tools: search, numbers, lineage, verification, comparisons, SQL."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.surfaces.answering import Answers
 
     try:

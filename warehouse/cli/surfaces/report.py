@@ -38,7 +38,7 @@ def command(
     markdown: Annotated[bool, typer.Option("--markdown", help="as Markdown, not HTML")] = False,
 ) -> ExitCode:
     """One file that needs nothing else, with published numbers, and apart from them what is exploratory. `wh verify FILE` checks it."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.surfaces.reports.rendering import report_html, report_markdown
     from warehouse.surfaces.reports.report import make_report
 

@@ -23,7 +23,7 @@ def command(
     rate: Annotated[int, typer.Option("--rate", metavar="N", help="requests that a visitor may make in a minute", min=1)] = 3000,
 ) -> ExitCode:
     """Pages, the same as data, and tools for agents, over HTTP. Without tokens only this machine can be served."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.surfaces.web.serving import serve
 
     serve(find_project(), host, port, frozenset(names or ()), rate, lambda address: notice(f"serving {address} (Ctrl-C stops it)"))

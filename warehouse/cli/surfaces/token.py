@@ -19,7 +19,7 @@ def command(
     role: Annotated[str, typer.Option("--role", metavar="ROLE", help="what a new token may do: read, or admin")] = "read",
 ) -> ExitCode:
     """List the tokens that wh serve accepts. A new token is printed once; only its digest is kept."""
-    from warehouse.project import find_project
+    from warehouse.project.project import find_project
     from warehouse.surfaces.web.tokens import ROLES, Tokens
 
     if role not in ROLES:

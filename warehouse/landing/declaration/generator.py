@@ -16,7 +16,7 @@ from warehouse.landing.declaration import benchmark_run as rules
 from warehouse.landing.declaration import hot_metrics
 from warehouse.landing.declaration.judged import judged
 from warehouse.landing.declaration.terms import BENCHMARK_RUN, PUBLICATION, REALISM
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 _OUTPUT = "outputTokens"
 _PROBES = {

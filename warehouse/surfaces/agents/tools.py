@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.declaration.generator import FIELDS, render_benchmark_run
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
 from warehouse.surfaces.answering import Answer, Answers
 from warehouse.surfaces.formats import page_document

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warehouse.analysis.health import HEALTH, health
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.landing.declaration.hot_metrics import MAX_ACTIVE_SERIES
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.hot_metrics.text_format import label_text, render
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from warehouse.errors import counted, printable_lines
-from warehouse.notebook.fragments import SIGNS, kind_of
 from warehouse.surfaces.html.charts import chart, effect, spark
+from warehouse.surfaces.notebook.fragments import SIGNS, kind_of
 from warehouse.surfaces.parts import Column, Fact, Text
 from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import digits, short, shown_value

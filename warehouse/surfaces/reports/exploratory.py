@@ -12,7 +12,7 @@ from warehouse.analysis.changes import Finding, changes, finding_document
 from warehouse.analysis.conditions import Conditions, listed, read_conditions
 from warehouse.analysis.measurements import measured
 from warehouse.errors import WarehouseError, counted
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Column, Part, Table, Text
 from warehouse.surfaces.reports.split import SPLIT, side_of, smallest_change

@@ -9,12 +9,12 @@ from typing import Any
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Page, Part
-from warehouse.surfaces.reports import exploratory, published
+from warehouse.surfaces.reports import exploratory, published_sections
 from warehouse.surfaces.reports.exploratory import Findings, read_findings
+from warehouse.surfaces.reports.numbers_shown import Scope, Selection, read_scope, select
 from warehouse.surfaces.reports.reading import REPORT_VERSION
-from warehouse.surfaces.reports.selection import Scope, Selection, read_scope, select
 from warehouse.surfaces.reports.withholding import Withholding, names_ours, read_withholding
 from warehouse.transform.finished.builds import Build, find_current
 from warehouse.version import __version__
@@ -68,8 +68,8 @@ def published_again(
 def published_report(audience: str, scope: Sequence[str], found: Selection, build: str | None, withheld: Withholding) -> Report:
     """The published part of a report: a pure function of these."""
     parts = {
-        "engineering": lambda: published.engineering(found), "product": lambda: published.product(found),
-        "partner": lambda: published.partner(found, withheld),
+        "engineering": lambda: published_sections.engineering(found), "product": lambda: published_sections.product(found),
+        "partner": lambda: published_sections.partner(found, withheld),
     }[audience]()
     said = f"Scope: {', '.join(map(printable, scope))}. " if scope else ""
     page = Page(_TITLES[audience], tuple(parts), f"{said}{_LEADS[audience]}")

@@ -19,11 +19,11 @@ from warehouse.claims.verify.verification import verify_number, verify_publicati
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.objects.location import open_store
-from warehouse.project import Project
+from warehouse.project.project import Project
+from warehouse.surfaces.reports.numbers_shown import Number, Selection
 from warehouse.surfaces.reports.reading import NUMBER_ID, ReportFile, exploratory_fault, read_report, rows_of
 from warehouse.surfaces.reports.rendering import END, START, report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, published_again
-from warehouse.surfaces.reports.selection import Number, Selection
 from warehouse.surfaces.reports.wording import interval, n_of, standing, unit_of
 from warehouse.transform.export.docs.published_pages import shown_value
 from warehouse.transform.finished.builds import Build, find_build, find_current

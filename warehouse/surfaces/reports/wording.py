@@ -11,7 +11,7 @@ from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.gate.worth import Worth
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
-from warehouse.surfaces.reports.selection import Number
+from warehouse.surfaces.reports.numbers_shown import Number
 from warehouse.surfaces.reports.withholding import names_ours
 from warehouse.surfaces.views.analysis.wording import percent
 from warehouse.transform.export.docs.published_pages import is_digest, shown_value

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import EvidenceStore, bundle_key, raw_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 from warehouse.transform.project.model import CONDITIONS, MEASUREMENTS, RUNS, Model, model_of_role

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from warehouse.analysis.contracts.document import contracts_document, document_bytes
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.landing.declaration.generator import render_benchmark_run
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.answering import Answer, Answers, Question
 from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, error_document, json_bytes, page_document, public, table_bytes

@@ -19,7 +19,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.manifest import ManifestFile
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.views.evidence.file import RAW, stored_file
 
 _AT_ONCE = threading.Semaphore(2)  # hashed: a file may have many gigabytes

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ipaddress import ip_address
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.web.tokens import Tokens
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import make_folder, replace_durably
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 ROLES = ("read", "admin")
 _FILE = ".wh/tokens.json"

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from warehouse.errors import WarehouseError
-from warehouse.sql_limits import SqlLimits, size_bytes, too_many_bytes
+from warehouse.project.sql_limits import SqlLimits, size_bytes, too_many_bytes
 from warehouse.transform.finished.query import read_first, run_query
 
 REFUSED = 3  # exit status: standard output has the error as JSON

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.sql_limits import SqlLimits, timed_out
+from warehouse.project.sql_limits import SqlLimits, timed_out
 from warehouse.surfaces.workbench.process import REFUSED
 
 if TYPE_CHECKING:

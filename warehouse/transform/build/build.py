@@ -19,8 +19,8 @@ from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import signature_stamps
 from warehouse.evidence.store import EvidenceStore
-from warehouse.project import KINDS, Project
-from warehouse.project_file import PROJECT_FILE
+from warehouse.project.file import PROJECT_FILE
+from warehouse.project.project import KINDS, Project
 from warehouse.transform.finished.builds import (
     FORM,
     Build,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.state import Inputs, Logic, logics
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.digests import Envelope, engine_leaf, envelopes, landing_leaf

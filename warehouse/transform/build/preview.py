@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import Progress, gather_material
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.plan import KEEP, plan
@@ -21,7 +21,7 @@ from warehouse.transform.finished.builds import find_current
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.project.header import read_header
 from warehouse.transform.project.model import Model
-from warehouse.transform.project.selection import select
+from warehouse.transform.project.model_patterns import select
 from warehouse.transform.sql.text import canonical
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Iterator
 
 from warehouse.errors import WarehouseError
-from warehouse.project import find_project
+from warehouse.project.project import find_project
 from warehouse.transform.build.build import texts_fingerprint
 from warehouse.transform.check.project_check import Findings, check_project
 from warehouse.transform.inputs.sources import FileState, file_set

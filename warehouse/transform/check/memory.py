@@ -20,7 +20,7 @@ from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 _FILE = ".checked.json"
 _KINDS = ("models", "calls", "plans", "tests")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, by_place, together
-from warehouse.project import STANDARD_PREFIX, source_fault
+from warehouse.project.project import STANDARD_PREFIX, source_fault
 from warehouse.transform.check.binding_session import BindingSession
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.contract import contract_types
@@ -34,7 +34,7 @@ from warehouse.transform.sql.tree import parsed
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.project import Project
+    from warehouse.project.project import Project
 
 # Columns (name to type) of landing tables.
 LandingTypes = Mapping[str, Mapping[str, str]]

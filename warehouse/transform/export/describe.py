@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.export.description import (
     STATUS_OF_ACTION,
     BuildOutcome,

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.export.published import Publication
+from warehouse.transform.export.publication_values import Publication
 from warehouse.transform.project.data_tests import data_tests
 from warehouse.transform.project.graph import Graph
 from warehouse.transform.project.model import Column, Model

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.export.description import STATUS_OF_ACTION, BuildOutcome, ModelOutcome, ProjectDescription, nothing_known
 
 if TYPE_CHECKING:

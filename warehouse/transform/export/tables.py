@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, find_current
 
 PUBLIC_SCHEMAS = ("main", "mart", "rollup")  # of others are the steps in between

@@ -20,7 +20,7 @@ from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
 from warehouse.evidence.finding import ALTERED, LEFTOVER, Finding
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.inputs.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"

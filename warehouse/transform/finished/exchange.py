@@ -21,7 +21,7 @@ from warehouse.evidence.durable import write_new
 from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANED, RESTORE, Finding
 from warehouse.evidence.objects.base import Entry, Objects
 from warehouse.evidence.store import EvidenceStore
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.finished.builds import (
     Build,
     build_of,

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
 from warehouse.errors import WarehouseError, printable
-from warehouse.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
+from warehouse.project.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
 from warehouse.transform.finished.builds import check_no_log
 from warehouse.transform.finished.result_metadata import described_schema
 from warehouse.transform.sql.duck import SEARCH_PATH, connect, text_literal

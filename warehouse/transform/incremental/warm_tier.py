@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from warehouse.digest import memo_digest
-from warehouse.project import Retention
+from warehouse.project.project import Retention
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.model import RUNS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import BUNDLE_TABLE, ENGINE_PARSER, Landing, LandingFile, check_landing_file
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.sql.duck import quote, text_literal
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import WarehouseError
-from warehouse.project import Project, source_fault
-from warehouse.project_file import PROJECT_FILE
+from warehouse.project.file import PROJECT_FILE
+from warehouse.project.project import Project, source_fault
 from warehouse.transform.inputs.s3_sources import is_remote, object_tags, open_objects
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import text_literal

@@ -23,7 +23,7 @@ from warehouse.transform.sql.file_calls import file_calls, without_file_calls
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.project import Project
+    from warehouse.project.project import Project
     from warehouse.transform.check.checked_project import CheckedProject
 
 VALUE = "value"  # the source flows into the value: copied, or through an expression, an aggregate, a window's argument

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.project.header import PathPart, place_of
 from warehouse.transform.project.header_tests import HeaderTest, severity_of
 from warehouse.transform.project.model import Model

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
-from warehouse.project import Project, is_left_out, parts_below
+from warehouse.project.project import Project, is_left_out, parts_below
 from warehouse.transform.project.claim import read_claim
 from warehouse.transform.project.header import Header, read_header
 from warehouse.transform.project.header_tests import column_tests, table_tests

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, together
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.build.build import bring_up_to_date, gather_material
 from warehouse.transform.finished.builds import builder_lock, find_current
 from warehouse.transform.inputs.content import ROW, row_hash

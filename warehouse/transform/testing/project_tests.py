@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.transform.check.project_check import check_project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build

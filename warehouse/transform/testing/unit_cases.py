@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warehouse.errors import WarehouseError
-from warehouse.project import Project
+from warehouse.project.project import Project
 
 if TYPE_CHECKING:
     import yaml

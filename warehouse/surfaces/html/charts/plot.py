@@ -11,8 +11,8 @@ from typing import Any
 from markupsafe import Markup
 
 from warehouse.errors import counted, printable_lines
-from warehouse.notebook.fragments import kind_of
 from warehouse.surfaces.html.charts.axes import number
+from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Column, Table
 from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import digits, shown_value

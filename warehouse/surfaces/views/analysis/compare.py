@@ -9,7 +9,7 @@ from typing import Any
 from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare
 from warehouse.analysis.conditions import read_conditions
 from warehouse.analysis.measurements import Measured, measured
-from warehouse.analysis.selection import Side
+from warehouse.analysis.sides import Side
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table, Text

@@ -18,7 +18,7 @@ from warehouse.evidence.ledger.removal import removal_text
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import INVALID, VALID
 from warehouse.evidence.store import proof_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
 from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs

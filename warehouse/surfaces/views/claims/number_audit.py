@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from warehouse.claims.numbers.exclusion import Excluded, excluded_by
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.numbers.number import IdArgument, parse_argument
-from warehouse.claims.trace.excluded.exclusion import Excluded, excluded_by
 from warehouse.claims.verify.verdict import CellNumber
 from warehouse.claims.verify.verification import verify_number
 from warehouse.errors import ExitCode, WarehouseError, printable

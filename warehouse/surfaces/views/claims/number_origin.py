@@ -7,8 +7,8 @@ from typing import Any
 
 from warehouse.claims.numbers.lineage import Lineage
 from warehouse.claims.numbers.raw_bytes import OpenedFile
+from warehouse.claims.numbers.recorded import recorded_specification
 from warehouse.claims.publish.guarantees import MEANINGS
-from warehouse.claims.trace.recorded import recorded_specification
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Column, Fact, Facts, Part, Table, Text
 from warehouse.surfaces.view import Visit

@@ -15,7 +15,7 @@ from warehouse.claims.publish.specification import read_specification
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Event
 from warehouse.evidence.ledger.run_decisions import standing
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.claims.publications import publication_events, publication_state

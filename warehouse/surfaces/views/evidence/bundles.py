@@ -12,7 +12,7 @@ from warehouse.evidence.ledger.removal import removal_text
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import check_signatures, evidence_subject
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text, without_empty
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.claims.number_runs import RUN

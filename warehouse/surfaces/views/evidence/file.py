@@ -8,7 +8,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
-from warehouse.project import Project
+from warehouse.project.project import Project
 from warehouse.surfaces.parts import Fact, Facts, Page, Part, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.evidence.bundles import BUNDLE, bundle_named

@@ -19,7 +19,7 @@ from warehouse.transform.export.docs.column_tree import column_tree, columns_mad
 from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, contracted, draw, neighbourhood
 from warehouse.transform.export.docs.published_pages import digits, overview, publication_page, replaced, row_page, short, shown_value
 from warehouse.transform.export.docs.sql_markup import sql_markup
-from warehouse.transform.export.published import Publication
+from warehouse.transform.export.publication_values import Publication
 from warehouse.transform.export.tables import PUBLIC_SCHEMAS
 from warehouse.transform.project.model import Model
 from warehouse.version import __version__

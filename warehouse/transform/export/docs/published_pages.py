@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.transform.export.published import Publication, PublishedRow
+from warehouse.transform.export.publication_values import Publication, PublishedRow
 from warehouse.transform.finished.query import plain_cell
 
 _MOST_MEASURES = 6  # beside the grain of a row; its own page has all

@@ -1,0 +1,1 @@
+"""A project and its file, where its store lies, its limits."""

@@ -1,0 +1,184 @@
+"""What a finished build says of itself: its models' SQL and digests, and the landing files it was made from.
+
+A number's lineage is read from the build that holds it, not from the project's files, which may have changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from warehouse.errors import WarehouseError
+from warehouse.landing.parse.batches import LandingFile
+from warehouse.transform.build.in_memory import made_in_memory
+from warehouse.transform.finished.builds import Build
+from warehouse.transform.finished.query import open_build
+from warehouse.transform.project.model import RESERVED_COLUMNS
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.transform.build.material import Material
+    from warehouse.transform.check.checked_project import CheckedProject
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """A model as a build holds it. `reads` are qualified model names and landing tables."""
+
+    name: str
+    schema: str
+    materialized: str
+    digest: str
+    place: str
+    sql: str
+    grain: tuple[str, ...]
+    reads: tuple[str, ...]
+    role: str | None
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the build holds rows of it; a view's are those of what it reads."""
+        return self.materialized != "view"
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """A build's models in build order by qualified name, columns of every table, and landing files, whose paths are
+    relative to the store's landing folder."""
+
+    models: Mapping[str, BuiltModel]
+    columns: Mapping[str, tuple[str, ...]]
+    types: Mapping[str, Mapping[str, str]]
+    landing_types: Mapping[str, Mapping[str, str]]
+    landing_files: tuple[LandingFile, ...]
+
+    def resolve(self, reference: str) -> str:
+        """The qualified name of a table as some SQL names it; a landing table's own name."""
+        return reference if reference in self.models else self._by_name.get(reference, reference)
+
+    @cached_property
+    def by_any_name(self) -> Mapping[str, Sequence[str]]:
+        """The columns of every table, by qualified and by bare name."""
+        return dict([*((model.name, self.columns[name]) for name, model in self.models.items()), *self.columns.items()])
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        return {model.name: name for name, model in self.models.items()}
+
+    def under(self, qualified: str) -> list[BuiltModel]:
+        """Every model below one, each once, nearest first."""
+        found: dict[str, BuiltModel] = {}
+        pending = list(self.models[qualified].reads)
+        while pending:
+            name = pending.pop(0)
+            if name in self.models and name not in found:
+                found[name] = self.models[name]
+                pending.extend(self.models[name].reads)
+        return list(found.values())
+
+
+def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
+    """The catalog of the build a session is on. Raises WH211 for a build of another version of wh, which has another one."""
+    import duckdb
+
+    try:
+        found = con.execute("select name, schema_name, materialized, digest, place, sql, grain, reads, role from catalog.model order by rowid")
+    except duckdb.BinderException as error:
+        raise WarehouseError("WH211", "the current build was made by another version of wh", "catalog.model", "run: wh build") from error
+    models = {
+        f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads), role)
+        for name, schema, materialized, model_digest, place, sql, grain, reads, role in found.fetchall()
+    }
+    types: dict[str, dict[str, str]] = {}
+    for schema, table, column, kind in con.execute(
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = current_database() and not internal order by schema_name, table_name, column_index"
+    ).fetchall():
+        types.setdefault(f"{schema}.{table}", {})[column] = kind
+    landing: dict[str, dict[str, str]] = {}
+    for table, column, kind in con.execute(
+        "select table_name, column_name, type from catalog.landing_column order by table_name, position"
+    ).fetchall():
+        landing.setdefault(table, {})[column] = kind
+    files = con.execute("select table_name, path, sha256, rows from catalog.landing_file").fetchall()
+    return Catalog(
+        models,
+        {name: tuple(names) for name, names in (types | landing).items()},
+        types,
+        landing,
+        tuple(LandingFile(table, Path(path), sha256, rows) for table, path, sha256, rows in files),
+    )
+
+
+def rollup_columns(catalog: Catalog, spec: BuiltModel) -> list[str]:
+    """The query's own columns in its rollup."""
+    return [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
+
+
+def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
+    """A read-only session on a build in which its landing tables are there too; the database (WH218) and every landing
+    file (WH123) checked against its digest first."""
+    build.check()
+    con = open_build(build.path)
+    catalog = read_catalog(con)
+    landing: dict[str, list[LandingFile]] = {table: [] for table in catalog.landing_types}
+    for file in catalog.landing_files:
+        landing[file.table].append(replace(file, path=store_root / "landing" / file.path))
+    _prepare(con, catalog, landing)
+    return con, catalog
+
+
+@contextmanager
+def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConnection, Catalog]]":
+    """The same over models that are made for it, and their catalog. Raises WH209 at the place of what fails, and WH123."""
+    with made_in_memory(material) as con:
+        catalog = catalog_of(material.checked, material.landing.types, {name: made.digest for name, made in material.made.items()})
+        opened = {
+            name for name, in con.execute(
+                "select table_name from duckdb_tables() where temporary union select view_name from duckdb_views() where temporary"
+            ).fetchall()
+        }
+        _prepare(con, catalog, {name: table.files for name, table in material.landing.tables.items() if name not in opened})
+        yield con, catalog
+
+
+def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
+    from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
+    from warehouse.transform.inputs.landing_tables import open_landing_table
+
+    for setting in TRACE_SETTINGS:
+        con.execute(setting)
+    for table, files in landing.items():
+        open_landing_table(con, table, catalog.landing_types[table], files)
+
+
+def catalog_of(
+    checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], digests: Mapping[str, str] = MappingProxyType({})
+) -> Catalog:
+    """What `read_catalog` finds in a build of a checked project, but for the columns that a rollup is given beside its own.
+    `digests` are those of the models, by name."""
+    models = {name: checked.models[name] for name in checked.graph.order}
+    types = {model.qualified: checked.columns[name] for name, model in models.items()}
+    return Catalog(
+        {
+            model.qualified: BuiltModel(
+                model.name, model.schema, model.materialized, digests.get(name, ""), model.place, model.text,
+                tuple(model.grain), tuple(checked.reads(name)), model.role,
+            )
+            for name, model in models.items()
+        },
+        {name: tuple(columns) for name, columns in {**types, **landing}.items()},
+        types,
+        landing,
+        (),
+    )

@@ -1,0 +1,168 @@
+"""What DuckDB says about its own functions: which are aggregates, which are volatile, which exist at all.
+
+The facts are read from the running engine, not from a list that ages. It never runs a query on the user's data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.duckdb import DuckDB
+
+from warehouse.trace.provenance.syntax.refusals import refuse
+from warehouse.transform.sql.aggregates import AGGREGATE_MACROS
+
+# Needed in every session that runs annotated SQL: DuckDB 2.0.0 fails with an INTERNAL error ("Attempted to access
+# index 0 within vector of size 0") on some correlated LATERAL aggregates when this optimizer pass is on.
+TRACE_SETTINGS: tuple[str, ...] = ("SET disabled_optimizers = 'partial_aggregate_pushdown'",)
+
+NILADIC_VOLATILE = frozenset(
+    "current_date current_time current_timestamp localtime localtimestamp current_user current_role current_catalog "
+    "current_schema session_user".split()
+)
+# Macros and command-line functions whose stability duckdb_functions() does not tell.
+MORE_VOLATILE = frozenset("getenv ago user pg_sleep pg_conf_load_time pg_my_temp_schema get_block_size".split())
+APPROXIMATE = frozenset("reservoir_quantile histogram_approx".split())
+# Macros over averages and sums: they consider the rows that have all their arguments, as any aggregate does.
+_AVERAGES = frozenset("geomean geometric_mean wavg weighted_avg".split())
+UNRULED_AGGREGATES = (AGGREGATE_MACROS - _AVERAGES) | frozenset(
+    "arg_max_null arg_min_null arg_max_nulls_last arg_min_nulls_last lttb combine_aggr variant_group_object".split()
+)
+ORDER_DEPENDENT = frozenset("list array_agg string_agg listagg group_concat first last arbitrary".split())
+COUNTED = frozenset("min max arg_min arg_max".split())  # that take several values, as in max(x, 3)
+NULL_KEEPING = frozenset("list array_agg first last arbitrary".split())
+
+_WORD = re.compile(r"[a-z_]\w*")
+_CALL = re.compile(r"\s*(\w+)\s*\(")
+# Function classes of sqlglot that DuckDB writes as syntax, not as a call of a catalogued function.
+_SYNTAX = (
+    exp.Cast, exp.TryCast, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.And, exp.Or, exp.Xor, exp.Extract,
+    exp.Array, exp.Struct, exp.Map, exp.Unnest, exp.Explode, exp.Trim, exp.Substring, exp.Exists, exp.DPipe,
+    exp.StrPosition, exp.Try, exp.Grouping, exp.GroupingId, exp.Columns,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EngineFunctions:
+    names: frozenset[str]
+    aggregates: frozenset[str]
+    volatile: frozenset[str]
+    approximate: frozenset[str]
+
+
+@cache
+def engine_functions() -> EngineFunctions:
+    """The functions of the DuckDB in this process; about 20 ms, once."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        rows = connection.execute(
+            "select function_name, function_type, stability from duckdb_functions() where not function_name ~ '^[^a-z]'"
+        ).fetchall()
+    names = frozenset(name for name, _, _ in rows)
+    return EngineFunctions(
+        names=names,
+        aggregates=frozenset(name for name, kind, _ in rows if kind == "aggregate") | AGGREGATE_MACROS,
+        volatile=frozenset(n for n, _, stability in rows if stability not in (None, "CONSISTENT")) | MORE_VOLATILE,
+        approximate=frozenset(name for name in names if "approx" in name) | APPROXIMATE,
+    )
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name under which DuckDB knows a call: sqlglot's class names differ (`RAND`, `APPROX_DISTINCT`). What is no call,
+    such as AND, has none."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    if isinstance(node, (exp.Connector, exp.Case, exp.If)) or not isinstance(node, exp.Func):
+        return ""
+    kind = type(node)
+    if kind not in DuckDB.Generator.TRANSFORMS and not hasattr(DuckDB.Generator, f"{kind.key}_sql"):
+        return kind.sql_name().lower()  # written as it is called; writing out all that it is called with takes ten times as long
+    match = _CALL.match(node.sql("duckdb"))
+    return match.group(1).lower() if match else ""
+
+
+def words_of(sql: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(sql.lower()))
+
+
+@cache
+def written_name(expression: str, names: tuple[str, ...]) -> str | None:
+    """How DuckDB names an output column without an alias; None if it must be asked on the data (a subquery).
+
+    A macro's definition is the same text, and a macro is not bound to any table: `names` become its parameters.
+    """
+    import duckdb
+
+    listed = ", ".join(f'"{name}"' for name in names)
+    with duckdb.connect(":memory:") as connection:
+        try:
+            connection.execute(f"create macro named({listed}) as {expression}")
+        except duckdb.Error:
+            return None
+        found = "select macro_definition from duckdb_functions() where function_name = 'named'"
+        [(definition,)] = connection.execute(found).fetchall()
+    return str(definition)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    if isinstance(node, exp.AggFunc):
+        return True
+    return isinstance(node, exp.Func) and function_name(node) in engine_functions().aggregates
+
+
+def check_words(tokens: Sequence[Token]) -> None:
+    """Refuse volatile and approximate functions as the analyst wrote them, before any parser renames them."""
+    known = engine_functions()
+    for before, token, following in zip([None, *tokens[:-1]], tokens, [*tokens[1:], None], strict=True):
+        word = token.text.lower()
+        if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+            continue
+        called = following is not None and following.token_type == TokenType.L_PAREN
+        is_field = before is not None and before.token_type == TokenType.DOT
+        if (called and word in known.volatile) or (word in NILADIC_VOLATILE and not is_field):
+            refuse("E_VOLATILE", token, "a volatile function")
+        if called and word in known.approximate:
+            refuse("E_APPROX", token, "an approximate function")
+
+
+def check_function(node: exp.Func) -> None:
+    """Refuse a function that DuckDB does not provide, or an aggregate without a rule."""
+    known, name = engine_functions(), function_name(node)
+    if name in known.volatile or (not name and isinstance(node, exp.Func) and _niladic(node)):
+        refuse("E_VOLATILE", node, "a volatile function")
+    if name in known.approximate:
+        refuse("E_APPROX", node, "an approximate function")
+    if name in UNRULED_AGGREGATES:
+        refuse("E_AGGREGATE", node, "an aggregate without a rule")
+    count = node.args.get("count") if name in COUNTED else None
+    if count is not None and count.find(exp.Column):
+        refuse("E_UNORDERED_AGG", node, "how many values are taken is read from one of the rows, the first")
+    if isinstance(node, exp.Anonymous) and name not in known.names:
+        refuse("E_FUNCTION", node, f"DuckDB provides no function {name}")
+    if name in ORDER_DEPENDENT and is_aggregate(node) and not _is_ordered(node):
+        refuse("E_UNORDERED_AGG", node, "the answer depends on row order")
+    if not isinstance(node, (*_SYNTAX, exp.Anonymous)) and name and name not in known.names:
+        refuse("E_FUNCTION", node, f"no rule for {name}")
+
+
+def _niladic(node: exp.Func) -> bool:
+    return next(node.iter_expressions(), None) is None and node.sql("duckdb").lower() in NILADIC_VOLATILE
+
+
+def _is_ordered(node: exp.Func) -> bool:
+    """ORDER BY inside the aggregate, WITHIN GROUP around it, a window that orders its frame, or list_sort() of the list."""
+    if node.find(exp.Order) is not None:
+        return True
+    above = node.parent
+    while isinstance(above, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        above = above.parent
+    if isinstance(above, exp.ArraySort) or (isinstance(above, exp.Window) and isinstance(above.parent, exp.ArraySort)):
+        return True
+    if isinstance(above, exp.Window):
+        return above.args.get("order") is not None or above.args.get("alias") is not None
+    return isinstance(above, exp.WithinGroup)

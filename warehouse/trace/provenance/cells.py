@@ -138,7 +138,7 @@ def branch_rule(
     if default is not None and not isinstance(default, exp.Null):
         conditions = [condition for condition, _ in branches]
         otherwise = evidence_of(default, block, grouped) or decision_rule(conditions, block, grouped)
-    if block.is_ungrouped and len(taken) <= _FEW_BRANCHES:
+    if block.is_by_row and len(taken) <= _FEW_BRANCHES:
         return merge(_where_taken(taken, otherwise, place) for place in range(len(taken) + 1))
     numbers = merge([*(evidence for _, evidence in taken), otherwise])
     return {n: [_branched(taken, otherwise, n)] for n in numbers}

@@ -261,6 +261,7 @@ class Block(Relation):
     is_aggregated: bool
     has_grouping_sets: bool
     is_ungrouped: bool  # written with one row for each row of a group
+    is_by_row: bool  # each of its rows comes from one row of FROM: it is ungrouped, or was not grouped
     is_annotating: bool  # demands are recorded only while the block itself is written out
 
     @cached_property

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 Kind = Literal["text", "code", "number", "state", "moment", "bytes", "spark", "effect"]
-# Of state words: what colour they have beside the word.
-Tone = Literal["good", "warn", "bad", "plain"]
 
 
 @dataclass(frozen=True)

@@ -119,15 +119,10 @@ class Element(NamedTuple):
     value: Any
 
 
-def json_entries(
-    data: bytes, report: Report, *, depth: int = 1, scalars_only: bool = False, start: tuple[int, int] = (0, 1)
-) -> Iterator[Entry]:
-    """One entry a key of the object `data` is, in the order of the document; a key that stands twice gives two entries.
-
-    An object within it is a value, or, down to `depth` levels, walked too: its keys are named by their path, `a/b`. Arrays are
-    values. `start` is the byte offset and line number of `data` in its file, when it is a part of one, such as a line.
-    """
-    for element in json_pairs(data, report, depth=depth, start=start):
+def json_entries(data: bytes, report: Report, *, scalars_only: bool = False) -> Iterator[Entry]:
+    """One entry for each key of the object `data` is, in the order of the document; a key that occurs twice gives two entries. Objects
+    and arrays within it are values."""
+    for element in json_pairs(data, report):
         if scalars_only and isinstance(element.value, (dict, list)):
             continue
         assert element.key is not None
@@ -139,7 +134,11 @@ def json_entries(
 
 
 def json_pairs(data: bytes, report: Report, *, depth: int = 1, start: tuple[int, int] = (0, 1)) -> Iterator[Element]:
-    """The pairs of the object `data` is, each with its decoded value and the place of `"key": value`; as `json_entries`."""
+    """The pairs of the object `data` is, each with its decoded value and the place of `"key": value`.
+
+    An object within it is a value, or, down to `depth` levels, walked too: its keys are named by their path, `a/b`. Arrays are
+    values. `start` is the byte offset and line number of `data` in its file, if it is a part of one, such as a line.
+    """
     walk = _Walk(data, report, start)
     seen: set[str] = set()
     for element in walk.elements(walk.object("", depth)):

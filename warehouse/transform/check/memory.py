@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
 
 _FILE = ".checked.json"
-_KINDS = ("models", "calls", "plans", "tests")
+_KINDS = ("models", "calls", "plans", "tests", "passed")
 
 
 class CheckMemory:

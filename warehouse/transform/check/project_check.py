@@ -148,7 +148,7 @@ def _inspect(
     plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
     checked = CheckedProject(everything, graph, columns, file_columns, plans)
     tests, found = session.bind_tests(data_tests(everything, sql_tests), checked)
-    return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults(models.values(), columns)]
+    return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults((everything[name] for name in models), columns)]
 
 
 def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:

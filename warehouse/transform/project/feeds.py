@@ -54,7 +54,7 @@ def with_feeds(
 def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
     # The tests are of the collector's rows: it may group or choose among what feeders state.
     contract = {
-        column.name: replace(column, tests=()) for column in collector.columns.values() if column.in_feed
+        column.name: replace(column, tests=()) for column in collector.columns.values() if column.in_feed and column.type
     }
     names = sorted(feeder.qualified for feeder in feeders)
     return Model(

@@ -222,12 +222,12 @@ def _role(header: Header) -> str | None:
 def _column(header: Header, name: str) -> Column:
     path = ("columns", name)
     body = header.value(*path)
-    if not isinstance(body, dict) or not isinstance(body.get("type"), str):
+    if not isinstance(body, dict):
         raise header.fault(f"column {name} states no type", *path, hint=f"write it like this: {name}: {{type: varchar}}")
     header.mapping(*path, known=_COLUMN_KEYS)
     return Column(
         name=name,
-        type=body["type"],
+        type=header.text(*path, "type") or "",
         description=header.text(*path, "description") or "",
         unit=header.text(*path, "unit"),
         tests=column_tests(header, *path),

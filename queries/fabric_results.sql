@@ -13,10 +13,7 @@ columns:
   cluster: {type: varchar, description: "The cluster; NULL where no folder names it"}
   test: {type: varchar, description: "The collective's program; NULL where the evidence does not say, or contradicts itself"}
   nodes: {type: varchar, description: "The nodes that took part"}
-  node_count: {type: bigint, description: "How many nodes took part"}
-  rank_count: {type: bigint, description: "How many ranks took part"}
   gpu_model: {type: varchar, description: "The GPUs' model"}
-  nccl_version: {type: varchar, description: "NCCL or RCCL"}
   workload_spec_digest: {type: varchar, description: "The workload: sizes, steps, iterations, types"}
   status: {type: varchar, description: "measured, reduced (not up to the size asked for), failed, or unknown (the unit of the bus bandwidth is not known)"}
   status_reason: {type: varchar, description: "The log's own words for the status"}

@@ -18,9 +18,6 @@ claim:
     copy_of is null: the same measurement was filed twice, and is counted once
     not is_beaten: another point of the scope is at least as good on both axes, and better on one
 columns:
-  curve_key: {type: varchar, description: "Digest of all that the points of a curve share (serving_curve)"}
-  load_kind: {type: varchar, description: "concurrency or request_rate; NULL: the load is not stated"}
-  load: {type: double, description: "The load in the unit of its kind; NULL: not stated"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}

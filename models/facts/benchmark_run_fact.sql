@@ -55,7 +55,7 @@ columns:
   bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
   has_conflict: {type: boolean, description: "Whether bundles have different bytes for this run, and it is not settled which of them is its evidence", feed: false, tests: [not_null]}
   settled_reason: {type: varchar, description: "Why this bundle is the evidence, in the words of the person who settled it; NULL: nothing was settled", feed: false}
-  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nothing was settled", feed: false}
+  settled_since: {feed: false}
   state: {type: varchar, description: "Whether the run counts: admitted, retracted, or superseded by another run", feed: false, tests: [not_null, {accepted_values: [admitted, retracted, superseded]}]}
   state_reason: {type: varchar, description: "Why it is not admitted, in the words of the person who decided; NULL: it is", feed: false}
   state_since: {type: timestamptz, unit: UTC, description: "When that was decided; NULL: it is admitted", feed: false}

@@ -5,7 +5,7 @@ description: >
   of its peers.
 grain: [run_id, test_index]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   test_index: {type: bigint, description: "Place of the test in its run", tests: [not_null]}
   cluster: {type: varchar, description: "The cluster; NULL where no folder names it"}
   test: {type: varchar, description: "The test"}

@@ -6,7 +6,6 @@ description: >
 materialized: view
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
-  run_id: {type: varchar, description: "The run"}
   artifact_manifest_digest: {type: varchar, description: "The bundle of the samples"}
   series_number: {type: bigint, description: "The series in its bundle"}
   raw_path: {type: varchar, description: "The file that first states the series"}

@@ -3,7 +3,6 @@ description: "One row per run of PiConv2D, with its parameters and results."
 materialized: view
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
   component: {type: varchar, description: "The component under test"}
   script_sha256: {type: varchar, description: "The script that measured"}
   batch: {type: bigint, description: "The parameter batch"}

@@ -15,15 +15,7 @@ columns:
   severity: {type: varchar, description: "error, warning or info"}
   event_at: {type: timestamptz, unit: UTC, description: "When it first happened"}
   last_seen_at: {type: timestamptz, unit: UTC, description: "When it last happened"}
-  count: {type: bigint, description: "Occurrences; NULL: not stated"}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
   object_kind: {type: varchar, description: "What the event is about"}
-  object_name: {type: varchar, description: "Which one"}
-  message: {type: varchar, description: "In the source's words"}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle"}
-  raw_path: {type: varchar, description: "Its file"}
-  raw_offset: {type: bigint, unit: bytes, description: "Where in it"}
 */
 with spell as (
     select

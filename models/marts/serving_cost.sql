@@ -9,14 +9,11 @@ grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {type: varchar, description: "The run, the unit of replication", tests: [not_null]}
   workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   family: {type: varchar, description: "The evidence family", tests: [not_null]}
   accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
   prefill_accelerator_count: {type: bigint, description: "Accelerators that prefill, where prefill and decode are split"}
   decode_accelerator_count: {type: bigint, description: "Accelerators that decode, where prefill and decode are split"}
-  implied_accelerator_count: {type: double, description: "Accelerators by the evidence's own figures: throughput of the system / throughput per accelerator; NULL: it does not state both"}
   accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / implied_accelerator_count: 1 if they agree"}
   input_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input tokens per second"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second; NULL if they were not counted"}
@@ -25,12 +22,7 @@ columns:
   output_token_throughput_per_decode_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators that decode"}
   price_usd_per_hour: {type: double, unit: USD/h, description: "Price of all accelerators of the run for an hour"}
   prefill_price_usd_per_hour: {type: double, unit: USD/h, description: "Price of the accelerators that prefill"}
-  decode_price_usd_per_hour: {type: double, unit: USD/h, description: "Price of the accelerators that decode"}
-  price_effective_date: {type: date, description: "First day on which all prices of the run apply"}
-  price_provider: {type: varchar, description: "Who offers them"}
-  price_source: {type: varchar, description: "Who states them"}
   price_row: {type: varchar, description: "Their rows in price lists, as path:line"}
-  price_list: {type: varchar, description: "Digest of the price list's manifest"}
   cost_per_million_input_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million input tokens"}
   cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
   cost_per_million_total_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million tokens of input and output"}

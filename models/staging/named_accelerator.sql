@@ -7,7 +7,7 @@ description: >
   NULL, and accelerator_reason says why. Nothing is guessed: H100 alone is a family, without form factor and memory.
 grain: [artifact_manifest_digest, stated_by]
 columns:
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   stated_by: {type: varchar, description: "The run; the run and its role, prefill or decode; or the price list's line as path:line", tests: [not_null]}
   accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL where no rule knows it"}
   accelerator_family: {type: varchar, description: "Its model without form factor and memory: H100"}

@@ -7,7 +7,7 @@ materialized: incremental
 key: [run_id]
 grain: [run_id, point]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points", tests: [not_null]}
   send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99; NULL: intended times are not stated"}
   coordinated_omission: {type: double, description: "By which share the p99 of TTFT or of the end-to-end latency is higher if it is counted from when requests were meant to be sent, the greater one; NULL: intended times are not stated"}

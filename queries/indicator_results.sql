@@ -23,7 +23,6 @@ columns:
   interval_coverage: {type: double, description: "The actual coverage of the interval's ranks"}
   minimum: {type: double, description: "Smallest value of a run"}
   maximum: {type: double, description: "Largest value of a run"}
-  cpu_model: {type: varchar, description: "Host processor"}
   first_run_at: {type: timestamptz, unit: UTC, description: "Start of the first run"}
   last_run_at: {type: timestamptz, unit: UTC, description: "Start of the last run"}
 */

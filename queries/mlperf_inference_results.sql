@@ -18,10 +18,8 @@ claim:
     not result.has_conflict: nobody has settled which of several bundles is the run's evidence
 columns:
   round: {type: varchar, description: "Round; NULL where the path does not tell"}
-  division: {type: varchar, description: "closed, open or network"}
   benchmark: {type: varchar, description: "Benchmark folder (UsedModel)"}
   accelerator: {type: varchar, description: "Accelerator model; NULL: a system without one"}
-  precision: {type: varchar, description: "Weight data types"}
   performance_result: {type: double, description: "Performance, in performance_unit"}
   performance_unit: {type: varchar, description: "The unit the value truly has"}
   official_label: {type: varchar, description: "The unit the official table prints"}

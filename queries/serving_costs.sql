@@ -10,19 +10,15 @@ claim:
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:
-  run_id: {type: varchar, description: "The run"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together; NULL: not known, or contradicted"}
   accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / accelerators by throughput over stated throughput per accelerator: 1 if they agree"}
-  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
   cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: all three are known"}
   accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of all accelerators / input tokens, by the accelerators' own counters"}
   accelerator_energy_reason: {type: varchar, description: "Why an energy of the accelerators is NULL"}
   system_energy_per_input_token_j: {type: double, unit: J, description: "Power of the whole system, by a power meter / input tokens per second"}
   system_energy_per_output_token_j: {type: double, unit: J, description: "Power of the whole system / output tokens per second"}
   system_energy_per_total_token_j: {type: double, unit: J, description: "Power of the whole system / input and output tokens per second"}
-  system_energy_reason: {type: varchar, description: "Why an energy of the system is NULL"}
   provisioned_energy_per_input_token_j: {type: double, unit: J, description: "Provisioned power, not measured / input tokens per second"}
-  provisioned_energy_reason: {type: varchar, description: "Why an energy by provisioned power is NULL"}
 */
 select
     cost.run_id,

@@ -11,36 +11,14 @@ claim:
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:
-  workload_point: {type: varchar, description: "The point of the workload that was driven"}
-  family: {type: varchar, description: "The evidence family"}
   same_figures_as: {type: varchar, description: "Another admitted run that states the same figures: probably the same measurement, filed twice"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
-  framework_version: {type: varchar, description: "Its version"}
-  accelerator: {type: varchar, description: "Accelerator model as written"}
   accelerator_name: {type: varchar, description: "The accelerator under one name for all spellings; NULL where no rule knows it, or it is a part of one"}
-  accelerator_vendor: {type: varchar, description: "Who makes it"}
-  accelerator_family: {type: varchar, description: "Its model without form factor and memory"}
-  accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator; NULL where it is not known"}
-  accelerator_count: {type: bigint, description: "Accelerators"}
-  deployment_model: {type: varchar, description: "Parallelism and placement"}
   tensor_parallel_size: {type: bigint, description: "Tensor-parallel size; this and what follows is NULL where it is not stated"}
-  data_parallel_size: {type: bigint, description: "Data-parallel size"}
-  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
-  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was configured to cache prefixes, or reports that it does"}
-  server_flags: {type: varchar, description: "The server's arguments as --name=value"}
-  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
-  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
   configuration_stated_in: {type: varchar, description: "Where sizes, precision and lengths are stated: record, console, name, manifest, report, configuration"}
-  completed_count: {type: bigint, description: "Requests completed"}
-  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
-  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
-  audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second (RTFx)"}
   output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators, of prefill and decode together"}
   total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
-  jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency"}
-  cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request"}
-  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token"}
 */
 select
     outcome.run_id,

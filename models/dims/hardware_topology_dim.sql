@@ -5,7 +5,7 @@ description: >
   staging.accelerator_rule.
 grain: [hardware_topology_key]
 columns:
-  hardware_topology_key: {type: varchar, description: "Digest of what is stated", tests: [not_null, unique]}
+  hardware_topology_key: {tests: [not_null, unique]}
 */
 select
     hardware_topology_key,

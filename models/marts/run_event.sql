@@ -10,12 +10,9 @@ columns:
   phase: {type: varchar, description: "running, waiting (from submission of its job to the start), or before (the hour before the start)"}
   s_after_start: {type: double, unit: s, description: "From the start of the run to the event; below 0 it happened earlier"}
   source: {type: varchar, description: "Who reports the event"}
-  event_class: {type: varchar, description: "What kind of event it is"}
-  code: {type: varchar, description: "The source's reason"}
   severity: {type: varchar, description: "error, warning or info"}
   event_at: {type: timestamptz, unit: UTC, description: "When it first happened"}
   last_seen_at: {type: timestamptz, unit: UTC, description: "When it last happened"}
-  object_kind: {type: varchar, description: "What the event is about"}
 */
 with spell as (
     select

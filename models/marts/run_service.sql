@@ -4,11 +4,9 @@ description: >
   which only the client is known is not here, because nothing says which service answered it.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
-  service: {type: varchar, description: "The service, by its uid", tests: [not_null]}
+  run_id: {tests: [not_null, unique]}
+  service: {tests: [not_null]}
   kind: {tests: [not_null]}
-  serving_path: {type: varchar, description: "How it is served: kserve-knative, kserve-standard, kserve-modelmesh, kserve-llm"}
-  is_ready: {type: boolean, description: "Whether it was ready when it was last seen"}
 */
 with pod as (
     select distinct

@@ -6,11 +6,6 @@ description: >
 materialized: view
 grain: [run_id, curve_key, load_kind, load]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  curve_key: {type: varchar, description: "Digest of all that the points of a curve share (serving_curve)"}
-  load_kind: {type: varchar, description: "concurrency or request_rate; NULL: the load is not stated"}
-  load: {type: double, description: "The load in the unit of its kind; NULL: not stated"}
-  copy_of: {type: varchar, description: "Another run that is the same measurement; NULL: none"}
   request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
   output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators"}
@@ -45,10 +40,7 @@ columns:
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache; of several rows, the greatest"}
   is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same stack succeeded; NULL: none is known"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
-  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
-  configuration: {type: varchar, description: "Digest of the frozen workload document"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
-  grade: {type: varchar, description: "The grade that was declared; NULL: none"}
 */
 select
     curve.run_id,

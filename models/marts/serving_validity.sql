@@ -6,7 +6,6 @@ description: >
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload that was driven"}
   is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate, however many are in flight", tests: [not_null]}
   is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated", tests: [not_null]}
   is_load_stated: {type: boolean, description: "Whether the evidence states the load: a rate, which may be unlimited, or a number of requests in flight", tests: [not_null]}

@@ -4,8 +4,6 @@ description: >
 materialized: view
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  cluster: {type: varchar, description: "Who or what runs the machines"}
   gpu_model: {type: varchar, description: "The accelerator by the rules of staging.accelerator_rule; else as written"}
   scheduler_path: {type: varchar, description: "How the run was scheduled"}
 */

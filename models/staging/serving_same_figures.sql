@@ -8,7 +8,7 @@ description: >
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
+  workload_point: {tests: [not_null]}
   same_figures_as: {type: varchar, description: "The other run", tests: [not_null]}
 */
 with figure as (

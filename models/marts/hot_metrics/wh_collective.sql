@@ -6,7 +6,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id]
 columns:
-  gpu_model: {type: varchar, description: "The accelerator"}
   all_reduce_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the all-reduce tests; the lowest of the run"}
   all_gather_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the all-gather tests; the lowest of the run"}
   reduce_scatter_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the reduce-scatter tests; the lowest of the run"}

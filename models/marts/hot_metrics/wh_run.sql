@@ -5,7 +5,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id]
 columns:
-  gpu_model: {type: varchar, description: "The accelerator"}
   failed: {type: boolean, description: "1: the run failed, was interrupted or is invalid; 0: it succeeded"}
   in_conflict: {type: boolean, description: "1: bundles have different bytes for this run, and wh settle has not chosen one"}
 */

@@ -6,7 +6,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id, concurrency_bucket]
 columns:
-  gpu_model: {type: varchar, description: "The accelerator"}
   concurrency_bucket: {type: varchar, description: "The smallest power of two that is not below the requests in flight; NULL when the load is not closed-loop"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50; the longest of the load points in the bucket"}
   ttft_p95_ms: {type: double, unit: ms, description: "Time to first token, p95; the longest of the load points in the bucket"}

@@ -6,7 +6,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id]
 columns:
-  gpu_model: {type: varchar, description: "The accelerator"}
   step_time_p50_s: {type: double, unit: s, description: "Time of a training step, p50; the longest of the scale points of the run"}
   step_time_p95_s: {type: double, unit: s, description: "Time of a training step, p95; the longest of the scale points of the run"}
   step_time_p99_s: {type: double, unit: s, description: "Time of a training step, p99; the longest of the scale points of the run"}

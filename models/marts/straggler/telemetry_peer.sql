@@ -7,17 +7,11 @@ grain: [run_id, artifact_manifest_digest, series_number]
 columns:
   run_id: {tests: [not_null]}
   artifact_manifest_digest: {tests: [not_null]}
-  series_number: {type: bigint, description: "The series in telemetry_series"}
   scope: {tests: [not_null]}
   subject: {type: varchar, description: "Which one: its node, and its own name", tests: [not_null]}
   metric: {tests: [not_null]}
-  unit: {type: varchar, description: "Unit"}
   value: {type: double, description: "Mean, median, increase or least value"}
-  value_min: {type: double, description: "Least value; NULL for a counter"}
-  value_max: {type: double, description: "Greatest value; NULL for a counter"}
   observed_s: {type: double, unit: s, description: "Time that the value is of: of a counter between samples of the run, else the run's"}
-  is_supported: {type: boolean, description: "Whether it can answer a question about the run (mart.run_telemetry)"}
-  note: {type: varchar, description: "Why it cannot, or what is assumed; NULL: nothing"}
   peer_count: {type: bigint, description: "How many have a value, this one included", tests: [not_null]}
   peer_median: {type: double, description: "Median of their values"}
 */

@@ -20,11 +20,8 @@ columns:
   accelerators_per_node: {type: bigint, description: "Accelerators per node"}
   node_count: {type: bigint, description: "Nodes"}
   precision: {type: varchar, description: "Weight data types as written"}
-  has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput"}
   has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
-  early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99"}
   uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on; without a round, whether the logs mention early stopping"}
-  scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second"}
   refusal: {type: varchar, description: "The code of the issue for which the submission checker takes no result from the logs; NULL: it takes one"}
   has_ranging_run: {type: boolean, description: "Whether there is a ranging run, which means that power was measured", tests: [not_null]}
 */

@@ -9,7 +9,7 @@ columns:
   artifact_manifest_digest: {tests: [not_null]}
   raw_path: {type: varchar, description: "The capture", tests: [not_null]}
   manifest_path: {type: varchar, description: "The manifest", tests: [not_null]}
-  component_kind: {type: varchar, description: "interface, pci", tests: [not_null]}
+  component_kind: {tests: [not_null]}
   component: {tests: [not_null]}
   flags: {type: varchar, description: "Flags that it should have, with commas"}
   mtu: {type: double, unit: bytes, description: "MTU that it should have"}

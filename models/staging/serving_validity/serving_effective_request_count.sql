@@ -9,7 +9,7 @@ key: [run_id]
 grain: [run_id, point]
 columns:
   run_id: {tests: [not_null]}
-  point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points", tests: [not_null]}
+  point: {tests: [not_null]}
   effective_request_count: {type: double, description: "The smaller count of time to first token and end-to-end latency; NULL: neither varies"}
 */
 with counted as (

@@ -4,12 +4,7 @@ description: >
   that has too many requests replaces this model (docs/models.md, Requests that leave).
 materialized: view
 columns:
-  workload_point: {type: varchar, description: "The point of the workload"}
-  concurrency_point: {type: bigint, description: "Requests in flight"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate"}
-  status: {type: varchar, description: "How the request ended"}
-  scheduled_s: {type: double, unit: s, description: "When it was meant to be sent"}
-  started_s: {type: double, unit: s, description: "When it was sent"}
+  run_id: {type: varchar, description: "The run"}
 */
 select
     run_id,

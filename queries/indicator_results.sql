@@ -13,7 +13,7 @@ claim:
   numbers:
     median: {statistic: median, of: observation.value}
   exclusions:
-    not has_conflict: nobody has settled which of several bundles is the run's evidence
+    not has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
   result_key: {type: varchar, description: "The result; its unit is its suffix"}
   run_count: {type: bigint, description: "Runs with a value"}

@@ -15,7 +15,7 @@ claim:
     performance_result: {statistic: value, of: observation.performance}
     power_result: {statistic: value, of: observation.power}
   exclusions:
-    not result.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not result.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
   round: {type: varchar, description: "Round; NULL where the path does not tell"}
   benchmark: {type: varchar, description: "Benchmark folder (UsedModel)"}

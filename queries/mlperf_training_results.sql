@@ -27,7 +27,7 @@ claim:
       dropped: (result.run_count - result.used_count) // 2
       when: result.scaling_mode is distinct from 'weak'
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
   round: {type: varchar, description: "Round; NULL where the path does not tell"}
   division: {type: varchar, description: "closed or open"}

@@ -14,7 +14,7 @@ claim:
     output_token_throughput_per_accelerator_per_s: {statistic: mean, of: observation.output_token_throughput_per_accelerator_per_s}
     interactivity_p50_tokens_per_s: {statistic: mean, of: observation.interactivity_p50_tokens_per_s, percentile: 0.5}
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
     copy_of is null: the same measurement was filed twice, and is counted once
     not is_beaten: another point of the scope is at least as good on both axes, and better on one
 columns:

@@ -18,7 +18,7 @@ claim:
       when: result.share is not null
     goodput_per_s: {statistic: mean, of: observation.goodput_per_s, when: result.goodput_per_s is not null}
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
     copy_of is null: the same measurement was filed twice, and is counted once
 columns:
   model: {type: varchar, description: "The served model"}

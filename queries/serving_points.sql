@@ -25,7 +25,7 @@ claim:
     accelerator_energy_per_output_token_j: {statistic: mean, of: observation.accelerator_energy_per_output_token_j}
     cost_per_million_output_tokens_usd: {statistic: mean, of: observation.cost_per_million_output_tokens_usd}
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
     copy_of is null: the same measurement was filed twice, and is counted once
 columns:
   model: {type: varchar, description: "The served model"}

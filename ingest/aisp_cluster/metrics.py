@@ -31,7 +31,7 @@ _WHERE = re.compile(
 
 
 def kind_of(key: str, value: object, number: float | None) -> str:
-    """Parameters are what is stated at the top and measured by nobody; numbers by a name that measures are results, and so are missing ones."""
+    """Parameters are what is stated at the top and was not measured; numbers under the name of a measurement are results, and so are missing ones."""
     parts = key.split("/")
     if parts[0] in _CONDITIONS or any(part in _CONDITIONS for part in parts[:-1]) or (len(parts) > 2 and parts[-1] in AXES):
         return OTHER

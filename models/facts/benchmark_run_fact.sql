@@ -21,7 +21,7 @@ columns:
   supports_run_id: {type: varchar, description: "The performance run that this run supports; NULL for a performance run"}
   intent: {type: varchar, description: "publication, exploratory or validation; NULL where the evidence does not say"}
   cadence: {type: varchar, description: "canary, nightly, pre_release or a round's name; NULL where the evidence does not say"}
-  benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL where nobody declared it"}
+  benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL: none was declared"}
   grade_reason: {feed: false}
   status: {type: varchar, description: "How the run ended", tests: [not_null, {accepted_values: [succeeded, invalid, failed, interrupted, unknown]}]}
   status_reason: {type: varchar, description: "The evidence's own words for the status"}

@@ -2,7 +2,7 @@
 description: >
   One row per run and series of telemetry that belongs to it, with the reason. The strongest of these joins counts: the
   evidence states the run; the GPU, the pod or the job is the run's; the node is the run's, by its own evidence or by its
-  scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be told apart and is
+  scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be assigned to one of them and is
   ambiguous for each of them. So is a node's series while a scheduler had several jobs on the node; for a series of a GPU, several jobs with
   GPUs.
 grain: [run_id, artifact_manifest_digest, series_number]

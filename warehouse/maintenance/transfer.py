@@ -2,7 +2,7 @@
 
 Promises: what arrives was hashed on the way and is what its digest says; nothing that is there is overwritten; what was cut short
 is gone on with by the next one; the same again is a no-op. A bundle is there before the ledger says so, as in an ingest, and
-a publication's record comes last, after all that it rests on. What cannot be brought keeps nothing else from it.
+a publication's record comes last, after all that it depends on. What cannot be copied does not stop the rest.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Carrier:
         except WarehouseError as error:
             if error.code in _OF_THE_STORE:
                 raise replace(error, also=(*error.also, *self.failed.values())) from error
-            if error not in self.failed.values():  # of a run's decisions one may stand for all
+            if error not in self.failed.values():  # one decision of a run may represent all
                 self.failed[digest] = error
         else:
             if moved:
@@ -237,7 +237,7 @@ class _Carrier:
         return bool(keys)
 
     def _copy_signatures(self, subject: Subject) -> None:
-        """Copy the signatures of a subject that fit it; whose key nobody trusts here may be trusted there."""
+        """Copy the signatures of a subject that fit it; a key that is not trusted here may be trusted there."""
         for key in signature_keys(self._source.objects, subject.digest):
             found = check_signature(self._source.objects, key, subject, {})
             data = self._read(key)

@@ -199,7 +199,7 @@ def _wait_unreaped(pid: int) -> None:
 
 
 def _signal_group(group: int, number: int) -> bool:
-    """Signal a process group. False when nobody is in it."""
+    """Signal a process group. False when the group is empty."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""Takes secrets out of a command line before it becomes evidence, which nobody can change afterwards. The command itself runs as it
+"""Takes secrets out of a command line before it becomes evidence, which cannot be changed afterwards. The command itself runs as it
 was given.
 
 `_RULES` is the whole list, in the order in which it is applied; docs/ingestors.md describes it, and a project adds patterns. A rule

@@ -1,4 +1,4 @@
-"""Many tests at once: which findings of a scan stand."""
+"""Many tests at once: which findings of a scan are significant."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
 
 
 def judged_rows(publication: PublishedRollup, carrying: bytes = b"") -> Iterator[JudgedRow]:
-    """The judged rows of a publication, or those in whose text `carrying` stands; none of one that was not judged. Raises WH307."""
+    """The judged rows of a publication, or those whose text contains `carrying`; none if it was not judged. Raises WH307."""
     if JUDGEMENT in publication.content:
         for line in publication.lines(JUDGEMENT):
             if carrying in line:

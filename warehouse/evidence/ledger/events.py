@@ -130,7 +130,7 @@ class Ledger:
 
     def events(self) -> Iterator[Event]:
         """All events that can be read, oldest first; one that cannot (WH107) or is not what its name says (WH105) goes to
-        `damaged` and stops nobody. Raises WH114."""
+        `damaged` and stops no reader. Raises WH114."""
         return (event for _, event in self.keyed_events())
 
     def keyed_events(self) -> Iterator[tuple[str, Event]]:
@@ -285,7 +285,7 @@ def parse_event(key: str, data: bytes) -> Event:
         key, bytes_digest(data), len(data), tuple(map(str, document["follows"])) if "follows" in document else None,
     )
     if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
-        raise ValueError("its kind, subject or detail is none")
+        raise ValueError("its kind, subject or detail is not valid")
     if datetime.fromisoformat(event.at).tzinfo is None:
         raise ValueError(f"{event.at!r} states no zone")
     return event

@@ -12,8 +12,8 @@ A crash leaves holds and marks. A hold counts for a day, and its owner commits n
 its bundle is neither brought nor rested on until the next remover has gone on with it or taken it off. Removers take turns, or a
 late deletion by one could hit what was brought again after another had finished: a turn ends when it is said to be done, or
 after an hour, and its owner removes only in the first half and takes the next turn for more. Turns are numbered and the highest
-never goes, so that who comes late with a lower one sees it. All this rests on one assumption: that nobody's clock is wrong by
-half an hour, and that nobody stands still for so long between looking at it and the end of one request.
+is never removed, so that a late process with a lower one sees it. All this depends on one assumption: no clock is wrong by
+half an hour, and no process pauses for so long between looking at it and the end of one request.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Holds:
                         self._delete(self._hold)
 
     def check(self, digest: str) -> None:
-        """Whether a bundle is held: asked before what rests on it is committed. Raises WH116."""
+        """Whether a bundle is held: asked before what depends on it is committed. Raises WH116."""
         if digest in self._marked:
             raise WarehouseError(
                 "WH116", "it is being removed", digest[:12],

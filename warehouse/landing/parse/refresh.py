@@ -31,7 +31,7 @@ def refresh(
 
     A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs, `marks`
+    them nothing is said of signatures, as in a replay. `decisions` are those in force on runs, `marks`
     those on findings. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()

@@ -159,7 +159,7 @@ def quantity(text: str | None) -> float | None:
 
 
 def amount(record: Record, key: str) -> float | None:
-    """The quantity at a key; reported where it is none."""
+    """The quantity at a key; any other value is reported."""
     value = record.values.get(key)
     if value is None or value == "":
         return None
@@ -171,7 +171,7 @@ def amount(record: Record, key: str) -> float | None:
 
 
 def integer(record: Record, key: str) -> int | None:
-    """A whole number; reported where it is none."""
+    """A whole number; any other value is reported."""
     value, found = record.values.get(key), record.count(key)
     if isinstance(value, str) and value.strip().casefold() == "nan":  # which says elsewhere that nothing is known
         record.flag("non-finite-number", f"{key}: {value[:80]}")
@@ -179,7 +179,7 @@ def integer(record: Record, key: str) -> int | None:
 
 
 def count(record: Record, key: str) -> int | None:
-    """A number of things; reported where it is none, or below 0."""
+    """A number of things; any other value, and one below 0, is reported."""
     found = integer(record, key)
     if found is not None and found < 0:
         record.flag("impossible-count", f"{key}: {found}")

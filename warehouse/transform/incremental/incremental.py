@@ -2,7 +2,7 @@
 insert. What comes out is what a full build gives, row by row, bit by bit; these rules see to it:
 
 - a model is local to its key (`locality`), so other keys cannot have changed;
-- its rows of one key stand in one order, that of `order_of`, whichever way they came;
+- its rows of one key are in one order, that of `order_of`, whichever way they were made;
 - its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
 - one that may tell how tables are laid out reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
 - a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).

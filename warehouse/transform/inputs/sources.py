@@ -72,7 +72,7 @@ def source_models(project: Project) -> dict[str, Model]:
 
 
 def at_its_source(project: Project, fault: WarehouseError) -> WarehouseError:
-    """A fault in the SQL of a source, which nobody wrote, at the source's line in the project's file; any other as it
+    """A fault in the generated SQL of a source, at the source's line in the project's file; any other as it
     is."""
     if not (fault.place or "").startswith(_PLACE):
         return fault

@@ -19,7 +19,7 @@ FEED_SCHEMA = "feed"
 def with_feeds(
     models: Mapping[str, Model], *, is_whole: bool = True
 ) -> tuple[dict[str, Model], list[WarehouseError]]:
-    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that nobody collects, or two do.
+    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that no model collects, or that two collect.
     Where `models` are not the whole project, who collects a feed may be among the others."""
     collectors: dict[str, Model] = {}
     faults: list[WarehouseError] = []

@@ -54,12 +54,12 @@ def load_queries(project: Project) -> dict[str, Model]:
 
 
 def read_models(project: Project) -> Sources:
-    """The project's models, and what is wrong with the files that are none (WH201, WH205)."""
+    """The project's models, and what is wrong with the files that cannot be read as such (WH201, WH205)."""
     return _read(project, "models", read_model, _schema_of)
 
 
 def read_queries(project: Project) -> Sources:
-    """The project's query specs, and what is wrong with the files that are none (WH201, WH205)."""
+    """The project's query specs, and what is wrong with the files that cannot be read as such (WH201, WH205)."""
     return _read(project, "queries", _read_query, lambda path, layer: "rollup")
 
 

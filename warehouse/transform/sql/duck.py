@@ -54,7 +54,7 @@ def connect(
     con.execute("set enable_progress_bar = false")  # it would go to stdout, which is data
     if files_root:
         con.execute(f"set file_search_path = {text_literal(str(files_root.resolve()))}")
-    # SQL names tables: a Python variable that happens to have the name is none.
+    # SQL names tables: a Python variable that happens to have the name is not one.
     con.execute("set python_enable_replacements = false")
     return con
 

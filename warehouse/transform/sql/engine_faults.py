@@ -39,7 +39,7 @@ def translated(error: Exception, code: str, text: str, place: str, prefix: str =
 def translated_within(
     error: Exception, code: str, statement: str, text: str, place: str, shift: int
 ) -> WarehouseError:
-    """An engine's error about `statement`, a part of which stands in the file `text`, `shift` characters further on, as a
+    """An engine's error about `statement`, a part of which is in the file `text`, `shift` characters further on, as a
     fault at `place:line:column` of that file."""
     return _told({"exception_message": str(error), **_document(error)}, code, statement, text, place, shift)
 

@@ -172,7 +172,7 @@ def _expected(
             _known(name, types, f"{key} has no column", value.place)
         if not row.cells:
             raise WarehouseError("WH240", "an expected row names no column", row.place)
-        # Whether a column that one row leaves out is NULL there or of no interest cannot be told.
+        # A column that one row leaves out may be NULL there or of no interest: which is not known.
         for name in sorted(rows[0].cells.keys() ^ row.cells.keys()):
             raise WarehouseError(
                 "WH240", f"not every expected row states {name}", row.place, f"where it is NULL, write {name}: null"

@@ -177,7 +177,7 @@ def _groups(tables: Iterable[Table]) -> dict[str, list[Table]]:
 
 
 def _sql(model: Model) -> str:
-    """A model's SQL without its header: the page says all that stands there."""
+    """A model's SQL without its header: the page shows all that the header states."""
     has_header = model != Model(model.name, model.schema, model.place, model.text)
     return (model.text.partition("*/")[2] if has_header else model.text).strip()
 

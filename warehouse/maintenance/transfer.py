@@ -78,9 +78,9 @@ def select(source: EvidenceStore, wanted: Sequence[str]) -> Selection:
 
 
 def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection) -> Iterator[Moved]:
-    """Bring what is selected into another store, one after another. What could not be brought is raised together when the rest
-    is there: WH128 where the other store has other bytes under a key, WH105 to WH107, WH113 and WH307 for what is not whole where it
-    comes from, WH103 and WH115 for what the other store does not take, WH116. Raises WH109, WH114, WH129 at once."""
+    """Copy what is selected into another store, one after another. What could not be copied is raised together when the rest
+    is copied: WH128 where the other store has other bytes under a key, WH105 to WH107, WH113 and WH307 for what is damaged in the
+    first store, WH103 and WH115 for what the other store does not take, WH116. Raises WH109, WH114, WH129 at once."""
     with target.incoming() as incoming:
         carrier = _Carrier(source, target, incoming)
         for digest in selection.bundles:
@@ -96,7 +96,7 @@ def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection)
 
 
 class _Carrier:
-    """Carries from `source` to `target`. Both ledgers are read once, when it is made. `failed`: what could not be brought, by
+    """Copies from `source` to `target`. Both ledgers are read once, when it is made. `failed`: what could not be copied, by
     digest."""
 
     def __init__(self, source: EvidenceStore, target: EvidenceStore, incoming: Incoming) -> None:
@@ -120,7 +120,7 @@ class _Carrier:
         self.failed: dict[str, WarehouseError] = {}
 
     def finish(self) -> None:
-        """Record in the other ledger which events were brought, those of a call that was cut short too. Raises WH109."""
+        """Record in the other ledger which events were copied, also those of a call that was cut short. Raises WH109."""
         known = {str(sha256) for event in self._ledger.events() if event.kind == BROUGHT for sha256 in event.detail.get("events", ())}
         if new := [sha256 for sha256 in self._brought if sha256 not in known]:
             self._ledger.brought(self._source.objects.url, new)

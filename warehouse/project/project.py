@@ -49,7 +49,7 @@ class Project:
     kept_builds: int
     uses_standard: bool
     build_memory: str | None = None  # that the engine may use in a build; None: four fifths of the machine's
-    # Of a store in S3; `store_root` then has only what is no evidence. Keys are never the project's.
+    # The URL of a store in S3; `store_root` then has only what is not evidence. Keys never lie in the project.
     store_url: str | None = None
     store_endpoint: str | None = None
     store_region: str | None = None

@@ -184,7 +184,7 @@ def _wait_for_end(pid: int) -> bool:
         killer.start()
         try:
             _wait_unreaped(pid)
-        except KeyboardInterrupt:  # asked twice: no more grace
+        except KeyboardInterrupt:  # interrupted twice: the grace period ends
             _signal_group(pid, signal.SIGKILL)
             _wait_unreaped(pid)
         finally:

@@ -54,7 +54,7 @@ class Window:
 @dataclass(frozen=True)
 class OpenedFile:
     """A raw file of a lineage: its state (`WHOLE`, `ALTERED`, `MISSING`), the windows of its first ranges, and how many
-    ranges more it has. Of a file that is not whole there are none."""
+    ranges more it has. A file that is not whole has none."""
 
     file: RawFile
     state: str

@@ -98,7 +98,7 @@ def _is_constant(graph: "ColumnGraph", column: "ColumnRef") -> bool:
 
 
 def column_tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
-    """One line an edge. The sources of a column are listed where the column occurs first; upwards nothing hangs on a
+    """One line an edge. The sources of a column are listed where the column occurs first; upwards nothing is listed under a
     condition, for what lies behind all conditions is listed at the end."""
     from warehouse.transform.lineage.derived import ROWS
 

@@ -30,7 +30,7 @@ STATES = {RETRACTION: "retracted", SUPERSESSION: "superseded", SETTLEMENT: "sett
 @dataclass(frozen=True)
 class Decision:
     """What was decided of a run: its state (a value of `STATES`), the reason as it was given, the run that replaces it if
-    any, and the ledger's event that says so. Of one that is settled also the `bundle` that is its evidence, and those that
+    any, and the ledger's event that says so. A settled run has also the `bundle` that is its evidence, and those that
     stated it too and are `set_aside`: of a bundle that arrives later nothing was decided."""
 
     run_id: str

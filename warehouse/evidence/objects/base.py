@@ -69,7 +69,7 @@ class Removal(Protocol):
 
     def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> Sequence[Item]:
         """Of what `find` says is to be removed, all that is not in use. `bundle_of` gives the digest of the bundle that goes with it, None
-        for what is of no use to anybody. Raises WH116."""
+        for what no bundle uses. Raises WH116."""
         ...
 
     def done(self, digest: str) -> None:

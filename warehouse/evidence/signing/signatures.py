@@ -240,7 +240,7 @@ def _signed(payload: bytes, predicate_type: str) -> str:
 
 
 def _read(objects: Objects, key: str) -> bytes:
-    """An envelope's first bytes: whatever was put there, no more of it is held."""
+    """An envelope's first bytes: a larger file is not read into memory."""
     data = b""
     for chunk in objects.chunks(key):
         data += chunk

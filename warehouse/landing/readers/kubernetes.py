@@ -78,7 +78,7 @@ def kinds_of(tree: Tree, path: str) -> set[str]:
 
 
 def objects(data: bytes, kinds: Collection[str], report: Report) -> Iterator[KubernetesObject]:
-    """The objects of some kinds, in the order of the file. Of each other kind that is there, a note says so."""
+    """The objects of some kinds, in the order of the file. Every other kind is reported in a note."""
     data, is_json = _payload(data)
     others: dict[str, Place] = {}
     if not is_json:

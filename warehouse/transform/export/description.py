@@ -176,7 +176,7 @@ class ProjectDescription:
 
 
 def nothing_known(name: str) -> ProjectDescription:
-    """A project of which no more than its name is known."""
+    """A project of which only the name is known."""
     return ProjectDescription(name, CheckedProject({}, Graph((), {}, {}, {}, {}), {}), {})
 
 

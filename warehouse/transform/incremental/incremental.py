@@ -47,7 +47,7 @@ _LARGEST_SHARE = 0.5
 @dataclass(frozen=True)
 class Leaf:
     """The changed rows of one leaf: SQL for the rows there are now, each with its file beside it where it has one, and the
-    files whose former rows are no more."""
+    files whose former rows are gone."""
 
     rows: str
     gone: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""How the rows of an incremental table lie, and how they are brought in order for who reads them.
+"""The order of the rows of an incremental table, and how readers get them in that order.
 
 What a full build would have made is what a reader must find, though it can tell more than rows apart: their order, sampled
 statistics that lead to another plan, and how vectors are cut, by which sums of floats differ in their last bits

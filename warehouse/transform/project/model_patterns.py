@@ -1,6 +1,6 @@
 """Which models a command is about: patterns as a person types them, resolved to names.
 
-A pure function of the models, who reads whom, and what changed. Walks are iterative: a chain of thousands of models is
+A pure function of the models, which reads which, and what changed. Walks are iterative: a chain of thousands of models is
 no special case.
 """
 

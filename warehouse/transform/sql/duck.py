@@ -29,7 +29,7 @@ PINNED_SETTINGS: Mapping[str, Any] = {
     "enable_caching_operators": False,
     "threads": 1,
 }
-# Of a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
+# For a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.

@@ -36,7 +36,7 @@ TextRow = tuple[str | None, ...]
 @dataclass(frozen=True)
 class UnitResult:
     """What one case found: the expected rows that are not there, the rows that nothing expected, or why the model could
-    not run. Of an ordered case each row begins with its number."""
+    not run. In an ordered case each row begins with its number."""
 
     name: str
     model: str
@@ -188,7 +188,7 @@ def _difference(
     missing, left = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
     for row in list(missing.elements()) if floats else ():
         # Each takes the first row that is near enough: where rows lie within the tolerance of each other, a pairing
-        # may be missed, none is invented.
+        # may be missed, but none is invented.
         near = next((other for other in left.elements() if _equal(row, other, floats, tolerance)), None)
         if near is not None:
             missing[row] -= 1

@@ -224,7 +224,7 @@ def _reduce_crossings(rows: list[list[_Place]], links: _Links) -> None:
             own = {place: index for index, place in enumerate(row)}
             wanted = {
                 place: _mean([position[other] for other in linked.get(place, ()) if other in position], index)
-                if links.left.get(place) or links.right.get(place) else float("inf")  # what hangs on nothing comes last
+                if links.left.get(place) or links.right.get(place) else float("inf")  # boxes without neighbours come last
                 for place, index in own.items()
             }
             row.sort(key=lambda place: (wanted[place], own[place]))

@@ -121,7 +121,7 @@ def search_index(tables: Sequence[Table]) -> str:
 
 
 def number_index(publications: Iterable[Publication]) -> str:
-    """A script with the published numbers, which search runs when it is asked for one."""
+    """A script with the published numbers, which the search loads when a visitor looks for one."""
     return _script("NUMBER_INDEX", [
         [number.number_id, f"{publication.query}.{number.column}", shown_value(number.value), number.unit or "", row_page(publication, place)]
         for publication in publications for place, row in enumerate(publication.rows) for number in row.numbers if number.is_measure

@@ -17,7 +17,7 @@ claim:
   exclusions:
     not result.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
-  round: {type: varchar, description: "Round; NULL where the path does not tell"}
+  round: {type: varchar, description: "Round; NULL if the path does not state it"}
   benchmark: {type: varchar, description: "Benchmark folder (UsedModel)"}
   accelerator: {type: varchar, description: "Accelerator model; NULL: a system without one"}
   performance_result: {type: double, description: "Performance, in performance_unit"}

@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run that names a job of a scheduler, or a pod or service that is known to one: how it waited, where it ran, and what happened
-  there meanwhile. The run's own waits come first. If several jobs answer to what the run names, none is taken, and job_count says how many.
+  there meanwhile. The run's own waits come first. If several jobs match what the run names, none is taken, and job_count says how many.
 grain: [run_id]
 columns:
   run_id: {tests: [not_null, unique]}

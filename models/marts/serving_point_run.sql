@@ -33,7 +33,7 @@ columns:
   contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict"}
   energy_error: {type: double, description: "By which share stated energy contradicts stated power; of several rows, the greatest"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; of several rows, the greatest"}
-  effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
+  effective_request_count: {type: double, description: "How many independent requests would determine the latencies as well; of several rows, the fewest"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
   cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke; of several rows, the greatest"}
   must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache; of several rows, in any"}

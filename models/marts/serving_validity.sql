@@ -19,7 +19,7 @@ columns:
   coordinated_omission: {type: double, description: "By which share the p99 of TTFT or end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
   send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1, beyond chance; NULL: closed loop, or fewer than 50 send times"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off, or of those asked for that neither completed nor failed; NULL: neither is known"}
-  effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
+  effective_request_count: {type: double, description: "How many independent requests would determine the latencies as well (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; NULL: no length was asked for"}
   must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache: they are drawn at random without a shared prefix, and the cache is not off; or it is off, and hits are stated", tests: [not_null]}
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache (staging.serving_prefix_cache); NULL: not stated"}

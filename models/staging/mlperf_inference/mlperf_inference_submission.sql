@@ -6,7 +6,7 @@ grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  round: {type: varchar, description: "Round, e.g. v5.1; NULL where the path does not tell"}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL if the path does not state it"}
   division: {type: varchar, description: "closed, open or network", tests: [not_null]}
   submitter: {type: varchar, description: "Submitter, as the path has it", tests: [not_null]}
   platform: {type: varchar, description: "Platform folder", tests: [not_null]}

@@ -7,7 +7,7 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   repeat_set: {type: varchar, description: "The runs that are one result", tests: [not_null]}
-  round: {type: varchar, description: "Round, e.g. v5.1; NULL where the path does not tell"}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL if the path does not state it"}
   division: {type: varchar, description: "closed or open, as the log or else the system description says"}
   submitter: {type: varchar, description: "Submitter folder, else as the log says"}
   platform: {type: varchar, description: "Platform folder, else as the log says"}

@@ -1,7 +1,7 @@
 /*
 description: >
   One row per run and load with at least 100 timed requests in its steady-state window, or in all if it has none: how many independent
-  requests would tell as much of the mean latency, because requests that were served at the same time resemble each other. By batch means (Flegal and Jones, Batch means and spectral variance
+  requests would determine the mean latency as well, because requests that were served at the same time resemble each other. By batch means (Flegal and Jones, Batch means and spectral variance
   estimators in Markov chain Monte Carlo, Annals of Statistics 2010): in batches of sqrt(n) requests,
   n * variance of the requests / (size of a batch * variance of the batches' means), at most n.
 materialized: incremental

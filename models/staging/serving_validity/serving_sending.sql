@@ -39,7 +39,7 @@ summed as (
         asked_per_s,
         count(gap_s) as gap_count,
         avg(gap_s) as gap_s,
-        -- Gaps vary by chance as much as their mean (Poisson), or twice that if they are bursty. A pause of the client varies more, and is none.
+        -- Gaps vary by chance as much as their mean (Poisson), or twice that if they are bursty. A pause of the client varies more, and is not a gap.
         3 * least(stddev_samp(gap_s), 2 / asked_per_s) / sqrt(count(gap_s)) as error_s,
         count(*) as request_count,
         count(*) filter (where is_completed) as completed_count,

@@ -34,7 +34,7 @@ _BROKEN, _OTHERWISE = (quote(OWN_PREFIX + name) for name in ("broken", "otherwis
 
 
 def check_ties(con: "duckdb.DuckDBPyConnection", catalog: Catalog, query: str) -> dict[str, int]:
-    """How many clauses of a query, and of every table under it, were tried and found to hang on no tie, by table. `con` is
+    """How many clauses of a query, and of every table under it, were tried and found to depend on no tie, by table. `con` is
     a session of `open_trace_session`. Raises WH306 at the first that does."""
     top = catalog.models[f"rollup.{query}"]
     tried = {}

@@ -108,7 +108,7 @@ class BindingSession:
         faults: list[WarehouseError] = []
         all_columns = key_of({name: [*types.items()] for name, types in self.columns.items()})
         for test in tests:
-            # What a SQL file reads is not known before it is bound, so it rests on all columns.
+            # What a SQL file reads is not known before it is bound, so it depends on all columns.
             rests_on: Any = self.columns[test.model] if test.model and test.stated is None else all_columns
             key = key_of(test.sql, test.source.text if test.model is None else "", repr(test.stated), rests_on)
             reads = self._memory.recall("tests", test.name, key)

@@ -1,5 +1,5 @@
-"""What a model's header promises, held against what its SQL yields: columns, types, grain, key, and the tables that its
-tests name. Nothing is bound here; every fault is told at the line of the header, or of the SQL, that states it.
+"""What a model's header promises, compared with what its SQL yields: columns, types, grain, key, and the tables that its
+tests name. Nothing is bound here; every fault is reported at the line of the header, or of the SQL, that states it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def contract_types(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model]
 ) -> tuple[dict[str, Types], list[WarehouseError]]:
     """The columns whose type a model's header promises, with the types as the engine writes them (`timestamptz` is TIMESTAMP WITH
-    TIME ZONE), and a WH201 for every type that is none. A model with such a fault is not among them, nor is its feed."""
+    TIME ZONE), and a WH201 for every type that does not exist. A model with such a fault is not among them, nor is its feed."""
     known: dict[str, str | None] = {}
     contracts: dict[str, Types] = {}
     faults: list[WarehouseError] = []
@@ -63,7 +63,7 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
     the types that the header states or leaves to the source of a column."""
     unpromised = [name for name in found if model.columns and name not in promised and name not in model.columns]
     unstated = [name for name in found if name not in model.columns]
-    slips: set[str] = set()  # columns of the SQL that a missing one was told to be: to say it once is enough
+    slips: set[str] = set()  # columns of the SQL that were named as the correction of a missing one: they are reported once
     for name in model.columns:
         if name not in found:
             near = did_you_mean(name, unstated)

@@ -106,6 +106,12 @@ def test_the_digest_is_that_of_a_header_that_states_everything(project: Project)
     assert digests[0] == digests[1]
 
 
+def test_names_are_the_same_in_any_case(project: Project) -> None:
+    write(project, odd=model("Run_ID: {type: varchar, description: Odd}", 'select run_id as "Run_ID" from run'), made=model("one: {type: integer}", "select RUN_ID, 1 as one from Odd"))
+    made = check_project(project).sound().models["made"].columns
+    assert [(each.name, each.description) for each in made.values()] == [("Run_ID", "Odd"), ("one", "")]
+
+
 def test_a_chain_and_a_view_pass_on_what_they_inherit(project: Project) -> None:
     write(project, first=model("twice: {type: double}\nmaterialized: view", "select run_id, speed * 2 as twice from run"),
           second=model("one: {type: integer}", "select run_id, 1 as one from first"))

@@ -52,7 +52,7 @@ class BuiltModel:
         return self.materialized != "view"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalog:
     """A build's models in build order by qualified name, columns of every table, and landing files, whose paths are
     relative to the store's landing folder. `empty` are the tables, by the names that SQL may give them, in which a session found no row:

@@ -1,4 +1,4 @@
-"""What builds but could not be published: told from the SQL alone, before anything is run.
+"""What builds but could not be published: found in the SQL alone, before anything is run.
 
 A query and every model under it, also one whose table is empty today, are annotated as a trace would annotate them. What is
 found traceable is remembered beside the builds, so that only what an edit touched is looked at again.
@@ -76,12 +76,12 @@ def _unpublishable(
         # Each query alone: of a model under several, a column that cannot be traced stops only those that read it.
         stopped = [name] if name in queries else [q for q in queries if name in _untraceable(static, [q], tries_ties=True)]
         yield replace(fault, message=f"{_listed(stopped)} cannot be published: {fault.message}")
-    yield from _resting_on_no_evidence(project, checked, static.catalog, queries)
+    yield from _depending_on_no_evidence(project, checked, static.catalog, queries)
 
 
 def refuse_unpublishable(project: "Project", catalog: Catalog, query: str, specification: Mapping[str, Any]) -> None:
     """Raise the WH306 of the first clause of a query, or of a model under it, that no trace could follow or that gives another
-    answer each time; also of one that only decides which rows there are. Then that of a column that rests on what is no evidence."""
+    answer each time; also of one that only decides which rows there are. Then that of a column that depends on what is not evidence."""
     facts, name = TextFacts(project), f"rollup.{query}"
 
     def found() -> bool:
@@ -114,7 +114,7 @@ def _listed(queries: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_QUERIES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _resting_on_no_evidence(
+def _depending_on_no_evidence(
     project: "Project", checked: "CheckedProject", catalog: Catalog, queries: Sequence[str]
 ) -> Iterator[WarehouseError]:
     from warehouse.transform.lineage.columns import column_graph
@@ -136,8 +136,8 @@ def _resting_on_no_evidence(
 
 
 def _untraceable(static: "_Static", queries: Sequence[str], *, tries_ties: bool) -> dict[str, WarehouseError]:
-    """The faults of queries and of the models under them, by model. A view is in what reads it. Of a model below one with a
-    fault no values are asked: which ones would be read is not known."""
+    """The faults of queries and of the models under them, by model. A view is in what reads it. Values of a model below one
+    with a fault are not checked: which ones would be read is not known."""
     catalog = static.catalog
     under = {*queries, *(model.qualified for query in queries for model in catalog.under(query))}
     values = {query: set(rollup_columns(catalog, catalog.models[query])) - {*catalog.models[query].grain} for query in queries}

@@ -76,7 +76,7 @@ def annotate(
 
 
 def _find_support(relations: Sequence[Relation], wanted: dict[int, set[int]]) -> None:
-    """Find what the wanted columns (by relation's identity) can come from, what they rest on first: a column looks for its own
+    """Find what the wanted columns (by relation's identity) can come from, what they depend on first: a column looks for its own
     support in that of others, and a chain of a thousand would recurse."""
     for relation in reversed(relations):
         for position in sorted(wanted.get(id(relation), ())):

@@ -109,7 +109,7 @@ class SelectBlock(Block):
 
     def ungroup(self, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
         """Write the block without its GROUP BY, with one row for each row of each group, if the evidence of these columns can
-        be told of each by itself. The names of the columns that tell the groups apart; None where it stays as it is."""
+        be reported for each by itself. The names of the columns that identify the groups; None where it stays as it is."""
         keys = may_ungroup(self, positions, has_whys)
         if keys is None:
             return None

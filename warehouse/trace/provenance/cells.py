@@ -43,7 +43,7 @@ def evidence_of(expression: exp.Expr, block: Block, grouped: bool) -> Evidence:
     if grouped and expression in block.group_keys:
         return key_rule(expression, block)
     if isinstance(expression, (exp.Grouping, exp.GroupingId)):
-        return {}  # which grouping set a row is of stands in the query, not in the data
+        return {}  # the query, not the data, decides the grouping set of a row
     if isinstance(expression, exp.Column):
         return column_rule(expression, block, grouped)
     if isinstance(expression, exp.Case):
@@ -154,7 +154,7 @@ def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence
 
 def decision_rule(conditions: Sequence[exp.Expr], block: Block, grouped: bool) -> Evidence:
     """A branch that is a constant holds no cells: what was read to choose it is its evidence. What was read by IN or
-    EXISTS cannot be told, and is refused."""
+    EXISTS is not known, and is refused."""
     return merge(evidence_of(condition, block, grouped) for condition in conditions)
 
 

@@ -20,7 +20,7 @@ _NULL_OF_NOTHING = frozenset("sum avg mean fsum favg min max median quantile qua
 
 def may_ungroup(block: Block, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
     """The output columns that tell the groups apart, none for a single group; None where the evidence of an output column
-    depends on more than one row of its group, or where a group is not told by its columns."""
+    depends on more than one row of its group, or where its columns do not identify a group."""
     is_plain = block.is_aggregated and not block.has_grouping_sets and not block.windows
     if not is_plain or any(block.node.args.get(clause) for clause in ("distinct", "qualify")):
         return None

@@ -60,7 +60,7 @@ def write_catalog(
         "model": [_model(name, material) for name in material.checked.graph.order],
         "model_column": [
             (material.checked.models[name].schema, material.checked.models[name].name, column.name, column.unit, " ".join(column.description.split()))
-            for name in material.checked.graph.order for column in material.checked.described_columns[name].values()
+            for name in material.checked.graph.order for column in material.checked.described_columns(name).values()
         ],
         "detail_table": [(table.qualified, list(table.needed_by), list(table.read_by)) for table in tables],
         "landing_column": [

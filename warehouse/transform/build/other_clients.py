@@ -63,7 +63,7 @@ def _comments(con: "duckdb.DuckDBPyConnection", checked: CheckedProject, bare: M
     columns = con.execute(
         "select schema_name || '.' || table_name, column_name, comment from duckdb_columns() where not internal"
     ).fetchall()
-    described = {name: checked.described_columns[key] for name, key in stored.items()}
+    described = {name: checked.described_columns(key) for name, key in stored.items()}
     for table, column, comment in columns:
         if table in described:
             stated = described[table].get(column)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
-from warehouse.transform.build.emptiness import Emptiness
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
-from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
+from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Emptiness, Step, as_empty, decide, has_no_rows, inputs_of
 from warehouse.transform.build.readers import Readers
-from warehouse.transform.build.rollup_table import write_rollup
+from warehouse.transform.build.rollup_table import rollup_types, write_rollup
 from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
 from warehouse.transform.build.tables_made import TablesMade
 from warehouse.transform.check.project_check import create_schemas
@@ -27,9 +26,9 @@ from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, set_aside
-from warehouse.transform.incremental.row_order import GROWN, PATCHED, order_of
+from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, order_of
 from warehouse.transform.incremental.warm_tier import age_of
-from warehouse.transform.inputs.content import EMPTY, Content, content_of
+from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelResult:
-    """What became of one model: its qualified name, action (`build`, `update`, `keep`, `drop`), why, its rows (None for a
+    """What became of one model: its qualified name, action (`build`, `update`, `empty`, `keep`, `drop`), why, its rows (None for a
     view), how many keys changed where it was updated, and seconds."""
 
     name: str
@@ -64,7 +63,7 @@ class Session:
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
-        self._emptiness = Emptiness(material.checked, material.landing, self._now)
+        self._emptiness = Emptiness(material.checked, material.landing, lambda name: has_no_rows(self._now.get(name)))
         self._readers = Readers(con, material)
         self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
@@ -124,16 +123,19 @@ class Session:
         if model.materialized == "view":
             self._keep_view(name, step)
             return ModelResult(model.qualified, step.action, step.reason)
+        keys = None
         if step.action == KEEP:
-            state, keys = self._before[name], None
-            self.contents[name] = state.content_id
+            self.contents[name] = self._before[name].content_id
+        elif self._emptiness.of_model(name) and not self._file_leaves(name):
+            step = as_empty(step)
+            self._leave_empty(name)
         else:
             keys = self._update(name) if step.action == UPDATE else None
             if keys is None:
+                step = replace(step, action=BUILD)
                 self._build(name)
-            state = self._now[name]
-        action = step.action if step.action == KEEP else BUILD if keys is None else UPDATE
-        return ModelResult(model.qualified, action, step.reason, state.content.rows if state.content else None, keys)
+        content = self._now[name].content
+        return ModelResult(model.qualified, step.action, step.reason, content.rows if content else None, keys)
 
     def _keep_view(self, name: str, step: Step) -> None:
         model, inputs = self._checked.models[name], self._inputs(name)
@@ -145,38 +147,50 @@ class Session:
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
         ))
 
+    def _leave_empty(self, name: str) -> None:
+        """Make a table without rows, of which nothing is run; one that has none already stays as it is."""
+        model, types, before = self._checked.models[name], self._checked.columns[name], self._before.get(name)
+        is_there = before and has_no_rows(before) and before.layout == WHOLE and before.logic.own == self._material.logic[name].own
+        former = None if is_there else self._set_aside(name)
+        if not is_there:
+            self._remove(name)
+            columns = rollup_types(model, types) if model.schema == "rollup" else types
+            listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
+            self._con.execute(f"create table {quoted(model.qualified)} ({listed})")
+        self._made(name, NO_ROWS, former)
+        if model.retention_tier:
+            detail_rows.forget_away(self._con, model.qualified)
+
     def _build(self, name: str) -> None:
         """Make a table from nothing."""
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
-        is_empty = model.schema != "rollup" and not plan and self._emptiness.of_model(name)
-        if not is_empty:
-            self._open_inputs(name)
+        self._open_inputs(name)
         former = self._set_aside(name)
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
-        if is_empty:
-            columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
-            self._con.execute(f"create table {quoted(model.qualified)} ({columns})")
-        elif model.schema == "rollup":
+        if model.schema == "rollup":
             write_rollup(self._con, model, self._material.made[name])
         elif plan:
             sees_layout = self._checked.sees_layout(name)
             if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):
                 self.unique.add(name)
-            files = {path.leaf for path in plan.paths} - self._checked.models.keys()
-            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
+            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in self._file_leaves(name)}
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
             within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
             execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
         if model.retention_tier:
-            detail_rows.record_away(self._con, model, "" if is_empty else left_out)
-        content = EMPTY if is_empty else self._content_of(self._con, model.qualified, types, is_ordered=not plan)
+            detail_rows.record_away(self._con, model, left_out)
+        self._made(name, self._content_of(self._con, model.qualified, types, is_ordered=not plan), former)
+
+    def _made(self, name: str, content: Content, former: str | None) -> None:
+        """A table was made from nothing, its former rows being set aside in `former`."""
+        model, types = self._checked.models[name], self._checked.columns[name]
+        order = order_of(model, types) if name in self._checked.key_plans else ()
         self._tables.made(name, TableState(
-            model.qualified, "table", self._material.logic[name], self._inputs(name),
-            content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order), content, self._files_of(name),
         ))
         if former and keep_delta(self._con, model.qualified, former, types):
             self._deltas.add(name)
@@ -262,9 +276,12 @@ class Session:
         return {source: self.contents[source] for source in inputs_of(name, self._checked)}
 
     def _files_of(self, name: str) -> dict[str, dict[str, str]]:
+        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(self._file_leaves(name))}
+
+    def _file_leaves(self, name: str) -> set[str]:
+        """The leaves of an incremental table of which it is kept which keys came from which file."""
         plan = self._checked.key_plans.get(name)
-        leaves = {path.leaf for path in plan.paths} - self._checked.models.keys() if plan else set()
-        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(leaves)}
+        return {path.leaf for path in plan.paths} - self._checked.models.keys() if plan else set()
 
     def _drop(self, name: str) -> ModelResult:
         qualified = self._now[name].qualified

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,6 +108,7 @@ def _watch(build: _Build, *, is_retry: bool) -> ExitCode:
 
 def _report_doubts(report: "BuildReport") -> None:
     from warehouse.claims.publish.admissibility import conflicted_runs
+    from warehouse.transform.finished.query import open_build
     from warehouse.transform.finished.role_tables import role_table
     from warehouse.transform.incremental.aged_out import runs_without_detail
     from warehouse.transform.project.model import RUNS
@@ -117,12 +119,15 @@ def _report_doubts(report: "BuildReport") -> None:
         if test.status == "warn":
             warn(test.told())
     done = {model.name for model in report.models if model.action != "keep"}
-    away = runs_without_detail(report.build.path) if done else {}
+    if not done:
+        return
+    with closing(open_build(report.build.path)):  # once: sessions on an open database cost next to nothing
+        away = runs_without_detail(report.build.path)
+        runs = role_table(report.build.path, RUNS)
+        conflicts = conflicted_runs(report.build) if runs and runs.name in done else []
     if touched := done & away.keys():
         told = ", ".join(f"{name} ({counted(away[name], 'run')})" for name in sorted(touched))
         notice(f"without detail past the warm tier's age, which wh retention plan lists: {told}")
-    runs = role_table(report.build.path, RUNS) if done else None
-    conflicts = conflicted_runs(report.build) if runs and runs.name in done else []
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
         count = counted(len(conflicts), "run is", "runs are")

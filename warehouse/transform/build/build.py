@@ -248,7 +248,7 @@ def _bring_up_to_date(
     from warehouse.transform.build.catalog import write_catalog
     from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
-    from warehouse.transform.build.state import read_passed, read_states, record_passed, tests_to_run
+    from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
@@ -266,6 +266,7 @@ def _bring_up_to_date(
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
+        knows_project = bool(states) and read_described(con) == material.project_key != ""
         # One checkpoint, at the end: those that each commit would make write every table's metadata again.
         con.execute("set checkpoint_threshold = '1 TB'")
         con.execute("checkpoint")  # of what an interrupted build left
@@ -278,7 +279,9 @@ def _bring_up_to_date(
         progress.began("tests")
         asked = [test for test in material.checked.tests if chosen is None or (test.reads and test.reads <= set(chosen))]
         # Outside a transaction: a test that cannot run would end it.
-        tests = run_tests(con, tests_to_run(read_passed(con), asked, session.contents, session.unique))
+        tests = run_tests(
+            con, tests_to_run(read_passed(con), asked, session.contents, session.unique, session.without_rows())
+        )
         progress.began("write")
         if chosen is not None:  # the catalog is of a whole build
             con.execute("checkpoint")
@@ -286,8 +289,9 @@ def _bring_up_to_date(
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
-        write_catalog(con, material, models, tests)
-        serve_other_clients(con, material.checked)
+        write_catalog(con, material, models, tests, knows_project=knows_project)
+        serve_other_clients(con, material.checked, session.remade if knows_project else None)
+        record_described(con, material.project_key)
         con.execute("commit")
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
         con.execute("checkpoint")

@@ -62,6 +62,7 @@ class Session:
         self._on_model, self._content_of = on_model, content_of
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
+        self.remade: set[str] = set()  # tables and views that are other ones than before: no comment of theirs is left
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self._emptiness = Emptiness(material.checked, material.landing, lambda name: has_no_rows(self._now.get(name)))
         self._readers = Readers(con, material)
@@ -113,6 +114,10 @@ class Session:
                 self._bring_up_to_date(name)
         self._tables.commit()
 
+    def without_rows(self) -> set[str]:
+        """The tables that have no rows, as far as they are made."""
+        return {name for name, state in self._now.items() if has_no_rows(state)}
+
     # --- one model ----------------------------------------------------------------------------------------------
 
     def _bring_up_to_date(self, name: str) -> ModelResult:
@@ -142,6 +147,7 @@ class Session:
         if step.action == BUILD:
             self._remove(name)
             if self._checked.is_stored(name):
+                self.remade.add(name)
                 create_view(self._con, model, self._checked.graph.trees[name], self._checked.models)
         self._tables.made(name, TableState(
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
@@ -157,7 +163,7 @@ class Session:
             columns = rollup_types(model, types) if model.schema == "rollup" else types
             listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
             self._con.execute(f"create table {quoted(model.qualified)} ({listed})")
-        self._made(name, NO_ROWS, former)
+        self._made(name, NO_ROWS, former, is_new=not is_there)
         if model.retention_tier:
             detail_rows.forget_away(self._con, model.qualified)
 
@@ -185,9 +191,11 @@ class Session:
             detail_rows.record_away(self._con, model, left_out)
         self._made(name, self._content_of(self._con, model.qualified, types, is_ordered=not plan), former)
 
-    def _made(self, name: str, content: Content, former: str | None) -> None:
-        """A table was made from nothing, its former rows being set aside in `former`."""
+    def _made(self, name: str, content: Content, former: str | None, *, is_new: bool = True) -> None:
+        """A table was made from nothing, its former rows being set aside in `former`; unless it `is_new` it is the one that was there."""
         model, types = self._checked.models[name], self._checked.columns[name]
+        if is_new:
+            self.remade.add(name)
         order = order_of(model, types) if name in self._checked.key_plans else ()
         self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order), content, self._files_of(name),
@@ -267,6 +275,7 @@ class Session:
     def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
         for other, state in self._readers.open(name, self._now, by_key).items():
             self._tables.rewritten(other, state)
+            self.remade.add(other)
         if self._checked.sees_layout(name):
             self._tables.compress(self._readers.tables(name, by_key))
 

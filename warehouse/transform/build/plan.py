@@ -51,6 +51,10 @@ class Emptiness:
         """Whether a model's SQL has no row for certain, all that it reads being made."""
         return holds(self._checked.facts(name).empty_when, self._of_reference)
 
+    def of_table(self, name: str) -> bool:
+        """Whether a stored table need not be run. One that keeps which of its keys came from which file must learn that of new files."""
+        return not file_leaves(self._checked, name) and self.of_model(name)
+
     def _of_reference(self, reference: str) -> bool:
         name = self._names.get(reference)
         if name is None:
@@ -80,7 +84,7 @@ def plan(
                 without_rows.add(name)
         else:
             contents[name] = None
-            if step.action != MAYBE and emptiness.of_model(name):
+            if step.action != MAYBE and emptiness.of_table(name):
                 step = as_empty(step)
                 without_rows.add(name)
         steps.append(replace(step, content_id=contents[name]))
@@ -131,6 +135,12 @@ def as_empty(step: Step) -> Step:
 def has_no_rows(state: TableState | None) -> bool:
     """Whether a table is known to have no rows."""
     return state is not None and state.content is not None and not state.content.rows
+
+
+def file_leaves(checked: CheckedProject, name: str) -> set[str]:
+    """The leaves of an incremental table of which it keeps which keys came from which file: landing tables, and calls that read files."""
+    plan = checked.key_plans.get(name)
+    return {path.leaf for path in plan.paths} - checked.models.keys() if plan else set()
 
 
 def inputs_of(name: str, checked: CheckedProject) -> list[str]:

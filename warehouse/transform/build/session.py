@@ -15,7 +15,20 @@ from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
-from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Emptiness, Step, as_empty, decide, has_no_rows, inputs_of
+from warehouse.transform.build.plan import (
+    BUILD,
+    DROP,
+    KEEP,
+    NEVER_BUILT,
+    UPDATE,
+    Emptiness,
+    Step,
+    as_empty,
+    decide,
+    file_leaves,
+    has_no_rows,
+    inputs_of,
+)
 from warehouse.transform.build.readers import Readers
 from warehouse.transform.build.rollup_table import rollup_types, write_rollup
 from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
@@ -50,16 +63,18 @@ class ModelResult:
 
 
 class Session:
-    """The build of one database. `run` does the work; tables already there are taken to be in the states given."""
+    """The build of one database. `run` does the work; tables already there are taken to be in the states given. Where it `is_first`, these
+    are of another project's build, and of this one nothing was ever built."""
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState],
-        on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of,
+        on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of, *,
+        is_first: bool = False,
     ) -> None:
         self._con = con
         self._material = material
         self._checked = material.checked
-        self._on_model, self._content_of = on_model, content_of
+        self._on_model, self._content_of, self._is_first = on_model, content_of, is_first
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.remade: set[str] = set()  # tables and views that are other ones than before: no comment of theirs is left
@@ -89,7 +104,7 @@ class Session:
             if not self._checked.is_stored(name):
                 self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
         self._tables.commit()
-        return results
+        return [result for result in results if not (self._is_first and result.action == DROP)]
 
     def _timed(self, name: str) -> ModelResult:
         started, kept = time.monotonic(), set(self._deltas)
@@ -98,7 +113,15 @@ class Session:
         except WarehouseError:
             self._save_unsaved(kept)
             raise
-        return replace(result, seconds=time.monotonic() - started)
+        result = replace(result, seconds=time.monotonic() - started)
+        return self._as_first(name, result) if self._is_first else result
+
+    def _as_first(self, name: str, result: ModelResult) -> ModelResult:
+        """What became of a model that was never built: what is as in another project's build need not run, but is new here."""
+        step = Step(name, BUILD, NEVER_BUILT)
+        if result.rows == 0 and self._emptiness.of_table(name):
+            step = as_empty(step)
+        return replace(result, action=step.action, reason=step.reason, keys=None)
 
     def _save_unsaved(self, deltas: set[str]) -> None:
         """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need not. It
@@ -131,7 +154,7 @@ class Session:
         keys = None
         if step.action == KEEP:
             self.contents[name] = self._before[name].content_id
-        elif self._emptiness.of_model(name) and not self._file_leaves(name):
+        elif self._emptiness.of_table(name):
             step = as_empty(step)
             self._leave_empty(name)
         else:
@@ -181,7 +204,7 @@ class Session:
             sees_layout = self._checked.sees_layout(name)
             if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):
                 self.unique.add(name)
-            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in self._file_leaves(name)}
+            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)}
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
@@ -285,12 +308,7 @@ class Session:
         return {source: self.contents[source] for source in inputs_of(name, self._checked)}
 
     def _files_of(self, name: str) -> dict[str, dict[str, str]]:
-        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(self._file_leaves(name))}
-
-    def _file_leaves(self, name: str) -> set[str]:
-        """The leaves of an incremental table of which it is kept which keys came from which file."""
-        plan = self._checked.key_plans.get(name)
-        return {path.leaf for path in plan.paths} - self._checked.models.keys() if plan else set()
+        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(file_leaves(self._checked, name))}
 
     def _drop(self, name: str) -> ModelResult:
         qualified = self._now[name].qualified

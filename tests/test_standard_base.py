@@ -165,6 +165,8 @@ def test_the_standard_project_is_remembered_whole(tmp_path: Path) -> None:
     build(project)
     remembered, checked = gather_material(project).checked, check_project(project, gather_material(project).landing.types).sound()
     assert remembered.known_facts and remembered == checked
+    # The order of columns too, by which tables are made; of other mappings as well.
+    assert repr([remembered.models, remembered.columns, remembered.file_columns]) == repr([checked.models, checked.columns, checked.file_columns])
 
 
 def test_a_memory_that_is_damaged_is_not_used(small: Project) -> None:

@@ -178,8 +178,6 @@ def _gather(
 def _landing(
     project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
-    from warehouse.evidence.signing.keys import public_keys
-    from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
     from warehouse.transform.inputs.landing_tables import from_json, landing_tables, no_evidence
 
@@ -188,6 +186,9 @@ def _landing(
     found = find_ingestors(project)
     if not found and store.is_empty():
         return no_evidence()
+    from warehouse.evidence.signing.keys import public_keys  # this and the next import pyarrow, which no build needs so far
+    from warehouse.landing.parse.refresh import refresh
+
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
     return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions, marks))

@@ -7,6 +7,7 @@ engine, and the stamps of the files that its SQL reads. It lies beside the build
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -147,9 +148,10 @@ def _write(project: "Project", found: SoundProject) -> None:
         dict(checked.key_plans), {name: checked.facts(name) for name in graph.order}, tuple(sql_tests), tuple(tests),
         dict(found.made), dict(found.logic),
     )
-    text = msgspec.json.encode(document, order="deterministic")
+    text = msgspec.json.encode(document)  # in their own order: that of columns counts
     if msgspec.json.decode(text, type=_Document) == document:  # no value that JSON does not have, such as a date in a header
-        replace_durably(project.builds / FILE, f"{bytes_digest(text)} {found.key}\n".encode() + text)
+        with suppress(OSError):  # a folder that is full or cannot be written to: the next build checks again
+            replace_durably(project.builds / FILE, f"{bytes_digest(text)} {found.key}\n".encode() + text)
 
 
 def _stamps(files: Mapping[str, Sequence[FileRead]], root: Path) -> tuple[str, ...]:

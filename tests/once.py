@@ -15,6 +15,7 @@ _FOLDER = "WH_TESTS_MADE_ONCE"
 def begin() -> None:
     """Make the folder of this run. The workers find it by their environment."""
     os.environ[_FOLDER] = tempfile.mkdtemp(prefix="wh-tests-")
+    os.environ["XDG_CACHE_HOME"] = str(made("cache"))  # where first builds find the standard project built
 
 
 def end() -> None:

@@ -15,9 +15,9 @@ from provenance import generator, oracle
 
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
-from warehouse.transform.build.emptiness import is_empty
 from warehouse.transform.finished.query import run_query
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS, AGGREGATES
+from warehouse.transform.sql.emptiness import empty_when, holds
 
 __all__ = ["project"]
 TABLES = ("host", "run", "sample")
@@ -49,7 +49,7 @@ HAS_SOME = (
 
 def told(con: duckdb.DuckDBPyConnection, sql: str, emptied: Collection[str]) -> bool:
     document = con.execute("select json_serialize_sql(?::varchar)", [sql]).fetchall()[0][0]
-    return is_empty(json.loads(document)["statements"][0], lambda name: name in emptied)
+    return holds(empty_when(json.loads(document)["statements"][0]), emptied.__contains__)
 
 
 @pytest.fixture

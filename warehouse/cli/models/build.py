@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +17,11 @@ from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from warehouse.project.project import Project
     from warehouse.transform.build.build import BuildReport
+    from warehouse.transform.build.material import Material
 
 PAGE = "docs/models.md"
 EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --json")
@@ -52,15 +54,13 @@ class _Build:
     def run(self, *, is_retry: bool) -> ExitCode:
         from warehouse.project.project import find_project
         from warehouse.transform.build.build import Progress, build
-        from warehouse.transform.build.preview import chooser
 
         project = find_project()
         reporter = BuildReporter()
         try:
             with counting_bar("bundles") as parsed:
                 progress = Progress(reporter.began, parsed, reporter.built)
-                choose = chooser(project, self._patterns) if self._patterns else None
-                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry, choose=choose))
+                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry, choose=self._chooser(project)))
         except WarehouseError as error:
             warn(error)
             reporter.unfinished()
@@ -77,6 +77,13 @@ class _Build:
         notice(reporter.summary(report))
         next_step("wh tables lists what was built; wh publish QUERY publishes a rollup")
         return ExitCode.FAILED if report.damaged else ExitCode.OK
+
+    def _chooser(self, project: "Project") -> "Callable[[Material], Collection[str]] | None":
+        if not self._patterns:
+            return None
+        from warehouse.transform.build.preview import chooser  # 50 ms that a build with nothing to do need not pay
+
+        return chooser(project, self._patterns)
 
 
 def _watch(build: _Build, *, is_retry: bool) -> ExitCode:
@@ -106,23 +113,27 @@ def _watch(build: _Build, *, is_retry: bool) -> ExitCode:
 
 
 def _report_doubts(report: "BuildReport") -> None:
-    from warehouse.claims.publish.admissibility import conflicted_runs
-    from warehouse.transform.finished.role_tables import role_table
-    from warehouse.transform.incremental.aged_out import runs_without_detail
-    from warehouse.transform.project.model import RUNS
-
     for error in report.damaged:
         warn(error)
     for test in report.tests:
         if test.status == "warn":
             warn(test.told())
     done = {model.name for model in report.models if model.action != "keep"}
-    away = runs_without_detail(report.build.path) if done else {}
+    if not done:
+        return
+    from warehouse.claims.publish.admissibility import conflicted_runs
+    from warehouse.transform.finished.query import open_build
+    from warehouse.transform.finished.role_tables import role_table
+    from warehouse.transform.incremental.aged_out import runs_without_detail
+    from warehouse.transform.project.model import RUNS
+
+    with closing(open_build(report.build.path)):  # once: sessions on an open database cost next to nothing
+        away = runs_without_detail(report.build.path)
+        runs = role_table(report.build.path, RUNS)
+        conflicts = conflicted_runs(report.build) if runs and runs.name in done else []
     if touched := done & away.keys():
         told = ", ".join(f"{name} ({counted(away[name], 'run')})" for name in sorted(touched))
         notice(f"without detail past the warm tier's age, which wh retention plan lists: {told}")
-    runs = role_table(report.build.path, RUNS) if done else None
-    conflicts = conflicted_runs(report.build) if runs and runs.name in done else []
     if conflicts:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
         count = counted(len(conflicts), "run is", "runs are")

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from warehouse.transform.build.build import BuildReport
     from warehouse.transform.build.session import ModelResult
 
-_DONE = {"build": "built", "update": "updated", "drop": "dropped", "keep": "kept"}
+_DONE = {"build": "built", "update": "updated", "empty": "empty", "drop": "dropped", "keep": "kept"}
+_NOT_RUN = ("empty", "keep")
 _SHOWN_MODELS = 10
 _LISTED_MODELS = 20  # more than these are summarised if stderr is not a terminal
 
 
 class BuildReporter:
-    """Reports one build. On a terminal every model as it is done, except those that are kept."""
+    """Reports one build. On a terminal every model as it is done, except those that are kept or need not run."""
 
     def __init__(self) -> None:
         self._stopwatch = Stopwatch()
@@ -27,7 +28,7 @@ class BuildReporter:
         self._is_live = sys.stderr.isatty()
 
     def built(self, model: "ModelResult") -> None:
-        if model.action == "keep":
+        if model.action in _NOT_RUN:
             return
         self._done.append(model)
         self._line(model)
@@ -67,11 +68,11 @@ class BuildReporter:
             found = [model for model in report.models if model.action == action]
             keys = f" ({counted(sum(model.keys or 0 for model in found), 'key')})" if action == "update" else ""
             if found:
-                parts.append(f"{word} {len(found):,}{keys}")
+                parts.append(f"{len(found):,} {word}" if action == "empty" else f"{word} {len(found):,}{keys}")
         return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s"
 
     def _print(self, report: "BuildReport") -> None:
-        changed = [model for model in report.models if model.action != "keep"]
+        changed = [model for model in report.models if model.action not in _NOT_RUN]
         # Where the same lines were shown just above, the table would only repeat them.
         if changed and not (self._is_live and sys.stdout.isatty()):
             if len(changed) <= _LISTED_MODELS or is_verbose():
@@ -98,7 +99,7 @@ def _profile(report: "BuildReport", parts: dict[str, float]) -> str:
     """Two tables, of the parts of the build and of its models, the slowest first; the share is of the whole build."""
     whole = sum(parts.values())
     by_part = [[part, seconds, _share(seconds, whole)] for part, seconds in parts.items()]
-    done = [model for model in report.models if model.action != "keep"]
+    done = [model for model in report.models if model.action not in _NOT_RUN]
     by_model = [
         [model.name, model.action, model.rows, model.seconds, _share(model.seconds, whole)]
         for model in sorted(done, key=lambda model: -model.seconds)

@@ -15,7 +15,7 @@ from warehouse.errors import ExitCode
 if TYPE_CHECKING:
     from warehouse.transform.build.preview import PlannedModel, Preview
 
-_PLANNED = {"build": "to build", "update": "to update", "drop": "to drop", "maybe": "maybe", "keep": "kept"}
+_PLANNED = {"build": "to build", "update": "to update", "empty": "empty", "drop": "to drop", "maybe": "maybe", "keep": "kept"}
 _SHOWN_TESTS = 5
 
 

@@ -28,11 +28,13 @@ from warehouse.transform.finished.builds import (
     builder_lock,
     find_current,
     finished_build,
+    is_unfinished,
     open_shadow,
     publish_build,
     remove_leftovers,
     switch_to,
 )
+from warehouse.transform.finished.standard_base import standard_base
 from warehouse.transform.inputs.current_folder import inside
 from warehouse.transform.inputs.sources import FileSet, file_set, file_stamp
 from warehouse.version import __version__
@@ -91,7 +93,17 @@ def build(
                 if current.stamp != file_stamp(current.path):  # moved, and checked: the next reader need not
                     current = switch_to(project, current)
                 return BuildReport(current, is_new=False)
-        return _build(project, store, evidence, texts, current, progress, is_retry, now, choose)
+        goes_on = is_retry and is_unfinished(project)
+        base = standard_base(project, lambda empty: _make_base(empty, now)) if project.uses_standard and not (current or goes_on) else current
+        return _build(project, store, evidence, texts, current, base, progress, is_retry, now, choose)
+
+
+def _make_base(project: Project, now: datetime) -> BuildReport:
+    """Build a project that has no evidence, from nothing."""
+    with builder_lock(project):
+        store = open_store(project)
+        evidence = _evidence_fingerprint(project, store)
+        return _build(project, store, evidence, _texts_fingerprint(project, evidence), None, None, Progress(), False, now, None)
 
 
 def gather_material(project: Project, progress: Progress = Progress(), now: datetime | None = None) -> "Material":
@@ -166,8 +178,6 @@ def _gather(
 def _landing(
     project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
 ) -> "LandingTables":
-    from warehouse.evidence.signing.keys import public_keys
-    from warehouse.landing.parse.refresh import refresh
     from warehouse.landing.registry import find_ingestors
     from warehouse.transform.inputs.landing_tables import from_json, landing_tables, no_evidence
 
@@ -176,15 +186,19 @@ def _landing(
     found = find_ingestors(project)
     if not found and store.is_empty():
         return no_evidence()
+    from warehouse.evidence.signing.keys import public_keys  # this and the next import pyarrow, which no build needs so far
+    from warehouse.landing.parse.refresh import refresh
+
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
     return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions, marks))
 
 
 def _build(
-    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None,
+    project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, base: Build | None,
     progress: Progress, is_retry: bool, now: datetime, choose: "Callable[[Material], Collection[str]] | None",
 ) -> BuildReport:
+    """Make the next build after the `current` one, from a copy of `base`."""
     material = _gather(project, store, evidence, current, progress, now)
     chosen = choose(material) if choose else None
     damaged = material.landing.damaged
@@ -204,9 +218,9 @@ def _build(
     from warehouse.transform.testing.run_tests import keep_failures, refuse_failures
 
     progress.began("copy")
-    shadow = open_shadow(project, current, is_retry=is_retry)
+    shadow = open_shadow(project, base, is_retry=is_retry)
     try:
-        done = bring_up_to_date(shadow, material, progress, chosen)
+        done = bring_up_to_date(shadow, material, progress, chosen, is_first=base is not current)
     except WarehouseError:
         material.check_unchanged()  # a file that changed while it was read is reported as that, not as a model's fault
         raise
@@ -231,24 +245,26 @@ class Done:
 
 
 def bring_up_to_date(
-    database: Path, material: "Material", progress: Progress = Progress(), chosen: Collection[str] | None = None
+    database: Path, material: "Material", progress: Progress = Progress(), chosen: Collection[str] | None = None, *,
+    is_first: bool = False,
 ) -> Done:
     """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again. With `chosen`
-    models only these, and the tests of them. What is good in it stays there when something fails."""
+    models only these, and the tests of them. `is_first`: what it holds is of no build of this project. What is good in it stays there when
+    something fails."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(material.root):
-        return _bring_up_to_date(database.resolve(), material, progress, chosen)
+        return _bring_up_to_date(database.resolve(), material, progress, chosen, is_first)
 
 
 def _bring_up_to_date(
-    database: Path, material: "Material", progress: Progress, chosen: Collection[str] | None
+    database: Path, material: "Material", progress: Progress, chosen: Collection[str] | None, is_first: bool
 ) -> Done:
     import duckdb
 
     from warehouse.transform.build.catalog import write_catalog
     from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
-    from warehouse.transform.build.state import read_passed, read_states, record_passed, tests_to_run
+    from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
@@ -266,6 +282,7 @@ def _bring_up_to_date(
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
+        knows_project = bool(states) and read_described(con) == material.project_key != ""
         # One checkpoint, at the end: those that each commit would make write every table's metadata again.
         con.execute("set checkpoint_threshold = '1 TB'")
         con.execute("checkpoint")  # of what an interrupted build left
@@ -273,12 +290,14 @@ def _bring_up_to_date(
             con.execute(f"set memory_limit = {text_literal(material.memory)}")
         # The models of a build read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
-        session = Session(con, material, states, progress.built)
+        session = Session(con, material, states, progress.built, is_first=is_first)
         models = session.run(chosen)
         progress.began("tests")
         asked = [test for test in material.checked.tests if chosen is None or (test.reads and test.reads <= set(chosen))]
         # Outside a transaction: a test that cannot run would end it.
-        tests = run_tests(con, tests_to_run(read_passed(con), asked, session.contents, session.unique))
+        tests = run_tests(
+            con, tests_to_run(read_passed(con), asked, session.contents, session.unique, session.without_rows())
+        )
         progress.began("write")
         if chosen is not None:  # the catalog is of a whole build
             con.execute("checkpoint")
@@ -286,8 +305,9 @@ def _bring_up_to_date(
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
-        write_catalog(con, material, models, tests)
-        serve_other_clients(con, material.checked)
+        write_catalog(con, material, models, tests, knows_project=knows_project)
+        serve_other_clients(con, material.checked, session.remade if knows_project else None)
+        record_described(con, material.project_key)
         con.execute("commit")
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
         con.execute("checkpoint")

@@ -12,6 +12,7 @@ from warehouse.transform.build.material import Material
 from warehouse.transform.build.session import ModelResult
 from warehouse.transform.check.digests import specification
 from warehouse.transform.incremental.aged_out import write_away
+from warehouse.transform.incremental.warm_tier import DetailTable
 from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version, quote
 from warehouse.transform.testing.run_tests import TestResult
 from warehouse.version import __version__
@@ -19,6 +20,8 @@ from warehouse.version import __version__
 if TYPE_CHECKING:
     import duckdb
 
+# What follows from the project alone: a build of the same project writes only the others.
+_OF_PROJECT = ("model", "model_column", "landing_column")
 _TABLES: Mapping[str, Mapping[str, Any]] = {
     "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
     "model": {
@@ -43,32 +46,52 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
 
 
 def write_catalog(
-    con: "duckdb.DuckDBPyConnection", material: Material, models: Sequence[ModelResult], tests: Sequence[TestResult]
+    con: "duckdb.DuckDBPyConnection", material: Material, models: Sequence[ModelResult], tests: Sequence[TestResult], *,
+    knows_project: bool,
 ) -> None:
-    """Write the catalog of a session's database anew. Of `tests` only those that were run are known; the others passed
-    before on the same rows."""
-    con.execute("drop schema if exists catalog cascade")
-    con.execute("create schema catalog")
-    landing = material.landing.tables.values()
+    """Write the catalog of a session's database anew; where it `knows_project`, what it says of the project stays. Of `tests` only those
+    that were run are known; the others passed before on the same rows."""
+    if knows_project:
+        for table in ["away", *(name for name in _TABLES if name not in _OF_PROJECT)]:
+            con.execute(f"drop table catalog.{table}")
+    else:
+        con.execute("drop schema if exists catalog cascade")
+        con.execute("create schema catalog")
     tables = [*material.tier.tables.values()] if material.tier else []
+    rows = _of_build(material, tables, models, tests) | ({} if knows_project else _of_project(material))
+    for table, columns in _TABLES.items():
+        if table in rows:
+            _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
+    write_away(con, tables)
+
+
+def _of_project(material: Material) -> dict[str, Iterable[Sequence[Any]]]:
+    checked = material.checked
+    return {
+        "model": [_model(name, material) for name in checked.graph.order],
+        "model_column": [
+            (checked.models[name].schema, checked.models[name].name, column.name, column.unit, " ".join(column.description.split()))
+            for name in checked.graph.order for column in checked.described_columns(name).values()
+        ],
+        "landing_column": [
+            (table.name, place, *item) for table in material.landing.tables.values() for place, item in enumerate(table.types.items())
+        ],
+    }
+
+
+def _of_build(
+    material: Material, tables: Sequence[DetailTable], models: Sequence[ModelResult], tests: Sequence[TestResult]
+) -> dict[str, Iterable[Sequence[Any]]]:
     ran = {found.name: found for found in tests}
-    rows: dict[str, Iterable[Sequence[Any]]] = {
+    return {
         "build": [(
             material.digest, __version__, f"duckdb {engine_version()}", canonical_json(dict(PINNED_SETTINGS)).decode(),
             material.tier.horizon.isoformat() if material.tier else None, material.tier.days if material.tier else None,
         )],
-        "model": [_model(name, material) for name in material.checked.graph.order],
-        "model_column": [
-            (material.checked.models[name].schema, material.checked.models[name].name, column.name, column.unit, " ".join(column.description.split()))
-            for name in material.checked.graph.order for column in material.checked.described_columns[name].values()
-        ],
         "detail_table": [(table.qualified, list(table.needed_by), list(table.read_by)) for table in tables],
-        "landing_column": [
-            (table.name, place, *item) for table in landing for place, item in enumerate(table.types.items())
-        ],
         "landing_file": [
             (file.table, f"{file.path.parent.name}/{file.path.name}", file.sha256, file.rows)
-            for table in landing for file in table.files
+            for table in material.landing.tables.values() for file in table.files
         ],
         "damaged": [(error.code, error.place, error.message) for error in material.landing.damaged],
         "model_result": [
@@ -76,9 +99,6 @@ def write_catalog(
         ],
         "test_result": [_test(test.name, ran.get(test.name)) for test in material.checked.tests],
     }
-    for table, columns in _TABLES.items():
-        _write(con, table, columns, [dict(zip(columns, row, strict=True)) for row in rows[table]])
-    write_away(con, tables)
 
 
 def _model(name: str, material: Material) -> tuple[Any, ...]:

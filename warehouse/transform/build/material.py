@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
 from warehouse.project.project import Project
-from warehouse.transform.build.state import Inputs, Logic, logics
+from warehouse.transform.build.known_project import sound_project
+from warehouse.transform.build.state import Inputs, Logic
 from warehouse.transform.check.checked_project import CheckedProject
-from warehouse.transform.check.digests import Envelope, engine_leaf, envelopes, landing_leaf
-from warehouse.transform.check.project_check import check_project
+from warehouse.transform.check.digests import Envelope, engine_leaf, landing_leaf
 from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.warm_tier import WarmTier, warm_tier
 from warehouse.transform.inputs.landing_tables import LandingTables, arrivals
@@ -35,6 +35,7 @@ class Material:
     root: Path
     tier: WarmTier | None = None  # without one every table is made whole
     memory: str | None = None  # that the engine may use
+    project_key: str = ""  # of `known_project.SoundProject`; "": of no project
 
     @property
     def digest(self) -> str:
@@ -68,14 +69,14 @@ class Material:
 def gather(project: Project, landing: LandingTables, known: Mapping[str, FileState], now: datetime) -> Material:
     """Check a project and look at all it reads at a time (UTC), by which detail is past its age; `known` are files as an
     earlier build found them. Raises what the static check raises, and WH220 for a file that cannot be read."""
-    checked = check_project(project, landing.types).sound()
-    made = envelopes(checked, landing_leaves(landing))
+    sound = sound_project(project, landing.types, landing_leaves(landing))
+    checked = sound.checked
     root = project.root.resolve()
     reads = {read.call: read for found in checked.graph.files.values() for read in found}
     files = {call: file_set(read.patterns, root, known) for call, read in reads.items()}
     tier = warm_tier(checked, arrivals(landing), project.retention, now)
     inputs = Inputs(landing_inputs(landing), files, tier.content_ids())
-    return Material(checked, made, logics(checked, made), landing, inputs, root, tier, project.build_memory)
+    return Material(checked, sound.made, sound.logic, landing, inputs, root, tier, project.build_memory, sound.key)
 
 
 def landing_inputs(landing: LandingTables) -> dict[str, dict[str, str]]:

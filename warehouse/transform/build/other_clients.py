@@ -6,7 +6,7 @@ Comments give descriptions and units. None of this is part of what a model is, o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.transform.check.checked_project import CheckedProject
@@ -36,41 +36,77 @@ def bare_name(qualified: str) -> str | None:
     return None if schema in (_BARE, FEED_SCHEMA) else f"{_BARE}.{name}"
 
 
-def serve_other_clients(con: "duckdb.DuckDBPyConnection", checked: CheckedProject) -> None:
-    """Bring the views of bare names and the comments of a session's database up to date. What is as it should be is not touched."""
-    stored = [model for name, model in checked.models.items() if checked.is_stored(name)]
-    bare = {name: model for model in stored if (name := bare_name(model.qualified))}
-    wanted = bare.keys() | {model.qualified for model in stored}
-    there = _named(con, "select schema_name, view_name, sql from duckdb_views() where not internal")
-    statements = [f"drop view {quoted(name)}" for name in sorted(there.keys() - wanted) if name.startswith(f"{_BARE}.")]
-    statements += [f"create view {quoted(name)} as from {quoted(bare[name].qualified)}" for name in sorted(bare.keys() - there.keys())]
-    _run(con, statements)
-    _run(con, _comments(con, checked, bare))
-
-
-def _comments(con: "duckdb.DuckDBPyConnection", checked: CheckedProject, bare: Mapping[str, Model]) -> list[str]:
-    """The statements by which every comment is what it should be."""
+def serve_other_clients(con: "duckdb.DuckDBPyConnection", checked: CheckedProject, remade: Collection[str] | None = None) -> None:
+    """Bring the views of bare names and the comments of a session's database up to date. What is as it should be is not touched; with
+    `remade` (names of models) nothing else is as it should not be, and these have no comments."""
     stored = {model.qualified: name for name, model in checked.models.items() if checked.is_stored(name)}
-    texts = {name: checked.models[key].description for name, key in stored.items()}
-    texts |= {name: f"The rows of {model.qualified}. {model.description}" for name, model in bare.items()}
+    bare = {name: checked.models[key] for qualified, key in stored.items() if (name := bare_name(qualified))}
+    if remade is None:
+        _run(con, _bare_views(con, stored, bare))
+        _run(con, _comments(con, checked, stored, bare))
+        return
+    stored = {qualified: name for qualified, name in stored.items() if name in remade}
+    bare = {name: model for name, model in bare.items() if model.qualified in stored}
+    views = [f"create or replace view {quoted(name)} as from {quoted(model.qualified)}" for name, model in bare.items()]
+    _run(con, [*views, *_all_comments(checked, stored, bare)])
+
+
+def _bare_views(con: "duckdb.DuckDBPyConnection", stored: Mapping[str, str], bare: Mapping[str, Model]) -> list[str]:
+    """The statements by which the views of bare names are those that should be there."""
+    there = _named(con, "select schema_name, view_name, sql from duckdb_views() where not internal")
+    gone = sorted(name for name in there.keys() - bare.keys() - stored.keys() if name.startswith(f"{_BARE}."))
+    new = [f"create view {quoted(name)} as from {quoted(bare[name].qualified)}" for name in sorted(bare.keys() - there.keys())]
+    return [*(f"drop view {quoted(name)}" for name in gone), *new]
+
+
+def _comments(
+    con: "duckdb.DuckDBPyConnection", checked: CheckedProject, stored: Mapping[str, str], bare: Mapping[str, Model]
+) -> list[str]:
+    """The statements by which every comment is what it should be."""
+    texts = _texts(checked, stored, bare)
     statements = []
     for kind in ("table", "view"):
         found = _named(con, f"select schema_name, {kind}_name, comment from duckdb_{kind}s() where not internal")
         statements += [
-            f"comment on {kind} {quoted(name)} is {_literal(_line(texts[name]))}"
-            for name, comment in found.items() if name in texts and comment != (_line(texts[name]) or None)
+            _comment(kind, name, texts[name]) for name, comment in found.items() if name in texts and comment != (texts[name] or None)
         ]
     columns = con.execute(
         "select schema_name || '.' || table_name, column_name, comment from duckdb_columns() where not internal"
     ).fetchall()
-    described = {name: checked.described_columns[key] for name, key in stored.items()}
+    described = {name: _column_texts(checked, key) for name, key in stored.items()}
     for table, column, comment in columns:
-        if table in described:
-            stated = described[table].get(column)
-            text = _column_text(stated) if stated else _ADDED.get(column, "")
-            if comment != (text or None):
-                statements.append(f"comment on column {quoted(table)}.{quote(column)} is {_literal(text)}")
+        if table in described and comment != ((text := described[table].get(column, "")) or None):
+            statements.append(_comment_on_column(table, column, text))
     return statements
+
+
+def _all_comments(checked: CheckedProject, stored: Mapping[str, str], bare: Mapping[str, Model]) -> list[str]:
+    """The statements that give tables without any comment theirs."""
+    views = {*bare, *(name for name, key in stored.items() if checked.models[key].materialized == "view")}
+    texts = _texts(checked, stored, bare)
+    statements = [_comment("view" if name in views else "table", name, text) for name, text in texts.items() if text]
+    for name, key in stored.items():
+        statements += [_comment_on_column(name, column, text) for column, text in _column_texts(checked, key).items() if text]
+    return statements
+
+
+def _texts(checked: CheckedProject, stored: Mapping[str, str], bare: Mapping[str, Model]) -> dict[str, str]:
+    texts = {name: checked.models[key].description for name, key in stored.items()}
+    texts |= {name: f"The rows of {model.qualified}. {model.description}" for name, model in bare.items()}
+    return {name: _line(text) for name, text in texts.items()}
+
+
+def _column_texts(checked: CheckedProject, name: str) -> dict[str, str]:
+    added = _ADDED if checked.models[name].schema == "rollup" else {}
+    return {**{column: _column_text(stated) for column, stated in checked.described_columns(name).items()}, **added}
+
+
+def _comment(kind: str, name: str, text: str) -> str:
+    return f"comment on {kind} {quoted(name)} is {_literal(text)}"
+
+
+def _comment_on_column(table: str, column: str, text: str) -> str:
+    return f"comment on column {quoted(table)}.{quote(column)} is {_literal(text)}"
 
 
 def _column_text(column: Column) -> str:

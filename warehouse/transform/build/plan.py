@@ -7,15 +7,20 @@ the build itself, which knows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from warehouse.transform.build.state import Inputs, Logic, TableState, view_content
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.incremental.warm_tier import age_of
+from warehouse.transform.inputs.landing_tables import LandingTables
+from warehouse.transform.project.model import model_names
+from warehouse.transform.sql.emptiness import holds
 
-# Actions. A model that may be kept, when what it reads comes out the same, is planned as MAYBE.
-BUILD, UPDATE, KEEP, MAYBE, DROP = "build", "update", "keep", "maybe", "drop"
+# Actions. EMPTY: a table that is not run, because what it reads has too few rows for it to have any (`sql.emptiness`). A model that may be
+# kept, when what it reads comes out the same, is planned as MAYBE.
+BUILD, UPDATE, EMPTY, KEEP, MAYBE, DROP = "build", "update", "empty", "keep", "maybe", "drop"
+NEVER_BUILT = "never built"
 _SHOWN = 3
 _OTHERS_AWAY = "other runs are past the warm tier's horizon"
 
@@ -32,18 +37,56 @@ class Step:
     content_id: str | None = None
 
 
+class Emptiness:
+    """Which models have no row for certain: by the landing tables, and by the stored tables of which `has_no_rows` is true."""
+
+    def __init__(self, checked: CheckedProject, landing: LandingTables, has_no_rows: Callable[[str], bool]) -> None:
+        self._checked = checked
+        self._landing = landing
+        self._has_no_rows = has_no_rows
+        self._names = model_names(checked.models)
+        self._views: dict[str, bool] = {}
+
+    def of_model(self, name: str) -> bool:
+        """Whether a model's SQL has no row for certain, all that it reads being made."""
+        return holds(self._checked.facts(name).empty_when, self._of_reference)
+
+    def of_table(self, name: str) -> bool:
+        """Whether a stored table need not be run. One that keeps which of its keys came from which file must learn that of new files."""
+        return not file_leaves(self._checked, name) and self.of_model(name)
+
+    def _of_reference(self, reference: str) -> bool:
+        name = self._names.get(reference)
+        if name is None:
+            table = self._landing.tables.get(reference)
+            return table is not None and not any(file.rows for file in table.files)
+        if self._checked.models[name].materialized == "view":
+            if name not in self._views:
+                self._views[name] = self.of_model(name)
+            return self._views[name]
+        return self._has_no_rows(name)
+
+
 def plan(
-    checked: CheckedProject, logic: Mapping[str, Logic], inputs: Inputs, before: Mapping[str, TableState]
+    checked: CheckedProject, logic: Mapping[str, Logic], inputs: Inputs, landing: LandingTables, before: Mapping[str, TableState]
 ) -> list[Step]:
     """A step for every model in build order, then one for every table that no model makes any more."""
     contents: dict[str, str | None] = dict(inputs.content_ids())
-    steps = []
+    steps, without_rows = [], set[str]()
+    emptiness = Emptiness(checked, landing, without_rows.__contains__)
     for name in checked.graph.order:
         step = decide(name, checked, logic[name], contents, inputs, before.get(name))
         if checked.models[name].materialized == "view":
             contents[name] = _content_of_view(name, checked, logic[name], contents)
+        elif step.action == KEEP:
+            contents[name] = before[name].content_id
+            if has_no_rows(before[name]):
+                without_rows.add(name)
         else:
-            contents[name] = before[name].content_id if step.action == KEEP else None
+            contents[name] = None
+            if step.action != MAYBE and emptiness.of_table(name):
+                step = as_empty(step)
+                without_rows.add(name)
         steps.append(replace(step, content_id=contents[name]))
     return steps + [Step(name, DROP, "no model makes it any more") for name in sorted(before.keys() - set(checked.graph.order))]
 
@@ -54,7 +97,7 @@ def decide(
 ) -> Step:
     """What to do with one model, given the content ids of what it reads (None: not known yet)."""
     if before is None:
-        return Step(name, BUILD, "never built")
+        return Step(name, BUILD, NEVER_BUILT)
     if logic.sql != before.logic.sql:
         return Step(name, BUILD, "its SQL changed")
     if logic.own != before.logic.own and checked.models[name].schema == "rollup":
@@ -81,6 +124,23 @@ def decide(
     if plan and plan.can_narrow and not plan.whole & set(other):
         return Step(name, UPDATE, reason, unknown)
     return Step(name, BUILD, reason, unknown)
+
+
+def as_empty(step: Step) -> Step:
+    """The step of a model that has no row for certain."""
+    reason = "no evidence of its families" if step.reason == NEVER_BUILT else step.reason
+    return Step(step.name, EMPTY, reason, content_id=step.content_id)
+
+
+def has_no_rows(state: TableState | None) -> bool:
+    """Whether a table is known to have no rows."""
+    return state is not None and state.content is not None and not state.content.rows
+
+
+def file_leaves(checked: CheckedProject, name: str) -> set[str]:
+    """The leaves of an incremental table of which it keeps which keys came from which file: landing tables, and calls that read files."""
+    plan = checked.key_plans.get(name)
+    return {path.leaf for path in plan.paths} - checked.models.keys() if plan else set()
 
 
 def inputs_of(name: str, checked: CheckedProject) -> list[str]:

@@ -54,7 +54,7 @@ def preview(project: Project, patterns: Sequence[str] = (), progress: Progress =
     material = gather_material(project, progress)
     checked = material.checked
     changed = _changed(checked, texts)
-    steps = plan(checked, material.logic, material.inputs, states)
+    steps = plan(checked, material.logic, material.inputs, material.landing, states)
     if patterns:
         selected = select(patterns, checked.models, checked.graph, changed)
         steps = [step for step in steps if step.name in selected]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.exact import exact, row_numbers
 from warehouse.transform.check.digests import Envelope
-from warehouse.transform.project.model import Model
+from warehouse.transform.project.model import RESERVED_COLUMNS, Model
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ def write_rollup(con: "duckdb.DuckDBPyConnection", spec: Model, envelope: Envelo
     )
     con.unregister(_IDS)
     con.execute(f"drop table {_ROWS}")
+
+
+def rollup_types(spec: Model, types: Mapping[str, str]) -> dict[str, str]:
+    """The columns (name to type) of the table that `write_rollup` makes of a query with columns of these types."""
+    ids = ", ".join(f"{quote(name)} VARCHAR" for name in types if name not in spec.grain)
+    return {**types, **dict(zip(RESERVED_COLUMNS, ("VARCHAR", f"STRUCT({ids})"), strict=True))}
 
 
 def _ids_table(values: list[str], ids: list[dict[str, str | None]]) -> pa.Table:

@@ -13,12 +13,24 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
-from warehouse.transform.build.emptiness import Emptiness
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
-from warehouse.transform.build.plan import BUILD, DROP, KEEP, UPDATE, Step, decide, inputs_of
+from warehouse.transform.build.plan import (
+    BUILD,
+    DROP,
+    KEEP,
+    NEVER_BUILT,
+    UPDATE,
+    Emptiness,
+    Step,
+    as_empty,
+    decide,
+    file_leaves,
+    has_no_rows,
+    inputs_of,
+)
 from warehouse.transform.build.readers import Readers
-from warehouse.transform.build.rollup_table import write_rollup
+from warehouse.transform.build.rollup_table import rollup_types, write_rollup
 from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
 from warehouse.transform.build.tables_made import TablesMade
 from warehouse.transform.check.project_check import create_schemas
@@ -27,9 +39,9 @@ from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, set_aside
-from warehouse.transform.incremental.row_order import GROWN, PATCHED, order_of
+from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, order_of
 from warehouse.transform.incremental.warm_tier import age_of
-from warehouse.transform.inputs.content import EMPTY, Content, content_of
+from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
 
@@ -39,7 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelResult:
-    """What became of one model: its qualified name, action (`build`, `update`, `keep`, `drop`), why, its rows (None for a
+    """What became of one model: its qualified name, action (`build`, `update`, `empty`, `keep`, `drop`), why, its rows (None for a
     view), how many keys changed where it was updated, and seconds."""
 
     name: str
@@ -51,20 +63,23 @@ class ModelResult:
 
 
 class Session:
-    """The build of one database. `run` does the work; tables already there are taken to be in the states given."""
+    """The build of one database. `run` does the work; tables already there are taken to be in the states given. Where it `is_first`, these
+    are of another project's build, and of this one nothing was ever built."""
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState],
-        on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of,
+        on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of, *,
+        is_first: bool = False,
     ) -> None:
         self._con = con
         self._material = material
         self._checked = material.checked
-        self._on_model, self._content_of = on_model, content_of
+        self._on_model, self._content_of, self._is_first = on_model, content_of, is_first
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
+        self.remade: set[str] = set()  # tables and views that are other ones than before: no comment of theirs is left
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
-        self._emptiness = Emptiness(material.checked, material.landing, self._now)
+        self._emptiness = Emptiness(material.checked, material.landing, lambda name: has_no_rows(self._now.get(name)))
         self._readers = Readers(con, material)
         self._recorded: dict[str, str] = {}  # keys of files that a table records (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
@@ -89,7 +104,7 @@ class Session:
             if not self._checked.is_stored(name):
                 self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
         self._tables.commit()
-        return results
+        return [result for result in results if not (self._is_first and result.action == DROP)]
 
     def _timed(self, name: str) -> ModelResult:
         started, kept = time.monotonic(), set(self._deltas)
@@ -98,7 +113,15 @@ class Session:
         except WarehouseError:
             self._save_unsaved(kept)
             raise
-        return replace(result, seconds=time.monotonic() - started)
+        result = replace(result, seconds=time.monotonic() - started)
+        return self._as_first(name, result) if self._is_first else result
+
+    def _as_first(self, name: str, result: ModelResult) -> ModelResult:
+        """What became of a model that was never built: what is as in another project's build need not run, but is new here."""
+        step = Step(name, BUILD, NEVER_BUILT)
+        if result.rows == 0 and self._emptiness.of_table(name):
+            step = as_empty(step)
+        return replace(result, action=step.action, reason=step.reason, keys=None)
 
     def _save_unsaved(self, deltas: set[str]) -> None:
         """A failed statement takes its whole transaction with it: make again what was good in it, so that `--retry` need not. It
@@ -114,6 +137,10 @@ class Session:
                 self._bring_up_to_date(name)
         self._tables.commit()
 
+    def without_rows(self) -> set[str]:
+        """The tables that have no rows, as far as they are made."""
+        return {name for name, state in self._now.items() if has_no_rows(state)}
+
     # --- one model ----------------------------------------------------------------------------------------------
 
     def _bring_up_to_date(self, name: str) -> ModelResult:
@@ -124,59 +151,77 @@ class Session:
         if model.materialized == "view":
             self._keep_view(name, step)
             return ModelResult(model.qualified, step.action, step.reason)
+        keys = None
         if step.action == KEEP:
-            state, keys = self._before[name], None
-            self.contents[name] = state.content_id
+            self.contents[name] = self._before[name].content_id
+        elif self._emptiness.of_table(name):
+            step = as_empty(step)
+            self._leave_empty(name)
         else:
             keys = self._update(name) if step.action == UPDATE else None
             if keys is None:
+                step = replace(step, action=BUILD)
                 self._build(name)
-            state = self._now[name]
-        action = step.action if step.action == KEEP else BUILD if keys is None else UPDATE
-        return ModelResult(model.qualified, action, step.reason, state.content.rows if state.content else None, keys)
+        content = self._now[name].content
+        return ModelResult(model.qualified, step.action, step.reason, content.rows if content else None, keys)
 
     def _keep_view(self, name: str, step: Step) -> None:
         model, inputs = self._checked.models[name], self._inputs(name)
         if step.action == BUILD:
             self._remove(name)
             if self._checked.is_stored(name):
+                self.remade.add(name)
                 create_view(self._con, model, self._checked.graph.trees[name], self._checked.models)
         self._tables.made(name, TableState(
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
         ))
 
+    def _leave_empty(self, name: str) -> None:
+        """Make a table without rows, of which nothing is run; one that has none already stays as it is."""
+        model, types, before = self._checked.models[name], self._checked.columns[name], self._before.get(name)
+        is_there = before and has_no_rows(before) and before.layout == WHOLE and before.logic.own == self._material.logic[name].own
+        former = None if is_there else self._set_aside(name)
+        if not is_there:
+            self._remove(name)
+            columns = rollup_types(model, types) if model.schema == "rollup" else types
+            listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
+            self._con.execute(f"create table {quoted(model.qualified)} ({listed})")
+        self._made(name, NO_ROWS, former, is_new=not is_there)
+        if model.retention_tier:
+            detail_rows.forget_away(self._con, model.qualified)
+
     def _build(self, name: str) -> None:
         """Make a table from nothing."""
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
-        is_empty = model.schema != "rollup" and not plan and self._emptiness.of_model(name)
-        if not is_empty:
-            self._open_inputs(name)
+        self._open_inputs(name)
         former = self._set_aside(name)
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
-        if is_empty:
-            columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
-            self._con.execute(f"create table {quoted(model.qualified)} ({columns})")
-        elif model.schema == "rollup":
+        if model.schema == "rollup":
             write_rollup(self._con, model, self._material.made[name])
         elif plan:
             sees_layout = self._checked.sees_layout(name)
             if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):
                 self.unique.add(name)
-            files = {path.leaf for path in plan.paths} - self._checked.models.keys()
-            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in files}
+            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)}
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
             within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
             execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
         if model.retention_tier:
-            detail_rows.record_away(self._con, model, "" if is_empty else left_out)
-        content = EMPTY if is_empty else self._content_of(self._con, model.qualified, types, is_ordered=not plan)
+            detail_rows.record_away(self._con, model, left_out)
+        self._made(name, self._content_of(self._con, model.qualified, types, is_ordered=not plan), former)
+
+    def _made(self, name: str, content: Content, former: str | None, *, is_new: bool = True) -> None:
+        """A table was made from nothing, its former rows being set aside in `former`; unless it `is_new` it is the one that was there."""
+        model, types = self._checked.models[name], self._checked.columns[name]
+        if is_new:
+            self.remade.add(name)
+        order = order_of(model, types) if name in self._checked.key_plans else ()
         self._tables.made(name, TableState(
-            model.qualified, "table", self._material.logic[name], self._inputs(name),
-            content.id(types, order_of(model, types) if plan else ()), content, self._files_of(name),
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order), content, self._files_of(name),
         ))
         if former and keep_delta(self._con, model.qualified, former, types):
             self._deltas.add(name)
@@ -253,6 +298,7 @@ class Session:
     def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
         for other, state in self._readers.open(name, self._now, by_key).items():
             self._tables.rewritten(other, state)
+            self.remade.add(other)
         if self._checked.sees_layout(name):
             self._tables.compress(self._readers.tables(name, by_key))
 
@@ -262,9 +308,7 @@ class Session:
         return {source: self.contents[source] for source in inputs_of(name, self._checked)}
 
     def _files_of(self, name: str) -> dict[str, dict[str, str]]:
-        plan = self._checked.key_plans.get(name)
-        leaves = {path.leaf for path in plan.paths} - self._checked.models.keys() if plan else set()
-        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(leaves)}
+        return {leaf: self._material.inputs.by_file(leaf) for leaf in sorted(file_leaves(self._checked, name))}
 
     def _drop(self, name: str) -> ModelResult:
         qualified = self._now[name].qualified

@@ -101,7 +101,9 @@ def create_state_table(con: "duckdb.DuckDBPyConnection") -> None:
     con.execute("create table if not exists state.made (engine varchar)")
     con.execute("create table if not exists state.tables (name varchar, state varchar)")
     con.execute("create table if not exists state.passed (test varchar, key varchar)")
+    con.execute("create table if not exists state.described (project varchar)")
     con.execute("delete from state.made")
+    con.execute("delete from state.described")  # until the build is whole
     con.execute("insert into state.made values (?)", [_engine()])
 
 
@@ -116,6 +118,16 @@ def read_states(con: "duckdb.DuckDBPyConnection") -> dict[str, TableState]:
     if made_by != [(_engine(),)]:
         return {}
     return {name: _read(json.loads(text)) for name, text in con.execute("select name, state from state.tables").fetchall()}
+
+
+def read_described(con: "duckdb.DuckDBPyConnection") -> str:
+    """The key of the project that the catalog and the comments describe; empty where a build has changed tables since."""
+    return "".join(key for (key,) in con.execute("select project from state.described").fetchall())
+
+
+def record_described(con: "duckdb.DuckDBPyConnection", project_key: str) -> None:
+    """Record what `read_described` gives."""
+    con.execute("insert into state.described values (?)", [project_key])
 
 
 def write_states(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableState], former: Collection[str]) -> None:
@@ -133,13 +145,15 @@ def read_passed(con: "duckdb.DuckDBPyConnection") -> dict[str, str]:
 
 
 def tests_to_run(
-    passed: Mapping[str, str], tests: Iterable[DataTest], contents: Mapping[str, str], unique: Collection[str] = ()
+    passed: Mapping[str, str], tests: Iterable[DataTest], contents: Mapping[str, str], unique: Collection[str] = (),
+    without_rows: Collection[str] = (),
 ) -> list[DataTest]:
     """The tests that did not pass on just these rows before, and are not known to hold: the grain of the tables `unique`
-    does. `passed` is what `read_passed` gives."""
+    does, and what is promised of each row of the tables `without_rows`. `passed` is what `read_passed` gives."""
     return [
         test for test in tests
-        if passed.get(test.name) != _test_key(test, contents) and not (test.is_grain and test.model in unique)
+        if not (test.is_grain and test.model in unique or test.is_of_rows and test.model in without_rows)
+        and passed.get(test.name) != _test_key(test, contents)
     ]
 
 

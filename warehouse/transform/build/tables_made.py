@@ -65,9 +65,10 @@ class TablesMade:
             self.begin()
 
     def compress(self, tables: Collection[str]) -> None:
-        """Make sure that these tables are kept as they will be. One just made is not compressed yet, and the same floats may add
-        up to other last bits."""
-        if self._fresh.intersection(tables):
+        """Make sure that these tables are kept as they will be. One just made is not compressed yet, and the same floats, if it has more
+        than one, may add up to other last bits."""
+        contents = [self.now[name].content for name in self._fresh.intersection(tables)]
+        if any(content is None or content.rows > 1 for content in contents):
             self.commit()
             self._con.execute("checkpoint")
             self._fresh.clear()

@@ -12,12 +12,22 @@ from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Column, Model
 from warehouse.transform.sql.aggregates import sees_layout
+from warehouse.transform.sql.emptiness import EmptyWhen, empty_when
+
+
+@dataclass(frozen=True)
+class SqlFacts:
+    """What a build asks of a model's SQL: whether it may tell how tables are laid out (`aggregates`), and when it has no row."""
+
+    sees_layout: bool
+    empty_when: EmptyWhen
 
 
 @dataclass(frozen=True)
 class CheckedProject:
     """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
-    every call that reads files; how each incremental model's keys are found; and every test of their data."""
+    every call that reads files; how each incremental model's keys are found; every test of their data; and the facts about
+    their SQL that are known already."""
 
     models: Mapping[str, Model]
     graph: Graph
@@ -25,6 +35,7 @@ class CheckedProject:
     file_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
     tests: tuple[DataTest, ...] = ()
+    known_facts: Mapping[str, SqlFacts] = field(default_factory=dict, compare=False)
 
     def is_stored(self, name: str) -> bool:
         """Whether a finished build holds it: all but views over files, which would change under the build."""
@@ -39,11 +50,16 @@ class CheckedProject:
         models = sorted(self.models[parent].qualified for parent in self.graph.models[name])
         return models + sorted(self.graph.landing[name])
 
-    @cached_property
-    def described_columns(self) -> Mapping[str, Mapping[str, Column]]:
-        """The bound columns of every model, each with what the model's header states of it; where that states nothing, with what the
+    def described_columns(self, name: str) -> Mapping[str, Column]:
+        """The bound columns of a model, each with what the model's header states of it; where that states nothing, with what the
         contract of the feed states that the model joins."""
-        return {name: self._described(self.models[name], types) for name, types in self.columns.items()}
+        if name not in self._described_columns:
+            self._described_columns[name] = self._described(self.models[name], self.columns[name])
+        return self._described_columns[name]
+
+    @cached_property
+    def _described_columns(self) -> dict[str, Mapping[str, Column]]:
+        return {}
 
     def _described(self, model: Model, types: Mapping[str, str]) -> dict[str, Column]:
         feed = self.models.get(f"{FEED_SCHEMA}.{model.feeds}")
@@ -59,16 +75,18 @@ class CheckedProject:
 
     def sees_layout(self, name: str) -> bool:
         """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
-        return any(self._sees_layout_itself(found) for found in self.with_views(name))
+        return any(self.facts(found).sees_layout for found in self.with_views(name))
 
-    def _sees_layout_itself(self, name: str) -> bool:
-        if name not in self._layout_seen:
-            self._layout_seen[name] = sees_layout(self.graph.trees[name])
-        return self._layout_seen[name]
+    def facts(self, name: str) -> SqlFacts:
+        """The facts about a model's SQL."""
+        if name not in self._facts:
+            tree = self.graph.trees[name]
+            self._facts[name] = SqlFacts(sees_layout(tree), empty_when(tree))
+        return self._facts[name]
 
     @cached_property
-    def _layout_seen(self) -> dict[str, bool]:
-        return {}
+    def _facts(self) -> dict[str, SqlFacts]:
+        return dict(self.known_facts)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -44,7 +44,7 @@ class ModelOutcome:
 
 
 # What a build calls its actions, as the statuses of results.
-STATUS_OF_ACTION = {"build": "built", "update": "updated", "keep": "kept"}
+STATUS_OF_ACTION = {"build": "built", "update": "updated", "empty": "built", "keep": "kept"}
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ProjectDescription:
         )
         modelled = (
             Table(
-                models[name].qualified, models[name].schema, self.checked.described_columns[name],
+                models[name].qualified, models[name].schema, self.checked.described_columns(name),
                 reads[models[name].qualified], model=models[name],
             )
             for name in graph.order

@@ -12,6 +12,8 @@ from warehouse.transform.sql.duck import quote, quoted
 if TYPE_CHECKING:
     import duckdb
 
+_PLACES = '"wh places"'
+
 
 def set_aside(con: "duckdb.DuckDBPyConnection", qualified: str, types: Mapping[str, str]) -> str | None:
     """Keep a table's rows under another name, which is returned, while the table is made anew; None where its columns are
@@ -30,19 +32,23 @@ def keep_delta(con: "duckdb.DuckDBPyConnection", qualified: str, former: str, ty
     where the rows that both have are in another order: a reader may depend on it, and which of its keys then changed cannot be
     told from rows."""
     numbered = (
-        f'select {ROW}.*, rowid as "wh place", {row_hash(types)} as "wh hashed",'
-        f' row_number() over (partition by "wh hashed" order by rowid) as "wh occurrence" from {{}} as {ROW}'
+        f'select rowid as place, {row_hash(types)} as hashed, row_number() over (partition by hashed order by rowid) as occurrence'
+        f" from {{}} as {ROW}"
     )
-    both = [f"({numbered.format(quoted(table))}) as {alias}" for table, alias in ((former, "o"), (qualified, "n"))]
-    same = 'o."wh hashed" = n."wh hashed" and o."wh occurrence" = n."wh occurrence"'
-    moved = con.execute(
-        'select 1 from (select n."wh place" as place, lag(n."wh place") over (order by o."wh place") as before'
-        f" from {both[0]} join {both[1]} on {same}) where before > place limit 1"
-    ).fetchall()
+    # Where each row lies in either table; NULL where the other has none that is like it.
+    con.execute(
+        f"create or replace temp table {_PLACES} as select o.place as before, n.place as after from ({numbered.format(quoted(former))}) as o"
+        f" full join ({numbered.format(quoted(qualified))}) as n on o.hashed = n.hashed and o.occurrence = n.occurrence"
+    )
     only = [
-        f'select {alias}.* exclude ("wh place", "wh hashed", "wh occurrence") from {one} anti join {other} on {same}'
-        for alias, one, other in (("o", *both), ("n", *reversed(both)))
+        f"select * from {quoted(table)} where rowid in (select {own} from {_PLACES} where {other} is null)"
+        for table, own, other in ((former, "before", "after"), (qualified, "after", "before"))
     ]
     con.execute(f"create or replace temp table {delta_name(qualified)} as {only[0]} union all {only[1]}")
     con.execute(f"drop table {quoted(former)}")
+    moved = con.execute(
+        f"select 1 from (select after, lag(after) over (order by before) as last from {_PLACES} where before is not null and after is not null)"
+        " where last > after limit 1"
+    ).fetchall()
+    con.execute(f"drop table {_PLACES}")
     return not moved

@@ -38,7 +38,7 @@ class Content:
         return memo_digest("wh/content/1", [self.rows, str(self.hash_sum), [[*item] for item in types.items()], [*order]])
 
 
-EMPTY = Content(0, 0)
+NO_ROWS = Content(0, 0)
 
 
 def row_hash(types: Mapping[str, str], *first: str) -> str:

@@ -56,6 +56,11 @@ class DataTest:
         return isinstance(self.source, Model) and self.stated is None
 
     @property
+    def is_of_rows(self) -> bool:
+        """Whether nothing but a row of the model that states it can break it."""
+        return isinstance(self.source, Model) and (self.stated is None or self.stated.kind != "row_count")
+
+    @property
     def model(self) -> str | None:
         """The model whose header states it; None for a SQL file."""
         return self.source.name if isinstance(self.source, Model) else None

@@ -27,6 +27,7 @@ from warehouse.trace.provenance.values import cells_read
 from warehouse.trace.trace_step import row_tokens
 from warehouse.transform.check.memory import key_of
 from warehouse.transform.sql.duck import engine_version
+from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class _Memory:
 
     def __init__(self, project: "Project") -> None:
         self._folder = project.builds
-        self._made_by = [__version__, engine_version(), str(vars(sqlglot)["__version__"])]
+        self._made_by = [__version__, engine_version(), str(vars(sqlglot)["__version__"]), TABLE_VERSION]
         self._known: dict[str, _Cells] = {}
         self._used: dict[str, _Cells] = {}
         try:

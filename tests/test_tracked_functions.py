@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 
 import duckdb
 import pytest
+from conftest import REPOSITORY
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.project.model import Model
@@ -82,6 +84,12 @@ def test_the_table_of_functions_differs_from_the_engine_s_where_it_is_known(con:
         for name, types, stability, all_types in found
         if is_steady(name, stability, all_types) == (varies(name, len(types)) or name in OF_SESSION)
     } == DIFFERENCES[duckdb.__version__].keys()
+
+
+def test_each_version_of_the_engine_that_is_allowed_is_known() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    versions = sorted(DIFFERENCES, key=numbers)
+    assert f"duckdb>={versions[0]},<={versions[-1]}" in project["dependencies"]
 
 
 def test_a_macro_over_a_varying_function_is_one(con: duckdb.DuckDBPyConnection) -> None:

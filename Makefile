@@ -44,10 +44,10 @@ NEWEST := .cache/venv-newest
 NEWEST_TESTS := $(addprefix tests/test_,determinism.py emptiness.py engine_faults.py float_sums.py guarantees.py other_engine.py \
     provenance.py provenance_oracle.py publishable.py sql_text.py tracked_functions.py two_engines.py)
 
-# Installed each time: the newest packages are others tomorrow.
+# Installed anew each time: the newest packages are others tomorrow.
 test-newest: .venv/installed-test
-	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --upgrade --upgrade-strategy eager -e '.[build,test]'
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[build,test]'
 	WH_LOCKED_PYTHON=$(CURDIR)/$(BIN)/python $(NEWEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(NEWEST_TESTS)
 
 mutants: .venv/installed-test

@@ -41,7 +41,7 @@ test-all: .venv/installed-test
 
 # What a release of the engine, or of what parses for it, changes first: its functions, and what was traced, published and verified.
 NEWEST := .cache/venv-newest
-NEWEST_TESTS := $(addprefix tests/test_,determinism.py emptiness.py engine_faults.py float_sums.py guarantees.py other_engine.py \
+NEWEST_TESTS := $(addprefix tests/test_,columns.py determinism.py emptiness.py engine_faults.py float_sums.py guarantees.py other_engine.py \
     provenance.py provenance_oracle.py publishable.py sql_text.py tracked_functions.py two_engines.py)
 
 # Installed anew each time: the newest packages are others tomorrow.

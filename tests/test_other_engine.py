@@ -72,7 +72,7 @@ def test_the_pages_of_a_number_name_both_engines(project: Project) -> None:
 
 def test_what_another_engine_gives_otherwise_is_not_reproduced_here(project: Project, wh_on: WhOn) -> None:
     code, out, _ = wh_on(project, "verify", forged(project, "total", 8.0))
-    assert code == 1 and f"  not reproduced: the replay gives 3.0 here, by another engine: {ENGINES}; to replay it with the engine of then: {INSTALL}" in out
+    assert code == 1 and f"  not reproduced: the replay gives 3.0; by another engine here: {ENGINES}; to replay it with the engine of then: {INSTALL}" in out
 
 
 @pytest.mark.parametrize("lie", [fewer_runs, another_sha256, a_tolerance], ids=lambda lie: lie.__name__)
@@ -89,7 +89,7 @@ def test_a_publication_without_one_of_its_rows_is_not_whole_by_another_engine_ei
     forge_record(publication, lambda forgery: forgery.rows.pop())
     *numbers, whole = verify_all(project)
     assert {verdict.state for verdict in numbers} == {"verified"}
-    assert whole.state == "not reproduced" and "1 rows that it leaves out here" in whole.reason and INSTALL in whole.reason
+    assert whole.state == "not reproduced" and "1 rows that it leaves out; by another engine here" in whole.reason and INSTALL in whole.reason
 
 
 def test_other_settings_of_the_engine_are_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

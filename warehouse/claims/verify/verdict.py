@@ -94,7 +94,7 @@ class Engines:
             return ""
         version = _RECORDED.fullmatch(self.recorded)  # a person runs what stands here, and a packet's record is a stranger's
         way = f'; to replay it with the engine of then: pip install "duckdb=={version[1]}"' if version else ""
-        return f" here, by another engine: {self}{way}"
+        return f"; by another engine here: {self}{way}"
 
 
 @dataclass(frozen=True)

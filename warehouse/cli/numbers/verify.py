@@ -84,7 +84,10 @@ def command(
 
 def _counted(verdict: "Verdict") -> str:
     """What a verdict is counted as: its state, and where another engine replayed the number, both engines."""
-    if verdict.engines is None or not verdict.engines.differ or verdict.problems:
+    from warehouse.claims.verify.verdict import REFUSED
+
+    is_replayed = verdict.state != REFUSED and not verdict.problems
+    if not is_replayed or verdict.engines is None or not verdict.engines.differ:
         return verdict.state
     return f"{verdict.state} by another engine ({verdict.engines})"
 

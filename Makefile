@@ -2,6 +2,7 @@
 # make test    every kind of test, on a few cases each: about half an hour on two cores
 # make test-share   the share of the exhaustive tests that the commit chooses; CI runs it after `make test`
 # make test-all   all tests
+# make test-newest   what depends on the engine, with the newest packages that pyproject.toml allows, not the locked ones
 # make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them
 # make lint    ruff and mypy
 # make bench   the figures and their floors (benchmarks/README.md)
@@ -22,7 +23,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
+.PHONY: demo test test-share test-all test-newest mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -37,6 +38,17 @@ test-share: .venv/installed-test
 
 test-all: .venv/installed-test
 	$(PYTEST) -m '' --dist load
+
+# What a release of the engine, or of what parses for it, changes first: its functions, and what was traced, published and verified.
+NEWEST := .cache/venv-newest
+NEWEST_TESTS := $(addprefix tests/test_,columns.py determinism.py emptiness.py engine_faults.py float_sums.py guarantees.py other_engine.py \
+    provenance.py provenance_oracle.py publishable.py sql_text.py tracked_functions.py two_engines.py)
+
+# Installed anew each time: the newest packages are others tomorrow.
+test-newest: .venv/installed-test
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[build,test]'
+	WH_LOCKED_PYTHON=$(CURDIR)/$(BIN)/python $(NEWEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(NEWEST_TESTS)
 
 mutants: .venv/installed-test
 	$(BIN)/python tests/mutants.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -321,14 +322,12 @@ def test_a_call_lists_the_columns_that_are_used(files: Path) -> None:
     assert [str(edge.target) for edge in graph.walk(ColumnRef(call, "b"), down=True)] == ["main.m.b", "main.n.b"]
 
 
-# SQL that is not understood (mostly because the engine cannot write its plan), and a part of what is said.
+# SQL that is not understood, by one of two versions of the engine because it cannot write its plan, and parts of what is said.
 NOT_UNDERSTOOD = {
-    "with ordinality": (
-        "select u.id, v.o from (from generate_series(1, 2) with ordinality as g (x, o)) as v, u", "column reference"),
     "using key": (
         "with recursive r using key (a) as (select a, 0 as n from u union select r.a, n + 1 from r where n < 3)"
-        " select a as id, n as o from r", "type"),
-    "a column that is called like the rows": ('select id as "*", id, a as o from u', 'named "*"'),
+        " select a as id, n as o from r", "type|using key"),
+    "a column that is called like the rows": ('select id as "*", id, a as o from u', r'named "\*"'),
     "nested deeply": (
         "with x0 as (select id, d as o from u), "
         + ", ".join(f"x{n} as (select * from x{n - 1})" for n in range(1, 600)) + " select * from x599",
@@ -341,7 +340,7 @@ def test_what_is_not_understood_is_said_and_rests_on_all_that_is_read(case: str)
     sql, reason = NOT_UNDERSTOOD[case]
     graph = graph_of({"m": sql, "n": "select id from m"})
     assert list(graph.unknown) == ["main.m"]
-    assert reason in graph.unknown["main.m"]
+    assert re.search(reason, graph.unknown["main.m"])
     everything = "!u.* !u.a !u.d !u.id"
     assert written(graph, "main.m") == dict.fromkeys((*graph.columns["main.m"], ROWS), everything)
     assert written(graph, "main.n") == {"id": "=main.m.id", "*": "main.m.*"}
@@ -679,7 +678,9 @@ FILES_OF_A_PROJECT = {
     "models/staging/big_file.sql": "select raw_path, bytes, media_type as kind from evidence_file where bytes > 1000",
     "models/by_kind.sql": """
         select kind, sum(bytes) / 1e6 as mb, count(*) as n, 'file' as what from big_file group by kind""",
-    "models/unclear.sql": "select n, o from by_kind, (from generate_series(1, 2) with ordinality as g (x, o))",
+    "models/unclear.sql": """
+        with recursive r using key (n) as (select n, 0 as o from by_kind union select r.n, o + 1 from r where o < 2)
+        select n, o from r""",
 }
 
 

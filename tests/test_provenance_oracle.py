@@ -170,6 +170,7 @@ def test_a_fault_counts_where_the_engine_gives_one_answer(monkeypatch: pytest.Mo
     assert found.faults and not found.counts[EXCUSED]
 
 
+@pytest.mark.skipif(duckdb.__version__ != "2.0.0", reason="DuckDB 2.0.1 answers it rightly, and no other example is known")
 def test_a_wrong_answer_of_the_optimizer_is_examined_without_it() -> None:
     """Its NOT EXISTS is false, so no row passes; with filter pushdown DuckDB 2.0.0 lets all of them through."""
     sql, values = generator.query(2164)

@@ -82,6 +82,16 @@ select current_timestamp as t from run
 -- at: today()
 select id from run where exists (select 1 from host where today() > date '2026-01-01')
 
+-- case: e_volatile_clock_that_the_engine_calls_consistent
+-- refuse: E_VOLATILE
+-- at: current_localtimestamp
+select current_localtimestamp() as t from run
+
+-- case: e_volatile_age_to_this_day
+-- refuse: E_VOLATILE
+-- at: age(
+select age(timestamp '2026-01-01') as a from run
+
 -- case: e_approx_19
 -- refuse: E_APPROX
 -- at: approx_count_distinct(id)

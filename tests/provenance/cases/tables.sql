@@ -81,6 +81,13 @@ select id, unnest(tags) as t from feed.sample where id < 4
 -- row: 2
 select g.v from generate_series(1, 2) as g(v)
 
+-- case: functions_that_read_the_pinned_zone
+-- values: d, a, n
+-- row: 1 | 2026-01-01 | True | 10 ; why 0 = 1 ; n 0 = tput@1
+select id, strftime(timestamptz '2026-01-01 00:00:00Z' at time zone 'UTC', '%Y-%m-%d') as d,
+    age(timestamptz '2026-01-02 00:00:00Z', timestamptz '2026-01-01 00:00:00Z') = interval 1 day as a, tput as n
+from run where id = date_part('day', timestamptz '2026-01-01 00:00:00Z')
+
 -- case: order_by_limit
 -- values: tput
 -- row: 6 | 30 ; why 0 = 6 ; tput 0 = tput@6

@@ -4,6 +4,9 @@ A replay has first the evidence of the number's own why-set and nothing else. Th
 runs cannot change it (guarantee G3 of the design). Otherwise it adds what the existence of its row depends on, then the
 evidence of its whole publication, and at last all that was there then, which may have kept rows away; and the verdict says
 so. A replay of what was published is traced too, and must depend on what the publication states (`claims.verify.retrace`).
+
+The engine that replays may be of another version than the recorded one. If both give the same, the number is verified and the verdict names
+both engines; if not, it is not reproduced here.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from warehouse.claims.verify.verdict import (
     TAMPERED,
     VERIFIED,
     Claim,
+    Engines,
     Verdict,
     state_of,
 )
@@ -52,6 +56,7 @@ from warehouse.evidence.signing.signatures import VALID, Signing
 from warehouse.exact import inexact
 from warehouse.project.project import Project
 from warehouse.trace.determinism import UNRECORDED, Determinism
+from warehouse.transform.check.digests import engine_leaf
 
 if TYPE_CHECKING:
     from warehouse.claims.verify.replay import Replayed, Replayer
@@ -97,7 +102,7 @@ class Auditor:
             published = self._publication
             return Verdict(
                 claim.number_id, claim.key, value, state, reason, files, problems, signings=signings, is_published=published is not None,
-                publication=published.digest if published else None, published_at=self._published_at,
+                publication=published.digest if published else None, published_at=self._published_at, engines=self.engines,
             )
 
         problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
@@ -116,7 +121,7 @@ class Auditor:
         try:
             self._replayer().check_versions(claim.bundles)
         except WarehouseError as error:  # on any evidence, there or not
-            return told(TAMPERED if error.exit_code == ExitCode.TAMPERED else REFUSED, error.message, error)
+            return told(TAMPERED if error.exit_code == ExitCode.TAMPERED else REFUSED, error.message + self.engines.way_back, error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: dict[frozenset[str], WarehouseError] = {}
@@ -144,6 +149,7 @@ class Auditor:
                         doubts.append(doubt)
                         continue
                 reason = f"{counted(files, 'raw file')} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
+                reason += f", by another engine: {self.engines}" if self.engines.differ else ""
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if claim.stale_because:
                     reason += f"; {claim.stale_because}"
@@ -158,15 +164,26 @@ class Auditor:
                     state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"
                 return replace(told(state, reason), evidence=needed)
         if doubts:
-            return told(TAMPERED if doubts[-1].is_certain else REFUSED, doubts[-1].message)
+            return told(self.certain if doubts[-1].is_certain else REFUSED, doubts[-1].message + self.engines.way_back)
         if lost:
             problems = [problem for found in lost.values() for problem in found]
             reason = "its own evidence alone does not give it, and other evidence of its publication is damaged"
             return told(state_of(problems), reason, *problems)
         if failed and (not gave or max(tried, key=len) in failed):  # less evidence than that may well give another value
-            return told(REFUSED, list(failed.values())[-1].message, *failed.values())
+            return told(REFUSED, list(failed.values())[-1].message + self.engines.way_back, *failed.values())
         values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
-        return told(NOT_REPRODUCED, f"the replay gives {values}")
+        return told(NOT_REPRODUCED, f"the replay gives {values}{self.engines.way_back}")
+
+    @cached_property
+    def engines(self) -> Engines:
+        """The engine of the query's spec, and that of this replay."""
+        then, now = self._specification["document"]["engine"], engine_leaf()
+        return Engines(*(f"{engine.get('name')} {engine.get('version')}" for engine in (then, now)))
+
+    @property
+    def certain(self) -> str:
+        """The state of what its evidence gives otherwise than its record says, and nothing but another record explains: or another engine."""
+        return NOT_REPRODUCED if self.engines.differ else TAMPERED
 
     def _judgement_doubt(self, claim: Claim, replayed: "Replayed") -> Doubt | None:
         """What its publication says of a number's worth that the replay says otherwise."""

@@ -23,7 +23,7 @@ from warehouse.claims.gate.observed import observed_rows
 from warehouse.claims.numbers.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.publish.static_facts import Established, establish
 from warehouse.claims.verify.retrace import Retraced, retrace, row_key
-from warehouse.errors import WarehouseError
+from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.part import part_of
@@ -83,7 +83,7 @@ class Replayed:
 class Replayer:
     """One recorded query, checked once, to be run on any evidence under the `decisions` on runs that it was run under; the columns
     `observed` of its observations are read too, where any are named. Raises WH309 when it cannot be run here as it was, for instance
-    with another version of the engine."""
+    with other settings of the engine."""
 
     def __init__(
         self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = (), observed: Collection[str] = ()
@@ -189,10 +189,11 @@ def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingT
 
 
 def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None:
+    """Another version is no reason: what its replay gives tells (`claims.verify.verdict.Engines`)."""
     then, now = specification["document"]["engine"], engine_leaf()
-    if then != now:
-        versions = [f"{engine['name']} {engine['version']}" for engine in (then, now)]
-        raise refused(query, f"it was made with {versions[0]} and its settings; this is {versions[1]}")
+    if {**then, "version": now["version"]} != now:
+        made = printable(f"{then.get('name')} {then.get('version')}")
+        raise refused(query, f"it was made with {made} and settings that this wh, on {now['name']}, does not replay with")
 
 
 def _rows(con: "duckdb.DuckDBPyConnection", query: Model) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ VERIFIED = "verified"  # its files are unchanged, and a replay of them gives it
 STALE = "stale"  # as verified, but the current build holds another number in its cell, or none
 TAMPERED = "tampered"  # a file, its publication or its spec differs from its digest
 MISSING = "missing"  # one of these is gone
-NOT_REPRODUCED = "not reproduced"  # its files are unchanged, but a replay of them gives another value
+NOT_REPRODUCED = "not reproduced"  # its files are unchanged, but a replay of them here gives another value
 REFUSED = "refused"  # wh cannot judge it: it cannot be replayed here, or depends on no evidence
 EXPIRED = "expired by policy"  # its evidence is gone, and the ledger says that retention policy removed it
 RETRACTED = "retracted"  # it reproduces, but a run under it was retracted or superseded since
@@ -24,6 +25,7 @@ STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, EXPIRED, RETRACTED, STALE,
 
 STALE_BECAUSE = "the current build holds another number in its cell, or none"
 NO_BUILD = "there is no build to compare it with"
+_RECORDED = re.compile(r"duckdb ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:\.?(?:a|b|rc|dev|post)[0-9]{1,6}){0,2})", re.ASCII)
 _EXIT_CODES = {
     TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK,
     STALE: ExitCode.OK, RETRACTED: ExitCode.OK,
@@ -72,9 +74,34 @@ class CellNumber:
 
 
 @dataclass(frozen=True)
+class Engines:
+    """The engine that a number was recorded with, and the one that is installed here and replays it: each a name and a version."""
+
+    recorded: str
+    here: str
+
+    @property
+    def differ(self) -> bool:
+        return self.recorded != self.here
+
+    def __str__(self) -> str:
+        return f"recorded with {printable(self.recorded)}, replayed with {self.here}"
+
+    @property
+    def way_back(self) -> str:
+        """For the reason of what was not reproduced: both engines, and how to install the recorded one; nothing where they are the same."""
+        if not self.differ:
+            return ""
+        version = _RECORDED.fullmatch(self.recorded)  # a person runs what stands here, and a packet's record is a stranger's
+        way = f'; to replay it with the engine of then: pip install "duckdb=={version[1]}"' if version else ""
+        return f"; by another engine here: {self}{way}"
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which;
-    where it was reproduced, the bundles that a replay needs; and the signatures under it, None where they were not checked.
+    where it was reproduced, the bundles that a replay needs; the signatures under it, None where they were not checked; and the
+    engines, None where its record is damaged.
 
     `is_published` is None where a damaged record leaves that open. `now` and `published_instead` are looked up for a single number
     only: what the current build, and the last publication of its cell, hold where that is another number."""
@@ -93,6 +120,7 @@ class Verdict:
     published_at: str | None = None
     now: CellNumber | None = None
     published_instead: CellNumber | None = None
+    engines: Engines | None = None
 
 
 def exit_code(states: Iterable[str], *, is_strict: bool = False) -> ExitCode:

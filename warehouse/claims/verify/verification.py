@@ -26,7 +26,6 @@ from warehouse.claims.verify.verdict import (
     RETRACTED,
     STALE,
     STALE_BECAUSE,
-    TAMPERED,
     VERIFIED,
     CellNumber,
     Claim,
@@ -154,13 +153,16 @@ def _incomplete(
     project: Project, publication: PublishedRollup, specification: Mapping[str, Any], auditor: Auditor, together: frozenset[str], then: frozenset[str]
 ) -> Iterator[Verdict]:
     """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
-    names gives another, `refused` where other evidence that the store had then does. For it may have been made from a build
-    before that arrived. Likewise `refused` where that has runs that the publication does not account for."""
+    names gives another (`not reproduced` by another engine), `refused` where other evidence that the store had then does. For it may
+    have been made from a build before that arrived. Likewise `refused` where that has runs that the publication does not account for."""
     grain = specification["document"]["contract"]["grain"]
     named = {decision["sha256"] for decision in made_with(project, publication)}
     if reads_decisions(specification) and named != decisions_then(project, publication):
         # Not tampered: the times of its making and of a decision may be by the clocks of two machines.
         yield Verdict(None, publication.digest, None, REFUSED, "its record names other decisions on runs than the ledger has before it")
+
+    def doubt(state: str, reason: str, *problems: WarehouseError) -> Verdict:
+        return Verdict(None, publication.digest, None, state, reason + auditor.engines.way_back, 0, problems, engines=auditor.engines)
 
     def differs(bundles: frozenset[str]) -> str | None:
         given = auditor.replayed(bundles, grain)
@@ -175,14 +177,14 @@ def _incomplete(
         whole = auditor.replayed(together, grain).retraced if together else None
         is_certain = then <= together or (whole is not None and whole.established.guarantees["G3"]["holds"] == YES)
         if together and is_certain and (found := differs(together)):
-            yield Verdict(None, publication.digest, None, TAMPERED, f"the evidence that it names gives {found}")
+            yield doubt(auditor.certain, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):
-            yield Verdict(None, publication.digest, None, REFUSED, f"all the evidence that the store had when it was published gives {found}")
+            yield doubt(REFUSED, f"all the evidence that the store had when it was published gives {found}")
         elif then and (found := auditor.unaccounted(auditor.replayed(then, grain), events_then(project, publication))):
             reason = f"its numbers follow from its evidence, but its judgement {found} (checked with all the evidence that the store had then)"
-            yield Verdict(None, publication.digest, None, REFUSED, reason)
+            yield doubt(REFUSED, reason)
     except WarehouseError as error:
-        yield Verdict(None, publication.digest, None, REFUSED, f"wh cannot check that it is all that its query gives: {error.message}", 0, (error,))
+        yield doubt(REFUSED, f"wh cannot check that it is all that its query gives: {error.message}", error)
 
 
 def count_numbers(project: Project) -> int:

@@ -60,12 +60,13 @@ def command(
 
     if all == (target is not None):
         raise usage("name one number, publication or packet, or give --all")
-    counts, problems = Counter[str](), set[str]()
+    counts, states, problems = Counter[str](), set[str](), set[str]()
     is_one = target is not None and _digest(target) is None and not _is_report(target)
     with ExitStack() as bars:
         bar = bars.enter_context(progress_bar(_how_many(target), " numbers")) if not is_one else None
         for verdict in _verdicts(target, trust, timeout):
-            counts[verdict.state] += 1
+            counts[_counted(verdict)] += 1
+            states.add(verdict.state)
             if as_json:
                 print_json_line(_document(verdict))
             elif is_one or is_verbose() or verdict.state != VERIFIED or verdict.number_id is None:
@@ -78,7 +79,17 @@ def command(
                 bar.update(1)
     if not is_one:
         notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
-    return exit_code(counts, is_strict=strict)
+    return exit_code(states, is_strict=strict)
+
+
+def _counted(verdict: "Verdict") -> str:
+    """What a verdict is counted as: its state, and where another engine replayed the number, both engines."""
+    from warehouse.claims.verify.verdict import REFUSED
+
+    is_replayed = verdict.state != REFUSED and not verdict.problems
+    if not is_replayed or verdict.engines is None or not verdict.engines.differ:
+        return verdict.state
+    return f"{verdict.state} by another engine ({verdict.engines})"
 
 
 def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "Iterable[Verdict]":
@@ -170,6 +181,7 @@ def _document(verdict: "Verdict") -> dict[str, object]:
         "is_published": verdict.is_published,
         "publication": verdict.publication,
         "published_at": verdict.published_at,
+        "engine": asdict(verdict.engines) if verdict.engines else None,
         "now": asdict(verdict.now) if verdict.now else None,
         "published_instead": asdict(verdict.published_instead) if verdict.published_instead else None,
     }

@@ -29,6 +29,7 @@ from warehouse.transform.project.header import PathPart
 from warehouse.transform.project.header_tests import HeaderTest
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import connect, engine_version
+from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.transform.sql.tree import FileRead, parsed, statement
 from warehouse.transform.sql.tree_nodes import Node
 from warehouse.version import __version__
@@ -102,7 +103,7 @@ def sound_project(project: "Project", landing: LandingTypes, leaves: Mapping[str
 def _key(project: "Project", leaves: Mapping[str, Mapping[str, Any]]) -> str:
     texts = {project.shown(path): bytes_digest(path.read_bytes()) for kind in _TEXTS for path in project.files(kind, ".sql")}
     sources = {name: list(patterns) for name, patterns in project.sources.items()}
-    return memo_digest("wh/sound-project/1", [texts, sources, leaves, FORM, __version__, engine_version()])
+    return memo_digest("wh/sound-project/1", [texts, sources, leaves, FORM, __version__, engine_version(), TABLE_VERSION])
 
 
 def _read(project: "Project", key: str) -> SoundProject | None:

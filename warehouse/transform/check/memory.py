@@ -17,6 +17,7 @@ from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPath, KeyPlan
 from warehouse.transform.incremental.locality import KeyedInput
 from warehouse.transform.sql.duck import engine_version
+from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -95,4 +96,4 @@ def plan_from_json(document: Mapping[str, Any]) -> KeyPlan:
 
 
 def _made_by() -> list[Any]:
-    return [FORM, __version__, engine_version()]
+    return [FORM, __version__, engine_version(), TABLE_VERSION]

@@ -16,6 +16,7 @@ import sqlglot
 from warehouse.evidence.durable import replace_durably
 from warehouse.transform.check.memory import key_of
 from warehouse.transform.sql.duck import engine_version
+from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class TextFacts:
 
     def __init__(self, project: "Project") -> None:
         self._folder = project.builds
-        self._made_by = [__version__, engine_version(), str(vars(sqlglot)["__version__"])]
+        self._made_by = [__version__, engine_version(), str(vars(sqlglot)["__version__"]), TABLE_VERSION]
         self._known: dict[str, Any] = {}
         self._used: dict[str, Any] = {}
         try:

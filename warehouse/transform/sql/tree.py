@@ -16,6 +16,7 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import text_literal
 from warehouse.transform.sql.engine_faults import parse_fault, statements_fault
+from warehouse.transform.sql.functions import VARYING_CALLS, VARYING_WORDS, varies
 from warehouse.transform.sql.text import fault_at, first_token, tokens
 from warehouse.transform.sql.tree_nodes import Node, inner
 
@@ -36,33 +37,19 @@ PURE_FUNCTIONS = frozenset(("range", "generate_series", "unnest", "repeat", "rep
 # compares the three lists with the engine's.
 UNTRACKED_FUNCTIONS = frozenset(
     (
-        "arrow_scan", "arrow_scan_dumb", "checkpoint", "create_external_resource", "deregister_external_resource",
-        "destroy_external_resource", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling",
+        "add_grammar_extension", "arrow_scan", "arrow_scan_dumb", "checkpoint", "create_external_resource",
+        "deregister_external_resource", "destroy_external_resource", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling",
         "force_checkpoint", "glob", "histogram", "histogram_values", "icu_calendar_names",
         "json_execute_serialized_sql", "pandas_scan", "parquet_bloom_probe", "parquet_file_metadata",
-        "parquet_full_metadata", "parquet_kv_metadata", "parquet_metadata", "parquet_schema", "pg_timezone_names",
+        "parquet_full_metadata", "parquet_kv_metadata", "parquet_metadata", "parquet_page_index", "parquet_schema", "pg_timezone_names",
         "pragma_collations", "pragma_database_size", "pragma_metadata_info", "pragma_platform", "pragma_show",
         "pragma_storage_info", "pragma_table_info", "pragma_user_agent", "pragma_version", "python_arrow_scan",
         "python_map_function", "query", "query_table", "read_duckdb", "read_single_csv_file", "read_single_json_file",
-        "read_single_parquet_file", "register_external_resource", "register_external_resource_type", "seq_scan",
-        "sniff_csv", "summary", "test_all_types", "test_vector_types", "truncate_duckdb_logs", "which_secret",
+        "read_single_parquet_file", "register_external_resource", "register_external_resource_type", "remove_grammar_extension",
+        "seq_scan", "sniff_csv", "summary", "test_all_types", "test_vector_types", "truncate_duckdb_logs", "which_secret",
     )
 )
 _FILE_NAME = re.compile(r"\.(parquet|csv|tsv|jsonl?|ndjson)(\.gz|\.zst)?$", re.IGNORECASE)
-# What duckdb_functions() calls VOLATILE or CONSISTENT_WITHIN_QUERY, and macros over these; a test compares.
-VOLATILE_FUNCTIONS = frozenset(
-    (
-        "ago", "current_catalog", "current_connection_id", "current_database", "current_date", "current_query",
-        "current_query_id", "current_schema", "current_schemas", "current_setting", "current_transaction_id", "currval",
-        "gen_random_uuid", "get_current_time", "get_current_timestamp", "getvariable", "in_search_path", "nextval",
-        "now", "pg_conf_load_time", "pg_postmaster_start_time", "pg_sleep", "random", "setseed", "setval", "sleep_ms",
-        "stats", "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
-    )
-)
-# Those that are written without brackets; a test compares.
-VOLATILE_WORDS = frozenset(
-    ("current_catalog", "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp")
-)
 
 
 # What was parsed in this process: one that watches files, or tests, checks the same models again and again.
@@ -246,15 +233,14 @@ def _check_sample(sample: Mapping[str, Any], model: Model) -> None:
 def _check_is_function_of_inputs(node: Node, model: Model) -> None:
     names = node.get("column_names") if node.get("class") == "COLUMN_REF" else None
     word = str(node["function_name"]).lower() if node.get("class") == "FUNCTION" else None
-    if names and len(names) == 1 and names[0].lower() in VOLATILE_WORDS:
+    if names and len(names) == 1 and names[0].lower() in VARYING_WORDS:
         word = names[0].lower()
-    elif word == "age" and len(node["arguments"]) == 1:
-        # The engine calls it consistent all the same.
+    elif word and (word, len(node["arguments"])) in VARYING_CALLS:
         raise fault(
-            "WH226", "age of one value counts from the day it is asked", model, node["query_location"],
-            "write both: age(later, earlier)",
+            "WH226", f"{word} of one value counts from the day it is asked", model, node["query_location"],
+            f"write both: {word}(later, earlier)",
         )
-    elif word not in VOLATILE_FUNCTIONS:
+    elif word and not varies(word, len(node["arguments"])):
         word = None
     if word:
         hint = "a build is a function of its inputs: read the time or the seed from the evidence"

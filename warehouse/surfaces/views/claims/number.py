@@ -25,6 +25,7 @@ from warehouse.surfaces.views.claims import number_audit, number_checks, number_
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
 from warehouse.transform.export.docs.published_pages import is_digest, short
+from warehouse.transform.sql.duck import engine_version
 
 _OPENED_FILES = 3
 _HASHED_BYTES = 64 << 20  # for one page: a larger file is hashed where it is shown itself
@@ -137,7 +138,9 @@ def _published(number: Lineage, publication: str) -> Iterator[Fact]:
         yield Fact("now", value, number.unit, note=note)
     if number.determinism:
         yield Fact("reproducible", str(number.determinism), note="E: to the last bit; T: within the tolerance of float sums")
-    yield from (Fact(f"made_with_{name}", version) for name, version in number.software.items())
+    here = {"engine": f"duckdb {engine_version()}"}
+    for name, version in number.software.items():
+        yield Fact(f"made_with_{name}", version, note=f"verified here with {here[name]}" if here.get(name, version) != version else "")
 
 
 def _steps(number: Lineage, opened: Sequence[OpenedFile]) -> Facts:

@@ -1,6 +1,7 @@
-"""What DuckDB says about its own functions: which are aggregates, which are volatile, which exist at all.
+"""What DuckDB says about its own functions, which are aggregates, which exist at all; and which a traced query may not call.
 
-The facts are read from the running engine, not from a list that ages. It never runs a query on the user's data.
+Which functions answer from their arguments alone, the project's own table decides (`transform.sql.functions`); one that the table
+does not know is judged by what the running engine says of its overloads. No query runs on the user's data here.
 """
 
 from __future__ import annotations
@@ -15,17 +16,13 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS
+from warehouse.transform.sql.functions import OF_SESSION, SESSION_WORDS, VARYING, VARYING_WORDS, is_steady, varies
 
 # Needed in every session that runs annotated SQL: DuckDB 2.0.0 fails with an INTERNAL error ("Attempted to access
 # index 0 within vector of size 0") on some correlated LATERAL aggregates when this optimizer pass is on.
 TRACE_SETTINGS: tuple[str, ...] = ("SET disabled_optimizers = 'partial_aggregate_pushdown'",)
 
-NILADIC_VOLATILE = frozenset(
-    "current_date current_time current_timestamp localtime localtimestamp current_user current_role current_catalog "
-    "current_schema session_user".split()
-)
-# Macros and command-line functions whose stability duckdb_functions() does not tell.
-MORE_VOLATILE = frozenset("getenv ago user pg_sleep pg_conf_load_time pg_my_temp_schema get_block_size".split())
+_UNSTEADY_WORDS = VARYING_WORDS | SESSION_WORDS
 APPROXIMATE = frozenset("reservoir_quantile histogram_approx".split())
 # Macros over averages and sums: they consider the rows that have all their arguments, as any aggregate does.
 _AVERAGES = frozenset("geomean geometric_mean wavg weighted_avg".split())
@@ -50,7 +47,7 @@ _SYNTAX = (
 class EngineFunctions:
     names: frozenset[str]
     aggregates: frozenset[str]
-    volatile: frozenset[str]
+    unsteady: frozenset[str]  # but for those of `VARYING_CALLS`
     approximate: frozenset[str]
 
 
@@ -61,13 +58,14 @@ def engine_functions() -> EngineFunctions:
 
     with duckdb.connect(":memory:") as connection:
         rows = connection.execute(
-            "select function_name, function_type, stability from duckdb_functions() where not function_name ~ '^[^a-z]'"
+            "select function_name, function_type, stability, concat_ws(' ', parameter_types, return_type) from duckdb_functions() "
+            "where not function_name ~ '^[^a-z]'"
         ).fetchall()
-    names = frozenset(name for name, _, _ in rows)
+    names = frozenset(name for name, _, _, _ in rows)
     return EngineFunctions(
         names=names,
-        aggregates=frozenset(name for name, kind, _ in rows if kind == "aggregate") | AGGREGATE_MACROS,
-        volatile=frozenset(n for n, _, stability in rows if stability not in (None, "CONSISTENT")) | MORE_VOLATILE,
+        aggregates=frozenset(name for name, kind, _, _ in rows if kind == "aggregate") | AGGREGATE_MACROS,
+        unsteady=frozenset(name for name, _, stability, types in rows if not is_steady(name, stability, types)) | VARYING | OF_SESSION,
         approximate=frozenset(name for name in names if "approx" in name) | APPROXIMATE,
     )
 
@@ -124,7 +122,7 @@ def check_words(tokens: Sequence[Token]) -> None:
             continue
         called = following is not None and following.token_type == TokenType.L_PAREN
         is_field = before is not None and before.token_type == TokenType.DOT
-        if (called and word in known.volatile) or (word in NILADIC_VOLATILE and not is_field):
+        if (called and word in known.unsteady) or (word in _UNSTEADY_WORDS and not is_field):
             refuse("E_VOLATILE", token, "a volatile function")
         if called and word in known.approximate:
             refuse("E_APPROX", token, "an approximate function")
@@ -133,7 +131,8 @@ def check_words(tokens: Sequence[Token]) -> None:
 def check_function(node: exp.Func) -> None:
     """Refuse a function that DuckDB does not provide, or an aggregate without a rule."""
     known, name = engine_functions(), function_name(node)
-    if name in known.volatile or (not name and isinstance(node, exp.Func) and _niladic(node)):
+    is_varying = isinstance(node, exp.Anonymous) and varies(name, len(node.expressions))
+    if name in known.unsteady or is_varying or (not name and _niladic(node)):
         refuse("E_VOLATILE", node, "a volatile function")
     if name in known.approximate:
         refuse("E_APPROX", node, "an approximate function")
@@ -151,7 +150,7 @@ def check_function(node: exp.Func) -> None:
 
 
 def _niladic(node: exp.Func) -> bool:
-    return next(node.iter_expressions(), None) is None and node.sql("duckdb").lower() in NILADIC_VOLATILE
+    return next(node.iter_expressions(), None) is None and node.sql("duckdb").lower() in _UNSTEADY_WORDS
 
 
 def _is_ordered(node: exp.Func) -> bool:

@@ -28,12 +28,11 @@ def role_table(build: Path, role: str) -> RoleTable | None:
 
     con = open_build(build)
     try:
-        result = con.execute("select * from catalog.model")
-        names = [column[0] for column in result.description]
-        models = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-        # A build of an earlier version has no column `role`.
-        for model in (model for model in models if model.get("role") == role):
-            table = f"{model['schema_name']}.{model['name']}"
+        try:
+            tables = con.execute("select schema_name || '.' || name from catalog.model where role = ? order by rowid", [role]).fetchall()
+        except duckdb.BinderException:  # a build of an earlier version has no column `role`
+            return None
+        for (table,) in tables:
             try:
                 columns = con.execute(f"from {quoted(table)} limit 0").description
             except duckdb.CatalogException:

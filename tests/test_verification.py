@@ -405,7 +405,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert status == 0
     assert out.endswith("  7.75  claim[key=a].total\n  verified: 2 raw files hashed, replayed from its own 2 bundles: equal (class T, sum in rollup.claim)\n")
     assert wh("verify", publication.digest) == (0, "", "4 verified\n")
-    assert wh("verify", "--all") == (0, "", "4 verified\n")
+    assert wh("verify", "--all") == (0, "", f"1 of 1: claim, 4 numbers, publication {publication.digest[:12]}\n4 verified\n")
     status, out, err = wh("verify", "--all", "--json")
     assert [json.loads(line)["state"] for line in out.splitlines()] == ["verified"] * 4
     assert wh("verify", "0" * 64)[0] == ExitCode.NOT_FOUND

@@ -61,7 +61,7 @@ def prepare(folder: Path, scale: str) -> dict[int, str]:
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
         subprocess.run([str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", *_PACKAGES], check=True)
         (home / "made").touch()
-    subprocess.run([str(python), "-c", _DATA, str(folder), scale], check=True)
+    subprocess.run([str(python), "-c", _DATA, str(folder), scale], check=True, stdout=sys.stderr)  # it draws a bar
     return {int(number): text for number, text in json.loads((folder / "texts.json").read_text()).items()}
 
 

@@ -257,7 +257,8 @@ class Auditor:
         from warehouse.claims.verify.replay import Replayer
 
         observed = self._rejudge.columns if self._rejudge else ()
-        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._decisions, observed)
+        parsed = self._now.parsed
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, parsed, self._decisions, observed)
         return self._found_replayer
 
 

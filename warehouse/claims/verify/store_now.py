@@ -1,4 +1,5 @@
-"""A store as one command finds it: the ledger's events are read once, and each bundle is hashed and its signatures are checked once.
+"""A store as one command finds it: the ledger's events are read once, each bundle is hashed and its signatures are checked once, and what
+was parsed for a replay is kept for the next.
 
 Nothing of it outlives the command.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from warehouse.claims.publish.signing import check_evidence_signatures
 from warehouse.errors import WarehouseError
@@ -15,6 +17,9 @@ from warehouse.evidence.ledger.removal import expired, removed_bundles
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import Signing
 from warehouse.project.project import Project
+
+if TYPE_CHECKING:
+    from warehouse.claims.verify.parsed import Parsed
 
 
 class StoreNow:
@@ -25,6 +30,20 @@ class StoreNow:
         self._problems: dict[str, tuple[WarehouseError, ...]] = {}
         self._signings: dict[str, Signing] = {}
         self._files: dict[str, int] = {}
+
+    def __enter__(self) -> StoreNow:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if "parsed" in vars(self):
+            self.parsed.close()
+
+    @cached_property
+    def parsed(self) -> "Parsed":
+        """What replays parse; it ends with the `with` block."""
+        from warehouse.claims.verify.parsed import Parsed
+
+        return Parsed(self._project)
 
     @cached_property
     def events(self) -> Sequence[Event]:

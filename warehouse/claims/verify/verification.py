@@ -47,8 +47,8 @@ from warehouse.transform.finished.query import kept_open
 def verify_number(project: Project, argument: str) -> Verdict:
     """Verify what a person typed after `wh verify`, as `wh lineage` reads it: of a cell the number that is published in it, or
     else that of the current build. Raises WH304, WH305, WH306."""
-    with kept_open(find_current(project)):
-        return _verify_number(project, argument, StoreNow(project))
+    with kept_open(find_current(project)), StoreNow(project) as store:
+        return _verify_number(project, argument, store)
 
 
 def _verify_number(project: Project, argument: str, store: StoreNow) -> Verdict:
@@ -129,7 +129,10 @@ def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterat
 def verify_publication(project: Project, publication: PublishedRollup, store: StoreNow | None = None) -> Iterator[Verdict]:
     """Verify every number of a publication: all are replayed together first, then each that this does not give by itself. A damaged
     publication has one verdict. Its rows are read one after another; none is kept. `store` is shared by the publications of one command."""
-    store = store or StoreNow(project)
+    if store is None:
+        with StoreNow(project) as store:
+            yield from verify_publication(project, publication, store)
+        return
     query = publication.query or f"publication {publication.digest[:12]}"
     columns = set[str]()
     try:
@@ -205,12 +208,12 @@ def verify_all(
 ) -> Iterator[Verdict]:
     """Verify every number of every publication. Where events of the ledger are damaged or gone there is a verdict on each of them: a
     publication may be gone with it. `on_publication` gets each before it is verified, its number from 1 on, and how many there are."""
-    store = StoreNow(project)
-    yield from _lost_events(store)
-    found = publications(project, store.events)
-    for number, publication in enumerate(found, 1):
-        on_publication(publication, number, len(found))
-        yield from verify_publication(project, publication, store)
+    with StoreNow(project) as store:
+        yield from _lost_events(store)
+        found = publications(project, store.events)
+        for number, publication in enumerate(found, 1):
+            on_publication(publication, number, len(found))
+            yield from verify_publication(project, publication, store)
 
 
 def _lost_events(store: StoreNow) -> Iterator[Verdict]:

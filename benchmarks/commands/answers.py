@@ -49,6 +49,7 @@ def served(project: Path, number: str, environment: Mapping[str, str]) -> Iterat
         for each in range(_SWITCHES):
             (project / "models" / "switched.sql").write_text(f"select {each} as one")
             subprocess.run([*wh, "build"], check=True, capture_output=True, env=everything)
+            connection.close()  # the server closes it after five seconds without a request
             ask("/publications")  # opens the new build
             before = _cpu_ms(serving.pid)
             ask(page)

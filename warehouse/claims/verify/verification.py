@@ -44,14 +44,12 @@ from warehouse.transform.finished.builds import find_current
 from warehouse.transform.finished.query import kept_open
 
 
-def verify_number(project: Project, argument: str) -> Verdict:
+def verify_number(project: Project, argument: str, store: StoreNow | None = None) -> Verdict:
     """Verify what a person typed after `wh verify`, as `wh lineage` reads it: of a cell the number that is published in it, or
-    else that of the current build. Raises WH304, WH305, WH306."""
-    with kept_open(find_current(project)), StoreNow(project) as store:
-        return _verify_number(project, argument, store)
-
-
-def _verify_number(project: Project, argument: str, store: StoreNow) -> Verdict:
+    else that of the current build. `store` is shared by the numbers of one command. Raises WH304, WH305, WH306."""
+    if store is None:
+        with kept_open(find_current(project)), StoreNow(project) as store:
+            return verify_number(project, argument, store)
     wanted, published = parse_argument(argument), publications(project, store.events)
     try:
         found = find_cell(project, wanted, published)

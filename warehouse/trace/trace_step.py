@@ -35,10 +35,10 @@ _WANTED_VALUES = "getvariable('wanted')"
 _LISTED_VALUES = 100
 
 
-def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, str]:
+def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, str | None]:
     """Rows of the build by row id, landing rows by their bytes, with `tells_content` also by what tells those of the same
-    bytes apart; landing rows that are read from no file by their content."""
-    tokens = {}
+    bytes apart; landing rows that are read from no file by their content. Tables without rows have no token."""
+    tokens: dict[str, str | None] = {}
     for table, types in catalog.landing_types.items():
         if not has_bytes(types):
             tokens[table] = content_of("{alias}", types)
@@ -46,7 +46,7 @@ def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, st
             tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content_of('{alias}', types)})"
         else:
             tokens[table] = _LANDING_TOKEN
-    return tokens | dict.fromkeys(_names_of_rows(catalog), _ROW_TOKEN)
+    return tokens | dict.fromkeys(_names_of_rows(catalog), _ROW_TOKEN) | dict.fromkeys(catalog.empty)
 
 
 def has_bytes(columns: Iterable[str]) -> bool:
@@ -60,13 +60,12 @@ def content_of(alias: str, columns: Iterable[str]) -> str:
     return f"hash({', '.join(f'{alias}.{quote(column)}' for column in columns)})"
 
 
-def run_tokens(catalog: Catalog) -> dict[str, str]:
+def run_tokens(catalog: Catalog) -> dict[str, str | None]:
     """Rows of the build by their run, so that a list has each run once however many rows it has; others have no token."""
-    tokens = dict.fromkeys(catalog.landing_types, "null::varchar")
+    tokens: dict[str, str | None] = dict.fromkeys(catalog.landing_types)
     for name in _names_of_rows(catalog):
-        has_runs = "run_id" in catalog.columns[catalog.resolve(name)]
-        tokens[name] = "{alias}.run_id" if has_runs else "null::varchar"
-    return tokens
+        tokens[name] = "{alias}.run_id" if "run_id" in catalog.columns[catalog.resolve(name)] else None
+    return tokens | dict.fromkeys(catalog.empty)
 
 
 def _names_of_rows(catalog: Catalog) -> list[str]:
@@ -78,7 +77,7 @@ def hop(
     con: "duckdb.DuckDBPyConnection",
     catalog: Catalog,
     model: BuiltModel,
-    tokens: Mapping[str, str],
+    tokens: Mapping[str, str | None],
     values: Sequence[str] = (),
     has_whys: bool = True,
     is_known: bool = False,

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from warehouse.claims.gate.gate import Judged
     from warehouse.evidence.signing.keys import SigningKey
-    from warehouse.trace.catalog import Catalog
     from warehouse.trace.determinism import Determinism
     from warehouse.transform.finished.builds import Build
 
@@ -109,10 +108,8 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        spec = catalog.models.get(f"rollup.{query}")
-        if spec is None:
-            raise _unknown(query, catalog)
-        specification = _specification(con, query)
+        specification, _ = _specification(con, query)
+        spec = catalog.models[f"rollup.{query}"]
         refuse_unpublishable(project, catalog, query, specification)  # before anything that takes long
         _refuse_without_evidence(con)
         claim = claim_of(specification["document"]["claim"])
@@ -161,22 +158,25 @@ def judge_query(
 ) -> "list[Judged]":
     """What policies, None for that of the query's claim, say of the numbers of the current build. Nothing is published; the ledger says
     that they were looked at. Raises WH301, WH306, WH316, WH317, WH218, WH123."""
-    from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
+    from warehouse.claims.gate.gate import Judged, Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.publishable import refuse_unpublishable
     from warehouse.trace.catalog import open_trace_session, rollup_columns
     from warehouse.trace.tracing import trace
+    from warehouse.transform.finished.query import open_build
 
     build, objects = current_build(project), open_store(project).objects
+    with open_build(build.path) as plain:
+        specification, place = _specification(plain, query)
+    claim = claim_of(specification["document"]["claim"])
+    chosen = [policy_of(project, claim, place, policy) for policy in policies]
+    if not claim.numbers:
+        return [Judged(policy) for policy in chosen]
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        spec = catalog.models.get(f"rollup.{query}")
-        if spec is None:
-            raise _unknown(query, catalog)
-        specification = _specification(con, query)
+        spec = catalog.models[f"rollup.{query}"]
+        columns = rollup_columns(catalog, spec)
         refuse_unpublishable(project, catalog, query, specification)
-        claim, columns = claim_of(specification["document"]["claim"]), rollup_columns(catalog, spec)
-        chosen = [policy_of(project, claim, spec.place, policy) for policy in policies]
         on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True)
         on_step("judging numbers", 0, 1)
@@ -188,19 +188,17 @@ def judge_query(
     return judged
 
 
-def _specification(con: "duckdb.DuckDBPyConnection", query: str) -> dict[str, Any]:
-    """The spec of a query in a build."""
-    recorded = con.execute("select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()
-    found: dict[str, Any] = json.loads(recorded[0][0])
-    return found
-
-
-def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
-    known = sorted(model.name for model in catalog.models.values() if model.schema == "rollup")
-    return WarehouseError(
-        "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
-        exit_code=ExitCode.NOT_FOUND,
-    )
+def _specification(con: "duckdb.DuckDBPyConnection", query: str) -> tuple[dict[str, Any], str]:
+    """The spec of a query in a build, and its file. Raises WH301 for an unknown name."""
+    recorded = con.execute("select specification, place from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()
+    if not recorded:
+        known = [name for name, in con.execute("select name from catalog.model where schema_name = 'rollup' order by name").fetchall()]
+        raise WarehouseError(
+            "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
+            exit_code=ExitCode.NOT_FOUND,
+        )
+    [(document, place)] = recorded
+    return json.loads(document), str(place)
 
 
 def _not_publishable(

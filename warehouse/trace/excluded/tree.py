@@ -22,6 +22,8 @@ def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[Bui
     from sqlglot import exp
 
     tree = respelled(sqlglot.parse_one(model.sql, dialect="duckdb"))
+    for node in tree.walk():
+        node.pop_comments()  # the words of a header are no columns that the SQL reads
     for table in list(tree.find_all(exp.Table)):
         name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
         if not is_cte(table) and name in model.reads and name in catalog.models and is_read_through(catalog.models[name]):

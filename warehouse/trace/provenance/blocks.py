@@ -6,7 +6,7 @@ exactly one row. It never drops, adds or reorders a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from sqlglot import exp
@@ -294,24 +294,31 @@ def _lateral_join(query: exp.Select, alias: str) -> exp.Join:
     return exp.Join(this=lateral, side="LEFT", on=exp.Boolean(this=True))
 
 
-Columns = list[tuple[exp.Expr, Mark]]
+Columns = list[tuple[exp.Expr, Mark | None]]
 
 
 def final_columns(
     relation: Relation, alias: str, values: Sequence[int], occurrences: Sequence[Occurrence], has_whys: bool
 ) -> Columns:
-    """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
+    """The published extra columns of the outermost block: lists, empty rather than NULL, with a mark where there can be evidence. A token
+    may be in one several times: whoever reads them takes each once after unnesting, which costs a hash table, and not another join or a
+    `list_distinct` for every list here."""
+    found: Columns = []
     whys = relation.why_terms(alias)
-    found: Columns = [
-        (named(_finished(whys, n.number, _once_each), why_name(n.number)), Mark(why_name(n.number), None, n))
-        for n in occurrences if has_whys
-    ]
+    for n in occurrences if has_whys else ():
+        found.append(_final(whys, why_name(n.number), None, n))
     for index, position in enumerate(values):
         evidence = relation.cell_terms(alias, position)
-        for n in occurrences:
-            name = cell_name(index, n.number)
-            found.append((named(_finished(evidence, n.number, _distinct), name), Mark(name, index, n)))
+        found += [_final(evidence, cell_name(index, n.number), index, n) for n in occurrences]
     return found
+
+
+def _final(evidence: Evidence, name: str, value: int | None, occurrence: Occurrence) -> tuple[exp.Expr, Mark | None]:
+    empty = exp.Array(expressions=[])
+    if occurrence.number not in evidence:
+        return named(empty, name), None
+    listed = exp.Coalesce(this=as_list(evidence[occurrence.number]), expressions=[empty])
+    return named(listed, name), Mark(name, value, occurrence)
 
 
 def member_columns(
@@ -330,26 +337,3 @@ def member_columns(
         for own, name, index, n in read
         for token, columns, is_own in block.tokens.get(own, [(own, (), False)])
     ]
-
-
-def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    empty = exp.Array(expressions=[])
-    if number not in evidence:
-        return empty
-    terms = evidence[number]
-    found = as_list(terms)
-    if len(terms) > 1 or terms[0].kind is Kind.LIST:
-        found = each_once(found)
-    return exp.Coalesce(this=found, expressions=[empty])
-
-
-def _distinct(cells: exp.Expr) -> exp.Expr:
-    return call("list_distinct", cells)
-
-
-def _once_each(tokens: exp.Expr) -> exp.Expr:
-    """A list's tokens, each once, by the hash table of an aggregate: list_distinct() takes five times as long for many, and for
-    a million longer than most queries. It is another join in the plan, so not for the many columns that cells have."""
-    unnested = exp.Unnest(expressions=[tokens], alias=exp.TableAlias(this=identifier("__of"), columns=[identifier("__token")]))
-    once = call("list", exp.Distinct(expressions=[column("__of", "__token")]))
-    return exp.Subquery(this=select([once], unnested))

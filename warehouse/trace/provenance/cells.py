@@ -22,6 +22,7 @@ from warehouse.trace.provenance.values import (
     Term,
     as_list,
     collected,
+    copied,
     guarded,
     is_not_null,
     merge,
@@ -91,9 +92,9 @@ def key_rule(key: exp.Expr, block: Block) -> Evidence:
     evidence = gather(evidence_of(key, block, False), ())
     if not block.has_grouping_sets:
         return evidence
-    is_of_set = exp.EQ(this=exp.Grouping(expressions=[key.copy()]), expression=exp.Literal.number(0))
+    is_of_set = exp.EQ(this=exp.Grouping(expressions=[copied(key)]), expression=exp.Literal.number(0))
     return {
-        n: [Term(exp.Case(ifs=[exp.If(this=is_of_set.copy(), true=as_list(terms))]), Kind.LIST)]
+        n: [Term(exp.Case(ifs=[exp.If(this=copied(is_of_set), true=as_list(terms))]), Kind.LIST)]
         for n, terms in evidence.items()
     }
 
@@ -110,7 +111,7 @@ def case_rule(node: exp.Case, block: Block, grouped: bool) -> Evidence:
     operand = node.this
     branches = []
     for branch in node.args["ifs"]:
-        condition = branch.this if operand is None else exp.EQ(this=operand.copy(), expression=branch.this.copy())
+        condition = branch.this if operand is None else exp.EQ(this=copied(operand), expression=copied(branch.this))
         branches.append((condition, branch.args["true"]))
     return branch_rule(branches, node.args.get("default"), block, grouped)
 
@@ -145,7 +146,7 @@ def branch_rule(
 
 def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, place: int) -> Evidence:
     """The evidence of one branch, of the last one what is otherwise, in the rows that take it: tokens stay tokens."""
-    ifs = [exp.If(this=condition.copy(), true=exp.Boolean(this=i == place)) for i, (condition, _) in enumerate(taken[: place + 1])]
+    ifs = [exp.If(this=copied(condition), true=exp.Boolean(this=i == place)) for i, (condition, _) in enumerate(taken[: place + 1])]
     is_taken = exp.Case(ifs=ifs, default=exp.Boolean(this=place == len(taken)))
     evidence = taken[place][1] if place < len(taken) else otherwise
     return {n: [guarded(term, [is_taken]) for term in terms] for n, terms in evidence.items()}
@@ -159,7 +160,7 @@ def decision_rule(conditions: Sequence[exp.Expr], block: Block, grouped: bool) -
 
 def _branched(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, number: int) -> Term:
     ifs = [
-        exp.If(this=condition.copy(), true=as_list(evidence[number]) if number in evidence else exp.Null())
+        exp.If(this=copied(condition), true=as_list(evidence[number]) if number in evidence else exp.Null())
         for condition, evidence in taken
     ]
     default = as_list(otherwise[number]) if number in otherwise else None

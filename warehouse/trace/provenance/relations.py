@@ -155,11 +155,11 @@ class RelationSource(Source):
 
 @dataclass(frozen=True)
 class ComputedSource(Source):
-    """VALUES, range(), generate_series() or unnest(): rows without a token, made of the arguments' cells."""
+    """VALUES, range(), generate_series() or unnest(): rows without a token, made of the arguments' cells; and a table without rows."""
 
     alias: str
     columns: tuple[str, ...]
-    arguments: tuple[exp.Expr, ...] = ()  # resolved; empty for literals
+    arguments: tuple[exp.Expr, ...] = ()  # resolved; empty for literals and tables
 
     def why(self) -> Evidence:
         return {}
@@ -289,8 +289,9 @@ class Resolution(ABC):
         """The relation of any query; `is_named` means that consumers read its columns by name."""
 
     @abstractmethod
-    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery]:
-        """The number of a base table's appearance, and what takes its place: the table with its token beside it."""
+    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery | None]:
+        """The number of a base table's appearance, and what takes its place: the table with its token beside it, or None for a table
+        without rows, which has no token."""
 
     @abstractmethod
     def columns_of(self, table: str, is_renamed: bool) -> tuple[str, ...]:

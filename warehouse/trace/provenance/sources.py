@@ -257,6 +257,8 @@ def _table(resolver: Resolution, node: exp.Table, ctes: Ctes) -> Source:
         return replace(known, alias=node.alias_or_name, columns=renamed(known.columns, renames, node))
     occurrence, projection = resolver.occurrence(node)
     stored = resolver.columns_of(occurrence.table, bool(renames))
+    if projection is None:
+        return ComputedSource(node.alias_or_name, renamed(stored, renames, node))
     node.replace(projection)
     kind = Kind.OWN if occurrence.table in resolver.unique else Kind.ROW
     token = projection.this.selects[-1].this

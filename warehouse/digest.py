@@ -61,7 +61,7 @@ def canonical_document(data: bytes) -> Any:
 
 
 def canonical_number(text: str) -> int | float:
-    """What an integer of canonical JSON stands for."""
+    """The value of an integer in canonical JSON."""
     # RFC 8785 writes the double 1e20 with all its digits: an integer too large to be exact was a double.
     number = int(text)
     return number if abs(number) < _EXACT_INTEGERS else float(number)
@@ -112,7 +112,7 @@ def domain_digest(domain: str, document: Any) -> str:
 
 
 def memo_digest(domain: str, document: Any) -> str:
-    """sha256 of a JSON document under a domain, for what one machine remembers and nobody else compares: a fifth of the
+    """sha256 of a JSON document under a domain, for what one machine remembers and no other compares: a fifth of the
     cost of `domain_digest`, but its form is that of Python's writer of JSON."""
     return hashlib.sha256(domain.encode() + b"\0" + json.dumps(document, sort_keys=True).encode()).hexdigest()
 

@@ -1,5 +1,5 @@
 """A model's SQL with the views it reads written out, for a view has no rows of its own to stop at; and of every character
-of it, in which file it stands.
+of it, in which file it is.
 
 The analysts' own text is spliced, never generated anew: what a refusal quotes is what they wrote, and its place is theirs.
 Only before the tables that a view names their schema is written, for a CTE of its reader may have such a name.
@@ -43,7 +43,7 @@ class Expansion:
     tables: frozenset[str]
 
     def fault(self, refusal: Refusal) -> WarehouseError:
-        """The refusal at its place in the file that has the clause: the line itself and a caret. A clause that stands in
+        """The refusal at its place in the file that has the clause: the line itself and a caret. A clause that is in
         no file, as in a feed's union, has the place of its model alone."""
         if refusal.offset is None:
             return _placed(refusal, self.pieces[0].model)
@@ -128,7 +128,7 @@ def _references(text: str, model: BuiltModel, catalog: Catalog) -> list[_Referen
 
 
 def is_cte(table: "exp.Table") -> bool:
-    """Whether a table's name is that of a CTE in sight: of the queries around it, and of the WITH it stands in those before
+    """Whether a table's name is that of a CTE in sight: of the queries around it, and of its own WITH those before
     its own, which it sees only when they are recursive."""
     from sqlglot import exp
 

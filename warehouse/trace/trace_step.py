@@ -1,7 +1,7 @@
 """One hop of a trace: which rows of the tables that a model reads, or which runs, some of its rows came from.
 
 The model's own SQL is annotated and run again, and asked for the wanted rows alone: what they are known by goes into the
-query, so that DuckDB reads no more for one row of a rollup than it must. A hop never changes the build.
+query, so that DuckDB reads only what it must for one row of a rollup. A hop never changes the build.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def hop(
     is_known: bool = False,
 ) -> Annotated:
     """Make what `pieces` reads: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
-    (`has_whys`) and for the cells of `values`; a row id stands in several rows where the SQL was ungrouped. Raises WH306 for SQL
+    (`has_whys`) and for the cells of `values`; a row id is in several rows where the SQL was ungrouped. Raises WH306 for SQL
     that cannot be traced or that yields other rows now, which `is_known` says that it does not."""
     keys = model.grain or tuple(_columns(catalog, model))
     only = _wanted_values(con, model, keys)

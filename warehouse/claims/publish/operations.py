@@ -62,7 +62,7 @@ class Additions:
 
 
 def additions(catalog: Catalog, query: str, columns: Collection[str]) -> Additions:
-    """Of some value columns of a query. Reads no data."""
+    """The operations of some value columns of a query. Reads no data."""
     top = f"rollup.{query}"
     sources = _all_sources(catalog, tuple(ColumnRef(top, column) for column in columns))
     found = _operations(catalog, sources)
@@ -107,14 +107,14 @@ def _operations(
     """By column the additions of floats that its value passes through, up to the tables at which it `stops`."""
     found: dict[ColumnRef, frozenset[str]] = {}
     place = {name: number for number, name in enumerate(catalog.models)}
-    for ref in sorted(sources, key=lambda ref: place[ref.table]):  # as they are built: what a model reads stands before it
+    for ref in sorted(sources, key=lambda ref: place[ref.table]):  # as they are built: what a model reads comes before it
         own = frozenset(source.column for source in sources[ref] if source.table == _OPERATION)
         found[ref] = own.union(*(found.get(source, frozenset()) for source in sources[ref] if source in found and not stops(source.table)))
     return found
 
 
 def _sources(con: "duckdb.DuckDBPyConnection", model: BuiltModel, count: int) -> Iterable[Refs]:
-    """Of each column of a model the columns that go into its value, and the operations as columns of `_OPERATION`."""
+    """For each column of a model, the columns that go into its value, and the operations as columns of `_OPERATION`."""
     import duckdb
 
     from warehouse.transform.lineage.columns import relation_of

@@ -76,7 +76,7 @@ def no_progress(step: str, done: int, total: int) -> None:
 def publish(
     project: Project, query: str, key: "SigningKey | None" = None, on_step: OnStep = no_progress, *, as_provisional: bool = False
 ) -> Publication:
-    """Freeze the current build's rollup of a query spec, and sign it with `key`. `on_step` is told which step begins, and how many of
+    """Freeze the current build's rollup of a query spec, and sign it with `key`. `on_step` is called with the step that begins, and how many of
     how many parts of it are done.
 
     The policy of its claim judges its numbers, and what it does not let pass is refused (WH315, and the ledger says so), unless it is
@@ -84,9 +84,9 @@ def publish(
     valid and a claim that does not fit.
 
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
-    who signed what (WH306). No run that it rests on may be retracted or superseded, and the build must be of the decisions on
+    who signed what (WH306). No run that it depends on may be retracted or superseded, and the build must be of the decisions on
     runs that the ledger has (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its
-    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are
+    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row depends on none); the bytes are
     re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made,
     WH307 when a publication or spec that is there already is damaged, WH107 when an event of the ledger is, WH113 when a signature
     of its evidence does not hold, WH312 when the project requires signatures and some evidence has none by a trusted key, WH109,
@@ -231,7 +231,7 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
 
 
 def _check_evidence(project: Project, place: str, frozen: FrozenRows, on_step: OnStep) -> None:
-    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
+    """Every row depends on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
     WH106, WH107, WH113, WH312."""
     if not frozen.is_evident:
         raise WarehouseError(

@@ -1,6 +1,6 @@
 """Which runs a reading of a query loses, and at which clause: its blocks are run stage by stage, annotated with run ids.
 
-What a stage's rows rest on is asked of the provenance rewriter, so a construct without a rule there is not determined
+The provenance rewriter determines what a stage's rows depend on, so a construct without a rule there is not determined
 here. What the data is never enters the SQL text.
 """
 
@@ -31,10 +31,10 @@ _INPUT = "wh_input"
 
 @dataclass(frozen=True)
 class Loss:
-    """A run that a reading loses. `clause` left it out; where it cannot be told which did, `is_determined` is false and the
+    """A run that a reading loses. `clause` left it out; where it is not known which did, `is_determined` is false and the
     clause is the block. `is_null`: its condition was NULL, not false, for all the run's rows. `witnesses` are the runs that
-    stood against it. `rows` are the row ids of the rollup's rows whose grain its rows had, `is_sure` whether all of the grain was compared;
-    None where it cannot be told."""
+    excluded it. `rows` are the row ids of the rollup's rows whose grain its rows had, `is_sure` whether all of the grain was compared;
+    None where it is not known."""
 
     run_id: str
     clause: Clause
@@ -45,7 +45,7 @@ class Loss:
     is_sure: bool = True
 
     def is_of(self, rowid: int) -> bool | None:
-        """Whether it would have been in a row by its grain; None where that cannot be told."""
+        """Whether it would have been in a row by its grain; None where that is not known."""
         if self.rows is None or (rowid in self.rows and not self.is_sure):
             return None
         return rowid in self.rows
@@ -81,7 +81,7 @@ class Survival:
 
     def follow(self, reading: Reading) -> tuple[list[Loss], dict[str, tuple[int, ...]]]:
         """What becomes of each run of a reading's table: those that are lost, and of the others the row ids of the rollup's rows
-        that rest on them."""
+        that depend on them."""
         alive = self.population(reading.table)
         if reading.unread is not None:
             return _undetermined(alive, block_clause(reading.unread)), {}

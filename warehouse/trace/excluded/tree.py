@@ -1,4 +1,4 @@
-"""A query as one syntax tree, with the models that it is read through in it: each part knows in which text it stands."""
+"""A query as one syntax tree, with the models that it is read through in it: each part knows which text it is from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warehouse.trace.provenance.syntax.spelling import respelled
 if TYPE_CHECKING:
     from sqlglot import exp
 
-SOURCE = "source"  # the key in a tree node's `meta` of the model whose text the node and those below it stand in
+SOURCE = "source"  # the key in a tree node's `meta` of the model whose text has the node and those below it
 
 
 def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[BuiltModel], bool]) -> "exp.Expr":

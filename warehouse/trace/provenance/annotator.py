@@ -43,8 +43,8 @@ def annotate(
     `unique` are the tables no two rows of which have one token. Without `is_cut` the outermost ORDER BY and LIMIT are left out, for a caller who
     looks for rows that he knows to be in the result. `only` gives for output columns an SQL template (with `{value}`) that
     is true for the rows he looks for; other rows need not be there. Without `has_whys` there are no `__why_n`. With
-    `ungroups` the evidence comes row by row where the outermost block groups plainly (`Annotated.keys`). Raises `WarehouseError`
-    WH306 for SQL that no rule traces.
+    `ungroups` the evidence comes row by row where the outermost block groups plainly (`Annotated.keys`) or not at all. Raises
+    `WarehouseError` WH306 for SQL that no rule traces.
     """
     tree = admit(sql)
     if not is_cut:
@@ -57,11 +57,13 @@ def annotate(
     positions = [_position(root, value) for value in values]
     root.demanded.update(positions)
     keys = root.ungroup(positions, has_whys) if ungroups and isinstance(root, SelectBlock) else None
+    if ungroups and keys is None and isinstance(root, SelectBlock):
+        root.tell_rows(has_whys)
     holder = subquery(exp.Select(), "__result")
     root.holder = holder
     _find_support(resolver.relations, {id(root): set(positions)})
     _annotate_all(resolver.relations)
-    if isinstance(root, SelectBlock) and keys is not None:
+    if isinstance(root, SelectBlock) and root.is_by_row:
         evidence = member_columns(root, "__result", positions, resolver.occurrences, has_whys)
     else:
         evidence = final_columns(root, "__result", positions, resolver.occurrences, has_whys)
@@ -74,7 +76,7 @@ def annotate(
 
 
 def _find_support(relations: Sequence[Relation], wanted: dict[int, set[int]]) -> None:
-    """Find what the wanted columns (by relation's identity) can come from, what they rest on first: a column looks for its own
+    """Find what the wanted columns (by relation's identity) can come from, what they depend on first: a column looks for its own
     support in that of others, and a chain of a thousand would recurse."""
     for relation in reversed(relations):
         for position in sorted(wanted.get(id(relation), ())):

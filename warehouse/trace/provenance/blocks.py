@@ -27,7 +27,7 @@ from warehouse.trace.provenance.relations import (
 )
 from warehouse.trace.provenance.scope import find_column, local_columns
 from warehouse.trace.provenance.selecting import has_aggregate
-from warehouse.trace.provenance.ungrouping import may_ungroup
+from warehouse.trace.provenance.ungrouping import may_tell_rows, may_ungroup
 from warehouse.trace.provenance.values import (
     GROUPING_SETS,
     Evidence,
@@ -75,9 +75,9 @@ class SelectBlock(Block):
         group = node.args.get("group")
         self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
         self.windows, self.witnesses = block_windows, witnesses
-        self.is_ungrouped = self.is_annotating = False
+        self.is_ungrouped = self.is_by_row = self.is_annotating = False
         self.columns = tuple(item.name for item in items)
-        self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of an ungrouped block: `_tokens_of` by extra column
+        self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of a block by row: `_tokens_of` by extra column
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
 
@@ -109,11 +109,11 @@ class SelectBlock(Block):
 
     def ungroup(self, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
         """Write the block without its GROUP BY, with one row for each row of each group, if the evidence of these columns can
-        be told of each by itself. The names of the columns that tell the groups apart; None where it stays as it is."""
+        be reported for each by itself. The names of the columns that identify the groups; None where it stays as it is."""
         keys = may_ungroup(self, positions, has_whys)
         if keys is None:
             return None
-        self.is_ungrouped = True
+        self.is_ungrouped = self.is_by_row = True
         del self.why
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         kept = [written for written, item in zip(self.node.expressions, self.items, strict=True) if not has_aggregate(item.resolved)]
@@ -122,17 +122,21 @@ class SelectBlock(Block):
             self.node.set(clause, None)
         return keys
 
+    def tell_rows(self, has_whys: bool) -> None:
+        """Let the evidence of a block whose rows are rows of FROM be bare tokens where that is all there is, if it can be."""
+        self.is_by_row = may_tell_rows(self, self.why if has_whys else {})
+
     def annotate(self) -> exp.Expr:
         self.is_annotating = True
         appended: list[exp.Expr] = []
         for name, number, position in self.extras():
             if position is None:
                 appended.append(named(self._why_column(number), name))
-                if self.is_ungrouped and self.whys[number].is_row:
-                    self.tokens[name] = [(name, ("*",), self.whys[number] is Kind.OWN)]
+                if self.is_by_row and self.whys[number].is_row:
+                    self.tokens[name] = [(name, ("*",), self.is_ungrouped and self.whys[number] is Kind.OWN)]
                 continue
             terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
-            if self.is_ungrouped and all(term.kind.is_row for term in terms):
+            if self.is_by_row and all(term.kind.is_row for term in terms):
                 appended += self._tokens_of(terms, name)
             else:
                 appended.append(named(as_list(terms), name))
@@ -154,7 +158,7 @@ class SelectBlock(Block):
         for term in terms:
             found.setdefault(term.row, []).append(term)
         self.tokens[name] = [
-            (f"{name}_{i}", tuple(map(cell_column, same)), all(term.kind is Kind.OWN for term in same))
+            (f"{name}_{i}", tuple(map(cell_column, same)), self.is_ungrouped and all(term.kind is Kind.OWN for term in same))
             for i, same in enumerate(found.values())
         ]
         return [named(copied(row), token) for row, (token, _, _) in zip(found, self.tokens[name], strict=True)]
@@ -324,7 +328,7 @@ def _final(evidence: Evidence, name: str, value: int | None, occurrence: Occurre
 def member_columns(
     block: SelectBlock, alias: str, values: Sequence[int], occurrences: Sequence[Occurrence], has_whys: bool
 ) -> Columns:
-    """The same of a block that was ungrouped: tokens and lists as it has them."""
+    """The same of a block by row: tokens and lists as it has them."""
     read: list[tuple[str, str, int | None, Occurrence]] = [
         (why_name(n.number), why_name(n.number), None, n) for n in occurrences if has_whys and n.number in block.whys
     ]

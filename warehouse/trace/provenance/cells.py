@@ -43,7 +43,7 @@ def evidence_of(expression: exp.Expr, block: Block, grouped: bool) -> Evidence:
     if grouped and expression in block.group_keys:
         return key_rule(expression, block)
     if isinstance(expression, (exp.Grouping, exp.GroupingId)):
-        return {}  # which grouping set a row is of stands in the query, not in the data
+        return {}  # the query, not the data, decides the grouping set of a row
     if isinstance(expression, exp.Column):
         return column_rule(expression, block, grouped)
     if isinstance(expression, exp.Case):
@@ -138,7 +138,7 @@ def branch_rule(
     if default is not None and not isinstance(default, exp.Null):
         conditions = [condition for condition, _ in branches]
         otherwise = evidence_of(default, block, grouped) or decision_rule(conditions, block, grouped)
-    if block.is_ungrouped and len(taken) <= _FEW_BRANCHES:
+    if block.is_by_row and len(taken) <= _FEW_BRANCHES:
         return merge(_where_taken(taken, otherwise, place) for place in range(len(taken) + 1))
     numbers = merge([*(evidence for _, evidence in taken), otherwise])
     return {n: [_branched(taken, otherwise, n)] for n in numbers}
@@ -154,7 +154,7 @@ def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence
 
 def decision_rule(conditions: Sequence[exp.Expr], block: Block, grouped: bool) -> Evidence:
     """A branch that is a constant holds no cells: what was read to choose it is its evidence. What was read by IN or
-    EXISTS cannot be told, and is refused."""
+    EXISTS is not known, and is refused."""
     return merge(evidence_of(condition, block, grouped) for condition in conditions)
 
 

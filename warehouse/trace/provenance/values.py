@@ -83,7 +83,7 @@ class Term:
     expression: exp.Expr
     kind: Kind
     present: exp.Expr | None = None  # for ROW and OWN: not NULL when the row exists
-    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it stands in the query.
+    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it is in the query.
     shared: exp.Expr | None = None
 
     @property

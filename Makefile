@@ -6,6 +6,7 @@
 # make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them
 # make lint    ruff and mypy
 # make bench   the figures and their floors (benchmarks/README.md)
+# make bench-commands   what each command costs on projects of several sizes, beside its target
 # make bench-transform   the transform engine, compared with a plain script, dbt and SQLMesh (needs uv)
 # make bench-ingest    how fast evidence of each format is parsed, compared with sha256
 # make bench-store     how fast evidence is stored, compared with the least that it must cost
@@ -23,7 +24,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all test-newest mutants lint bench bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
+.PHONY: demo test test-share test-all test-newest mutants lint bench bench-commands bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -59,6 +60,9 @@ lint: .venv/installed-test
 
 bench: .venv/installed-test
 	$(BIN)/python benchmarks/run.py
+
+bench-commands: .venv/installed-test
+	$(BIN)/python benchmarks/commands/run.py $(ARGS)
 
 bench-transform: .venv/installed-test .cache/benchmark-venvs/made
 	$(BIN)/python benchmarks/transform/run.py

@@ -19,9 +19,12 @@ from warehouse.analysis.explain.explanation import BROKEN, FOUND, MISSING, NOT_F
 from warehouse.analysis.explain.playbooks import read_playbooks
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
+from warehouse.project.making import init_project
 from warehouse.project.project import Project, read_project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import read_query
+from warehouse.transform.sql.duck import connect
+from warehouse.transform.sql.read_only import check_reads
 
 NIGHTS = 4  # in the last of which the tail of the latencies doubles, because requests wait
 PLACE = """\
@@ -220,3 +223,11 @@ def test_the_command_prints_causes_first_and_json_has_all(wh_on: WhOn) -> None:
     assert document["causes"][0] == "request_queue_time" and document["suspected"] == ["tail_latency_regression"]
     states = {each["check"]: each["state"] for each in document["answers"]}
     assert states["tail_latency"] == "found"
+
+
+def test_the_standard_checks_only_read(tmp_path: Path) -> None:
+    """They run unchecked, as the code of this package does."""
+    with connect() as con:
+        for check in read_playbooks(init_project(tmp_path)):
+            assert check.is_standard
+            check_reads(con, check.sql)

@@ -23,6 +23,7 @@ from stored import bundle_folder
 from warehouse.claims.publish.publication import PublishedRow, publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.verify.parsed import Parsed
 from warehouse.claims.verify.replay import Replayer
 from warehouse.claims.verify.verification import bundles_of, verify_publication
 from warehouse.evidence.objects.location import open_store
@@ -176,7 +177,7 @@ def test_every_number_is_replayed_from_its_own_evidence(
     """All 346: only the bundles of the number's own why-set are parsed, and the recorded SQL gives its very bits."""
     project, _ = published
     (publication,) = publications(project)
-    replayer = Replayer(project, read_specification(project, publication).document)
+    replayer = Replayer(project, read_specification(project, publication).document, Parsed(project))
     columns = ("performance_result", "power_result")
     for stated in official[:: 1 if EVERY else 10]:
         row = ours[stated["Location"], stated["Scenario"]]

@@ -21,6 +21,7 @@ from stored import bundle_folder
 from warehouse.claims.publish.publication import PublishedRow, publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.verify.parsed import Parsed
 from warehouse.claims.verify.replay import Replayer
 from warehouse.claims.verify.verification import bundles_of
 from warehouse.evidence.objects.location import open_store
@@ -158,7 +159,7 @@ def test_a_result_rests_on_its_runs_clocks_and_its_factor(
 def test_numbers_are_replayed_from_their_own_evidence(published: tuple[Project, list[PublishedRow]]) -> None:
     project, rows = published
     (publication,) = publications(project)
-    replayer = Replayer(project, read_specification(project, publication).document)
+    replayer = Replayer(project, read_specification(project, publication).document, Parsed(project))
     for row in rows[::22]:
         cell = row.cells["official_minutes"]
         (replayed,) = replayer.replay(bundles_of(row, cell), tuple(row.grain_forms)).rows.values()

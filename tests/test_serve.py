@@ -7,12 +7,17 @@ import html
 import io
 import json
 import re
+import socket
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import uvicorn
 from samples.served import copied, served_project
 from serving import client, server
 
@@ -23,7 +28,9 @@ from warehouse.project.project import Project, read_project
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.view import View
 from warehouse.surfaces.web.guard import Allowance
+from warehouse.surfaces.web.serving import serve
 from warehouse.surfaces.web.tokens import Tokens
+from warehouse.surfaces.workbench.queries import LIMITS, Queries
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 
@@ -303,3 +310,60 @@ def test_answers_are_compressed_for_those_who_take_that(project: Project) -> Non
     assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
     assert "content-encoding" not in plain.headers and int(packed.headers["content-length"]) < int(plain.headers["content-length"])
     assert packed.text == plain.text
+
+
+# --- processes of queries ----------------------------------------------------------------------------------------
+
+
+_PREPARED = """
+import sys, time
+from pathlib import Path
+from warehouse.surfaces.workbench.queries import Queries
+queries = Queries()
+queries.prepare(Path(sys.argv[1]))
+print(*(word for each in queries._waiting for word in (each.process.pid, each.folder.name)), flush=True)
+time.sleep(600)
+"""
+
+
+def test_no_process_runs_two_queries(project: Project) -> None:
+    queries, build = Queries(), current_build(project).path
+    queries.prepare(build)
+    waiting = {each.process.pid for each in queries._waiting}
+    variables = Path(f"/proc/{min(waiting)}/environ").read_text().split("\0")
+    assert {each.partition("=")[0] for each in variables} <= {"", "PATH", "PYTHONPATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "HOME"}
+    queries._waiting[0].process.kill()  # as the system does where memory is short
+    queries._waiting[0].process.wait()
+    for number in (1, 2):
+        assert queries.run(build, f"select {number} as a", LIMITS)[0].to_pylist() == [{"a": number}]
+    now = {each.process.pid for each in queries._waiting}
+    assert len(waiting) == len(now) == 2 and not waiting & now
+    for each in queries._waiting:
+        each.end()
+        assert not Path(each.folder.name).exists()
+
+
+def test_waiting_processes_end_with_the_server(project: Project) -> None:
+    command = [sys.executable, "-c", _PREPARED, str(current_build(project).path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server_process:
+        assert server_process.stdout
+        words = server_process.stdout.readline().split()
+        server_process.kill()
+    left = [*(Path("/proc", pid) for pid in words[::2]), *map(Path, words[1::2])]
+    until = time.monotonic() + 120
+    while any(each.exists() for each in left) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert len(left) == 4 and not any(each.exists() for each in left)
+
+
+def test_the_servers_connections_send_each_answer_at_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+
+    def run(self: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        with socket.create_connection(sockets[0].getsockname()), sockets[0].accept()[0] as accepted:
+            found.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        sockets[0].close()
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    serve(project, "127.0.0.1", 0, frozenset(), 1000, lambda address: None)
+    assert found == [1]

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bare_project import write
@@ -26,7 +27,9 @@ from warehouse.digest import canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.store import EvidenceStore
 from warehouse.exact import exact, row_numbers
+from warehouse.landing.parse import parsing, refresh
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.sql.text import canonical
@@ -405,7 +408,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert status == 0
     assert out.endswith("  7.75  claim[key=a].total\n  verified: 2 raw files hashed, replayed from its own 2 bundles: equal (class T, sum in rollup.claim)\n")
     assert wh("verify", publication.digest) == (0, "", "4 verified\n")
-    assert wh("verify", "--all") == (0, "", "4 verified\n")
+    assert wh("verify", "--all") == (0, "", f"1 of 1: claim, 4 numbers, publication {publication.digest[:12]}\n4 verified\n")
     status, out, err = wh("verify", "--all", "--json")
     assert [json.loads(line)["state"] for line in out.splitlines()] == ["verified"] * 4
     assert wh("verify", "0" * 64)[0] == ExitCode.NOT_FOUND
@@ -507,6 +510,26 @@ def two_queries(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for query in ("claim", "largest"):
         publish(project, query)
     return project
+
+
+def test_a_command_hashes_and_parses_the_same_evidence_once(two_queries: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two publications over the same bundles; the next command does all of it again."""
+    hashed, parsed = list[str](), list[str]()
+    check, parse = EvidenceStore.check_bundle, parsing.parse
+
+    def counting_check(store: EvidenceStore, digest: str) -> Any:
+        hashed.append(digest)
+        return check(store, digest)
+
+    def counting_parse(store: EvidenceStore, waiting: Any, *others: Any) -> Any:
+        parsed.extend(digest for manifests in waiting.values() for digest in manifests)
+        return parse(store, waiting, *others)
+
+    monkeypatch.setattr(EvidenceStore, "check_bundle", counting_check)
+    monkeypatch.setattr(refresh, "parse", counting_parse)
+    for times in (1, 2):
+        assert {verdict.state for verdict in verify_all(two_queries)} == {"verified"}
+        assert sorted(hashed) == sorted(parsed) == sorted([*open_store(two_queries).digests()] * times)
 
 
 @pytest.mark.parametrize("damage", few(DAMAGE, 4), ids=lambda damage: damage.__name__)

@@ -228,7 +228,7 @@ def printable(text: str) -> str:
 
 def printable_lines(text: str) -> str:
     """The same for text of several lines, which may be indented by tabs."""
-    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+    return text if text.isprintable() else "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def _escape(character: str) -> str:

@@ -19,6 +19,7 @@ from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, current_build
+from warehouse.transform.finished.query import kept_open
 from warehouse.transform.sql.engine_faults import translated
 from warehouse.transform.sql.read_only import check_reads
 
@@ -183,7 +184,8 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
     if playbook is not None and playbook not in names:
         hint = did_you_mean(playbook, names) or f"known: {', '.join(names)}"
         raise WarehouseError("WH541", "no playbook has this name", printable(playbook), hint, ExitCode.NOT_FOUND)
-    with measured(build or current_build(project)) as found:
+    build = build or current_build(project)
+    with kept_open(build), measured(build) as found:
         runs = _runs(found)
         for asked in (run_id, *baseline):
             _check_known(found, runs, asked)
@@ -258,7 +260,8 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
     import duckdb
 
     try:
-        check_reads(con, check.sql)
+        if not check.is_standard:
+            check_reads(con, check.sql)
         result = con.execute(check.sql)
         names = [column[0] for column in result.description or ()]
         _check_columns(check, names)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import printable
-from warehouse.project.project import PLAYBOOKS, Project
+from warehouse.project.project import PLAYBOOKS, Project, standard_folder
 from warehouse.transform.project.model_files import read_sql_file
 
 _KEYS = frozenset({"description", "playbook", "evidence", "is_symptom", "order"})
@@ -19,7 +19,8 @@ _KEYS = frozenset({"description", "playbook", "evidence", "is_symptom", "order"}
 @dataclass(frozen=True)
 class Check:
     """One check. `description` says what is the case if it is found. `evidence` names the families that would answer it. A symptom says
-    whether the playbook's scenario is the case at all. `order` is its place among checks that are equally likely."""
+    whether the playbook's scenario is the case at all. `order` is its place among checks that are equally likely. `is_standard`: it comes with
+    this package, whose code it is as much as any Python."""
 
     name: str
     playbook: str
@@ -29,6 +30,7 @@ class Check:
     order: int
     sql: str  # with the header, so that places in messages are those of the file
     place: str
+    is_standard: bool
 
 
 def read_playbooks(project: Project) -> tuple[Check, ...]:
@@ -38,12 +40,12 @@ def read_playbooks(project: Project) -> tuple[Check, ...]:
     for layer in project.layers("queries"):
         for path in sorted((layer / PLAYBOOKS).rglob("*.sql")):
             if not path.name.startswith((".", "_")):
-                checks[path.stem] = _read(path, printable(project.shown(path)))
+                checks[path.stem] = _read(path, printable(project.shown(path)), layer == standard_folder() / "queries")
     listed = (check for of_name in checks.values() for check in of_name)
     return tuple(sorted(listed, key=lambda each: (each.playbook, not each.is_symptom, each.order, each.name)))
 
 
-def _read(path: Path, place: str) -> tuple[Check, ...]:
+def _read(path: Path, place: str, is_standard: bool) -> tuple[Check, ...]:
     """The check in a file, for each of its playbooks."""
     header = read_sql_file(path, place, _KEYS)
     playbooks = header.value("playbook")
@@ -59,5 +61,6 @@ def _read(path: Path, place: str) -> tuple[Check, ...]:
         raise header.fault(f"order is a whole number, not {order!r}", "order")
     description, evidence = (" ".join(text.split()) for text in texts.values())
     return tuple(
-        Check(path.stem, name.strip(), description, evidence, bool(is_symptom), order or 0, header.file, place) for name in dict.fromkeys(names)
+        Check(path.stem, name.strip(), description, evidence, bool(is_symptom), order or 0, header.file, place, is_standard)
+        for name in dict.fromkeys(names)
     )

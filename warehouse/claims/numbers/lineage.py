@@ -14,6 +14,7 @@ from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
 from warehouse.claims.publish.corrections import corrected
+from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
 from warehouse.evidence.ledger.events import Event, Ledger
@@ -76,7 +77,12 @@ class Lineage:
 def lineage(project: Project, argument: str) -> Lineage:
     """The lineage of what a person typed: a number id, `query[key=value,...].column`, or a number as printed. Raises
     WH304 (no such number), WH305 (several), WH306 (its SQL cannot be traced), WH307 (its publication is damaged)."""
-    return lineage_of(project, find_cell(project, parse_argument(argument)))
+    from warehouse.transform.finished.builds import find_current
+    from warehouse.transform.finished.query import kept_open
+
+    events = list(Ledger(open_store(project).objects).events())
+    with kept_open(find_current(project)):
+        return lineage_of(project, find_cell(project, parse_argument(argument), publications(project, events)), events)
 
 
 def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:

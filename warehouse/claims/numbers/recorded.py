@@ -104,9 +104,9 @@ def _without_code(parsed_by: str) -> str:
     return re.sub(r"\+[0-9a-f]{64}", "", parsed_by)
 
 
-def recorded_columns(project: Project, number: Lineage, *, only_values: bool = False) -> "tuple[ColumnGraph, ColumnRef]":
-    """The column lineage under a number's query, and the number's own column in it; with `only_values` only of the models that its
-    value comes through. Raises WH307, WH309, and what loading the ingestors raises."""
+def recorded_columns(project: Project, number: Lineage) -> "tuple[ColumnGraph, ColumnRef]":
+    """The column lineage under a number's query, and the number's own column in it. Raises WH307, WH309, and what loading the ingestors
+    raises."""
     from warehouse.transform.inputs.landing_tables import project_landing_types
     from warehouse.transform.lineage.columns import column_graph
     from warehouse.transform.lineage.derived import ColumnRef
@@ -114,20 +114,20 @@ def recorded_columns(project: Project, number: Lineage, *, only_values: bool = F
     types = project_landing_types(project)
     column = ColumnRef(f"rollup.{number.query}", number.column)
     checked = sound_project(recorded_specification(project, number), types)
-    return column_graph(checked, types, project.root, column if only_values else None), column
+    return column_graph(checked, types, project.root), column
 
 
 def own_models(project: Project, number: Lineage) -> list[str] | None:
     """The models that a number's value comes through from the evidence of its own families, by the columns that it is computed from,
-    nearest first. None where that is not known here: the recorded SQL cannot be bound, or a manifest cannot be read."""
-    from warehouse.transform.lineage.columns import VALUE
+    nearest first. None where the spec or a manifest cannot be read."""
+    from warehouse.transform.lineage.derived import ColumnRef
+    from warehouse.transform.lineage.recorded_values import value_edges
 
     store = open_store(project)
     bundles = {file.artifact_manifest_digest for file in number.raw_files}
     bundles = bundles or {str(run["artifact_manifest_digest"]) for run in number.runs if run.get("artifact_manifest_digest")}
     try:
         families = {store.manifest(digest).family for digest in bundles}
-        graph, column = recorded_columns(project, number, only_values=True)
         specification = recorded_specification(project, number)
     except WarehouseError:
         return None
@@ -135,7 +135,7 @@ def own_models(project: Project, number: Lineage) -> list[str] | None:
     landing = {
         leaf["table"] for document in documents for leaf in document["landing"] if families & _versions(leaf["parsed_by"]).keys()
     }
-    edges = list(graph.walk(column, kinds=(VALUE,)))
+    edges = list(value_edges(specification, ColumnRef(f"rollup.{number.query}", number.column), landing))
     carrying = {edge.source for edge in edges if edge.source.table in landing}
     waiting = list(carrying)
     for source in waiting:

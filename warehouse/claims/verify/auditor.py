@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.looks import Looks
 from warehouse.claims.publish.admissibility import made_with
-from warehouse.claims.publish.corrections import correction_text, corrections
+from warehouse.claims.publish.corrections import corrected, correction_text
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.claims.publish.signing import (
     Signings,
     check_checkpoint,
     check_decision_signatures,
-    check_evidence_signatures,
     check_publication_signatures,
     publication_event,
     trusted_keys,
@@ -34,6 +33,7 @@ from warehouse.claims.publish.signing import (
 from warehouse.claims.verify.completeness import evidence_then
 from warehouse.claims.verify.rejudge import Rejudge, rejudge
 from warehouse.claims.verify.retrace import Doubt, row_key
+from warehouse.claims.verify.store_now import StoreNow
 from warehouse.claims.verify.verdict import (
     EXPIRED,
     NOT_REPRODUCED,
@@ -49,10 +49,9 @@ from warehouse.claims.verify.verdict import (
 )
 from warehouse.errors import ExitCode, WarehouseError, counted
 from warehouse.evidence.ledger.events import Ledger
-from warehouse.evidence.ledger.removal import expired, removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing_now
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.signing.signatures import VALID, Signing
+from warehouse.evidence.signing.signatures import VALID
 from warehouse.exact import inexact
 from warehouse.project.project import Project
 from warehouse.trace.determinism import UNRECORDED, Determinism
@@ -64,19 +63,20 @@ if TYPE_CHECKING:
 
 class Auditor:
     """Verdicts on numbers of one query, in `publication` if they are published, of the columns `traced` on what is stated of
-    them beside. Where its numbers were judged, a replay of the bundles `accounted` also accounts for all runs. A bundle is hashed
-    once, its signatures are checked once, the same evidence is replayed once, and what the query's SQL establishes is found once."""
+    them beside. Where its numbers were judged, a replay of the bundles `accounted` also accounts for all runs. The same evidence is
+    replayed once, and what the query's SQL establishes is found once."""
 
     def __init__(
         self, project: Project, specification: Mapping[str, Any], traced: Collection[str], publication: PublishedRollup | None,
-        accounted: frozenset[str] | None = None,
+        now: StoreNow, accounted: frozenset[str] | None = None,
     ) -> None:
         self._project = project
+        self._now = now
         self._publication = publication
         self._published = check_publication_signatures(project, publication) if publication else None
-        event = publication_event(project, publication.digest) if publication else None
+        event = publication_event(project, publication.digest, now.events) if publication else None
         self._published_at = event.at if event else None
-        self._correction = corrections(project).get(publication.digest) if publication else None
+        self._correction = corrected(now.events).get(publication.digest) if publication else None
         self._checkpoint = check_checkpoint(project, event)
         self._decisions, self._undecided = named_decisions(open_store(project).objects, made_with(project, publication))
         self._decided = check_decision_signatures(project, self._decisions)
@@ -86,10 +86,7 @@ class Auditor:
         self._store = open_store(project)
         self._specification = specification
         self._found_replayer: Replayer | None = None
-        self._problems: dict[str, tuple[WarehouseError, ...]] = {}
-        self._signings: dict[str, Signing] = {}
-        self._files: dict[str, int] = {}
-        self._replays: dict[frozenset[str], Replayed] = {}
+        self._replays: dict[tuple[frozenset[str], bool], Replayed] = {}  # by the evidence, and whether it is traced whole
         self._found_damaged: dict[frozenset[str], dict[str, tuple[WarehouseError, ...]]] = {}
 
     def verdict(self, claim: Claim, evidence: Iterable[frozenset[str]]) -> Verdict:
@@ -97,7 +94,7 @@ class Auditor:
         value, files = inexact(claim.form), 0
 
         def told(state: str, reason: str, *problems: WarehouseError) -> Verdict:
-            evidence_signings = {digest: self._signings[digest] for digest in sorted(claim.bundles)}
+            evidence_signings = {digest: self._now.signing(digest) for digest in sorted(claim.bundles)}
             signings = Signings(evidence_signings, self._published, self._trusted, self._decided, self._checkpoint)
             published = self._publication
             return Verdict(
@@ -105,7 +102,7 @@ class Auditor:
                 publication=published.digest if published else None, published_at=self._published_at, engines=self.engines,
             )
 
-        problems = [problem for digest in sorted(claim.bundles) for problem in self.check(digest)]
+        problems = [problem for digest in sorted(claim.bundles) for problem in self._now.problems(digest)]
         for signing, what in ((self._published, "the publication's signature"), (self._checkpoint, "the ledger's signature")):
             if signing and (problem := signing.problem(what)):
                 problems.append(problem)
@@ -115,7 +112,7 @@ class Auditor:
             state, count = state_of(problems), len(problems)
             reason = problems[0].message if state == EXPIRED else f"{count} problem{'s' * (count > 1)}"
             return told(state, reason, *problems)
-        files = sum(self._files[digest] for digest in claim.bundles)
+        files = sum(map(self._now.files, claim.bundles))
         if not claim.bundles:
             return told(REFUSED, "it depends on no evidence")
         try:
@@ -208,7 +205,7 @@ class Auditor:
         """WH312 where the project requires signatures and a trusted key's is lacking under a number."""
         if not self._project.requires_signatures:
             return None
-        signings = {f"bundle {digest[:12]}": (digest, self._signings[digest]) for digest in sorted(claim.bundles)}
+        signings = {f"bundle {digest[:12]}": (digest, self._now.signing(digest)) for digest in sorted(claim.bundles)}
         if self._publication and self._published:
             signings = {"the publication": (self._publication.digest, self._published), **signings}
         for name, (digest, signing) in signings.items():
@@ -229,7 +226,7 @@ class Auditor:
     def _damaged(self, bundles: frozenset[str]) -> dict[str, tuple[WarehouseError, ...]]:
         """What is wrong with which of these bundles; found once for the same ones, as all numbers of a publication have."""
         if bundles not in self._found_damaged:
-            self._found_damaged[bundles] = {digest: self.check(digest) for digest in sorted(bundles) if self.check(digest)}
+            self._found_damaged[bundles] = {digest: found for digest in sorted(bundles) if (found := self._now.problems(digest))}
         return self._found_damaged[bundles]
 
     @cached_property
@@ -241,33 +238,29 @@ class Auditor:
         """All bundles that were there when the publication was made, where its query lets the absence of a row bring another one
         in: what kept that one away is in no why-set. First those that are whole: what is damaged may have had no part in it."""
         if self._publication and self._publication.record.get("guarantees", {}).get("G3", {}).get("holds") != YES:
-            yield frozenset(digest for digest in self._then if not self.check(digest))
+            yield frozenset(digest for digest in self._then if not self._now.problems(digest))
             yield self._then
 
     @cached_property
     def _then(self) -> frozenset[str]:
-        return evidence_then(self._project, self._publication) if self._publication else frozenset()
+        return evidence_then(self._project, self._publication, self._now.events) if self._publication else frozenset()
 
-    def check(self, digest: str) -> tuple[WarehouseError, ...]:
-        """What is wrong with a bundle."""
-        if digest not in self._problems:
-            found = list(self._store.check_bundle(digest))
-            removals = removed_bundles(self._store, [digest])
-            self._signings[digest] = check_evidence_signatures(self._project, digest)
-            invalid = self._signings[digest].problem(f"signatures/{digest[:12]}")
-            if not found:
-                self._files[digest] = len(self._store.manifest(digest).files)
-            lost = [expired(removal) for removal in removals.values()] or found
-            self._problems[digest] = (*lost, *([invalid] if invalid else ()))
-        return self._problems[digest]
-
-    def replayed(self, bundles: frozenset[str], grain: Sequence[str]) -> Replayed:
-        """The query over these bundles. Raises what `Replayer.replay` raises."""
-        if bundles not in self._replays:
+    def replayed(self, bundles: frozenset[str], grain: Sequence[str], *, is_traced: bool = True) -> Replayed:
+        """The query over these bundles; where it need not be traced, only as far as accounting for all runs takes. Raises what
+        `Replayer.replay` raises."""
+        known = self._replays.get((bundles, True)) or self._replays.get((bundles, is_traced))
+        if known is None:
             for problem in self._undecided:
                 raise problem
-            self._replays[bundles] = self._replayer().replay(bundles, grain, self._traced, bundles == self._accounted)
-        return self._replays[bundles]
+            traced = self._traced if is_traced else self._judged
+            known = self._replayer().replay(bundles, grain, traced, bundles == self._accounted)
+            self._replays[bundles, is_traced] = known
+        return known
+
+    @property
+    def _judged(self) -> Collection[str]:
+        """The columns whose runs are accounted for."""
+        return [column for column in self._rejudge.claim.numbers if column in self._traced] if self._rejudge else ()
 
     def _shown(self, bundles: frozenset[str], own: frozenset[str]) -> str:
         count = f"{len(bundles)} bundle{'s' * (len(bundles) != 1)}"
@@ -281,7 +274,8 @@ class Auditor:
         from warehouse.claims.verify.replay import Replayer
 
         observed = self._rejudge.columns if self._rejudge else ()
-        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, self._decisions, observed)
+        parsed = self._now.parsed
+        self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, parsed, self._decisions, observed)
         return self._found_replayer
 
 

@@ -6,14 +6,14 @@ not like: here the rows of a replay are compared with those that are frozen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow
 from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.verify.retrace import row_key
 from warehouse.evidence.ledger.chain import ancestors
-from warehouse.evidence.ledger.events import ARRIVAL, WITHOUT, Ledger
+from warehouse.evidence.ledger.events import ARRIVAL, WITHOUT, Event
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 
@@ -36,19 +36,17 @@ def difference(
     return " and ".join(f"{count} {what}" for what, count in counts.items() if count) or None
 
 
-def events_then(project: Project, publication: PublishedRollup) -> frozenset[str] | None:
-    """The sha256 of the events that the ledger had when a publication was made; None where it has no event of that."""
-    made = publication_event(project, publication.digest)
-    return ancestors(list(Ledger(open_store(project).objects).events()), made) if made else None
+def events_then(project: Project, publication: PublishedRollup, events: Sequence[Event]) -> frozenset[str] | None:
+    """The sha256 of the ledger's events that were there when a publication was made; None where none is of that."""
+    made = publication_event(project, publication.digest, events)
+    return ancestors(events, made) if made else None
 
 
-def evidence_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
+def evidence_then(project: Project, publication: PublishedRollup, events: Sequence[Event]) -> frozenset[str]:
     """The bundles of the store that the build of a publication could know: without those that arrived after it was made, and without
-    those that its ledger event says its build had not seen."""
-    store = open_store(project)
-    events = list(Ledger(store.objects).events())
-    made = publication_event(project, publication.digest)
-    there = frozenset(store.digests())
+    those that its event, of the ledger's `events`, says its build had not seen."""
+    made = publication_event(project, publication.digest, events)
+    there = frozenset(open_store(project).digests())
     if made is None:
         return there
     known, unseen = ancestors(events, made), set(map(str, made.detail.get(WITHOUT, ())))

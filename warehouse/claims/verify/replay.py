@@ -8,13 +8,10 @@ that its digest does not cover.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.accounting import Accounts
@@ -22,14 +19,12 @@ from warehouse.claims.gate.evidence import RowEvidence
 from warehouse.claims.gate.observed import observed_rows
 from warehouse.claims.numbers.recorded import recorded_landing, refused, sound_project
 from warehouse.claims.publish.static_facts import Established, establish
+from warehouse.claims.verify.parsed import Parsed
 from warehouse.claims.verify.retrace import Retraced, retrace, row_key
 from warehouse.errors import WarehouseError, printable
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.part import part_of
 from warehouse.exact import exact
-from warehouse.landing.parse.refresh import refresh
-from warehouse.landing.registry import find_ingestors
 from warehouse.project.project import Project
 from warehouse.trace.catalog import Catalog, trace_in_memory
 from warehouse.transform.build.material import Material, landing_inputs
@@ -37,7 +32,7 @@ from warehouse.transform.build.recorded import recorded_envelopes
 from warehouse.transform.build.state import Inputs, logics
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.digests import engine_leaf, recorded_model
-from warehouse.transform.inputs.landing_tables import LandingTables, landing_tables
+from warehouse.transform.inputs.landing_tables import LandingTables
 from warehouse.transform.project.claim import claim_of
 from warehouse.transform.project.model import RESERVED_COLUMNS, Model
 from warehouse.transform.sql.duck import quote, quoted
@@ -86,7 +81,8 @@ class Replayer:
     with other settings of the engine."""
 
     def __init__(
-        self, project: Project, specification: Mapping[str, Any], decisions: Collection[Decision] = (), observed: Collection[str] = ()
+        self, project: Project, specification: Mapping[str, Any], parsed: Parsed, decisions: Collection[Decision] = (),
+        observed: Collection[str] = (),
     ) -> None:
         self._decisions = decisions
         self._observed = observed
@@ -94,13 +90,12 @@ class Replayer:
         self._families: dict[str, str] = {}  # by bundle
         self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
         self._store = open_store(project)
-        self._ingestors = find_ingestors(project)
+        self._parsed = parsed
         self._specification = specification
         self._query = recorded_model(specification["document"]).name
         self._tolerances = specification["document"]["contract"].get("tolerances", {})
         _refuse_another_engine(self._query, specification)
-        with TemporaryDirectory(prefix="wh-replay-") as empty:
-            self._without_evidence = self._parse(Path(empty), ())
+        self._without_evidence = parsed.part((), decisions).tables
         self._types = self._as_recorded(self._without_evidence, ()).types
         self._made = recorded_envelopes(specification)
         self._checked = sound_project(specification, self._types)
@@ -119,27 +114,25 @@ class Replayer:
         runs accounted for where `is_accounted`.
         Raises what reading them raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on
         them, and WH306 when it cannot be traced there."""
-        with TemporaryDirectory(prefix="wh-replay-") as scratch:
-            root = Path(scratch)
-            landing = self._parse(root, bundles)
-            for problem in landing.damaged:
-                raise problem
-            landing = self._as_recorded(landing, bundles)
-            landing = _as_far_as_read(landing, self._checked)
-            inputs = Inputs(landing_inputs(landing), {})
-            material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, root)
-            with ExitStack() as stack:
-                try:
-                    con, catalog = stack.enter_context(trace_in_memory(material))
-                except WarehouseError as error:
-                    raise refused(self._query, f"the recorded SQL fails: {error}") from error
+        part = self._parsed.part(bundles, self._decisions)
+        for problem in part.tables.damaged:
+            raise problem
+        landing = self._as_recorded(part.tables, bundles)
+        landing = _as_far_as_read(landing, self._checked)
+        inputs = Inputs(landing_inputs(landing), {})
+        material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, part.root)
+        with ExitStack() as stack:
+            try:
+                con, catalog = stack.enter_context(trace_in_memory(material))
+            except WarehouseError as error:
+                raise refused(self._query, f"the recorded SQL fails: {error}") from error
 
-                def established(catalog: Catalog) -> Established:
-                    return self._establish(catalog, traced)
+            def established(catalog: Catalog) -> Established:
+                return self._establish(catalog, traced)
 
-                rows = Rows(_rows(con, self._checked.models[self._query]), grain)
-                retraced = retrace(con, catalog, self._query, traced, established) if traced else None
-                return Replayed(rows, retraced, self._observations(con, catalog, retraced if is_accounted else None))
+            rows = Rows(_rows(con, self._checked.models[self._query]), grain)
+            retraced = retrace(con, catalog, self._query, traced, established) if traced else None
+            return Replayed(rows, retraced, self._observations(con, catalog, retraced if is_accounted else None))
 
     def _observations(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, accounted: Retraced | None) -> dict[str, RowEvidence]:
         claim = claim_of(self._specification["document"]["claim"])
@@ -173,12 +166,6 @@ class Replayer:
                 self._families[digest] = self._store.manifest(digest).family
             found.add(self._families[digest])
         return frozenset(found)
-
-    def _parse(self, root: Path, bundles: Iterable[str]) -> LandingTables:
-        landing = refresh(part_of(self._store, bundles, root / "store"), self._ingestors, decisions=self._decisions)
-        if "pyarrow" in sys.modules:  # of what was parsed nothing is needed any more: 150 MB after 10,000 bundles
-            sys.modules["pyarrow"].default_memory_pool().release_unused()
-        return landing_tables(landing)
 
 
 def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingTables:

@@ -94,7 +94,7 @@ def retrace(
 ) -> Retraced:
     """Trace value columns of all rows of a query in the session of its replay (`catalog.trace_in_memory`). Raises WH306."""
     spec = catalog.models[f"rollup.{query}"]
-    names = rollup_columns(catalog, spec)
+    names = [name for name in rollup_columns(catalog, spec) if name in spec.grain or name in columns]
     traced = trace(con, catalog, query, [name for name in names if name in columns])
     facts = Facts(con, catalog, traced)
     why_sets = WhySetWriter(facts.runs)

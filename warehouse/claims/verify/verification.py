@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -19,6 +19,7 @@ from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.auditor import Auditor, equals
 from warehouse.claims.verify.completeness import difference, events_then, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
+from warehouse.claims.verify.store_now import StoreNow
 from warehouse.claims.verify.verdict import (
     MISSING,
     NO_BUILD,
@@ -35,23 +36,26 @@ from warehouse.claims.verify.verdict import (
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import MISSING as GONE
 from warehouse.evidence.ledger.chain import chain_findings
-from warehouse.evidence.ledger.events import Ledger, name_digest
-from warehouse.evidence.objects.location import open_store
+from warehouse.evidence.ledger.events import Event, name_digest
 from warehouse.project.project import Project
 from warehouse.trace.determinism import UNRECORDED, recorded
 from warehouse.transform.finished.builds import find_current
+from warehouse.transform.finished.query import kept_open
 
 
-def verify_number(project: Project, argument: str) -> Verdict:
+def verify_number(project: Project, argument: str, store: StoreNow | None = None) -> Verdict:
     """Verify what a person typed after `wh verify`, as `wh lineage` reads it: of a cell the number that is published in it, or
-    else that of the current build. Raises WH304, WH305, WH306."""
-    wanted = parse_argument(argument)
+    else that of the current build. `store` is shared by the numbers of one command. Raises WH304, WH305, WH306."""
+    if store is None:
+        with kept_open(find_current(project)), StoreNow(project) as store:
+            return verify_number(project, argument, store)
+    wanted, published = parse_argument(argument), publications(project, store.events)
     try:
-        found = find_cell(project, wanted)
+        found = find_cell(project, wanted, published)
     except WarehouseError as error:
         return _damaged(error, argument)
     try:
-        number = lineage_of(project, found)
+        number = lineage_of(project, found, store.events)
         specification = recorded_specification(project, number)
     except WarehouseError as error:
         return replace(_damaged(error, found.key), number_id=found.cell.number_id, value=found.cell.value)
@@ -60,32 +64,34 @@ def verify_number(project: Project, argument: str) -> Verdict:
     else:
         of_runs = {str(run["artifact_manifest_digest"]) for run in number.runs if "artifact_manifest_digest" in run}
         bundles = frozenset(of_runs | {file.artifact_manifest_digest for file in number.raw_files})
-    now, instead = _other_numbers(project, found, number)
+    now, instead = _other_numbers(project, found, number, published, store.events)
     claim = _claim(found, number.runs, bundles, bool(number.raw_files), _stale_because(project, number, now))
     traced = [claim.column] if claim.record else []
-    auditor = Auditor(project, specification, traced, found.publication)
+    auditor = Auditor(project, specification, traced, found.publication, store)
     verdict = auditor.verdict(claim, _evidence(found, bundles, auditor))
     reason = "; ".join([*_unpublished(found, instead), verdict.reason])
     return replace(verdict, reason=reason, now=now, published_instead=instead)
 
 
-def _other_numbers(project: Project, found: FoundCell, number: Lineage) -> tuple[CellNumber | None, CellNumber | None]:
+def _other_numbers(
+    project: Project, found: FoundCell, number: Lineage, published: Iterable[PublishedRollup], events: Sequence[Event]
+) -> tuple[CellNumber | None, CellNumber | None]:
     """What the cell of a number holds in the current build, and in its last publication, where that is another number."""
-    published = whole_publications(each for each in publications(project) if each.query == found.query)[0]
+    whole = whole_publications(each for each in published if each.query == found.query)[0]
     now = instead = None
     if number.now:
         number_id, value = number.now
-        now = _cell_number(project, number_id, value, published_number(published, number_id) if number_id else None)
-    last = published_cell(published, found)
+        now = _cell_number(project, number_id, value, published_number(whole, number_id) if number_id else None, events)
+    last = published_cell(whole, found)
     if last and last.cell.number_id != found.cell.number_id:
-        instead = _cell_number(project, last.cell.number_id, last.cell.value, last)
+        instead = _cell_number(project, last.cell.number_id, last.cell.value, last, events)
     return now, instead
 
 
-def _cell_number(project: Project, number_id: str | None, value: Any, found: FoundCell | None) -> CellNumber:
+def _cell_number(project: Project, number_id: str | None, value: Any, found: FoundCell | None, events: Sequence[Event]) -> CellNumber:
     if found is None or found.publication is None:
         return CellNumber(number_id, value)
-    event = publication_event(project, found.publication.digest)
+    event = publication_event(project, found.publication.digest, events)
     return CellNumber(number_id, value, found.publication.digest, event.at if event else None)
 
 
@@ -117,9 +123,13 @@ def _evidence(found: FoundCell, own: frozenset[str], auditor: Auditor) -> Iterat
         yield from auditor.bundles_then()
 
 
-def verify_publication(project: Project, publication: PublishedRollup) -> Iterator[Verdict]:
+def verify_publication(project: Project, publication: PublishedRollup, store: StoreNow | None = None) -> Iterator[Verdict]:
     """Verify every number of a publication: all are replayed together first, then each that this does not give by itself. A damaged
-    publication has one verdict. Its rows are read one after another; none is kept."""
+    publication has one verdict. Its rows are read one after another; none is kept. `store` is shared by the publications of one command."""
+    if store is None:
+        with StoreNow(project) as store:
+            yield from verify_publication(project, publication, store)
+        return
     query = publication.query or f"publication {publication.digest[:12]}"
     columns = set[str]()
     try:
@@ -132,8 +142,8 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
     except WarehouseError as error:
         yield _damaged(error, query)
         return
-    then = evidence_then(project, publication) | publication.bundles()
-    auditor = Auditor(project, specification.document, columns, publication, accounted=then)
+    then = evidence_then(project, publication, store.events) | publication.bundles()
+    auditor = Auditor(project, specification.document, columns, publication, store, accounted=then)
     together = auditor.published_bundles
     current, states = current_numbers(project, query), set[str]()
     for row in publication.rows():
@@ -146,11 +156,12 @@ def verify_publication(project: Project, publication: PublishedRollup) -> Iterat
                 states.add(verdict.state)
                 yield verdict
     if states <= {VERIFIED, STALE, RETRACTED}:  # else it is found out already
-        yield from _incomplete(project, publication, specification.document, auditor, together, then)
+        yield from _incomplete(project, publication, specification.document, auditor, together, then, store)
 
 
 def _incomplete(
-    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], auditor: Auditor, together: frozenset[str], then: frozenset[str]
+    project: Project, publication: PublishedRollup, specification: Mapping[str, Any], auditor: Auditor, together: frozenset[str],
+    then: frozenset[str], store: StoreNow,
 ) -> Iterator[Verdict]:
     """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
     names gives another (`not reproduced` by another engine), `refused` where other evidence that the store had then does. For it may
@@ -165,13 +176,13 @@ def _incomplete(
         return Verdict(None, publication.digest, None, state, reason + auditor.engines.way_back, 0, problems, engines=auditor.engines)
 
     def differs(bundles: frozenset[str]) -> str | None:
-        given = auditor.replayed(bundles, grain)
+        given = auditor.replayed(bundles, grain, is_traced=False)
         return difference(
             publication.rows(), given.rows,
             lambda form, cell: equals(form, cell.form, recorded(publication.record, cell.column, cell.is_exact)) is not None,
         )
 
-    if any(auditor.check(digest) for digest in sorted(then | together)):
+    if any(store.problems(digest) for digest in sorted(then | together)):
         return  # damaged evidence does not show what is left out; the numbers that depend on it are reported
     try:
         whole = auditor.replayed(together, grain).retraced if together else None
@@ -180,7 +191,7 @@ def _incomplete(
             yield doubt(auditor.certain, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):
             yield doubt(REFUSED, f"all the evidence that the store had when it was published gives {found}")
-        elif then and (found := auditor.unaccounted(auditor.replayed(then, grain), events_then(project, publication))):
+        elif then and (found := auditor.unaccounted(auditor.replayed(then, grain, is_traced=False), events_then(project, publication, store.events))):
             reason = f"its numbers follow from its evidence, but its judgement {found} (checked with all the evidence that the store had then)"
             yield doubt(REFUSED, reason)
     except WarehouseError as error:
@@ -192,16 +203,21 @@ def count_numbers(project: Project) -> int:
     return sum(int(publication.record.get("numbers", 0)) for publication in publications(project))
 
 
-def verify_all(project: Project) -> Iterator[Verdict]:
+def verify_all(
+    project: Project, on_publication: Callable[[PublishedRollup, int, int], None] = lambda publication, number, total: None
+) -> Iterator[Verdict]:
     """Verify every number of every publication. Where events of the ledger are damaged or gone there is a verdict on each of them: a
-    publication may be gone with it."""
-    yield from _lost_events(Ledger(open_store(project).objects))
-    for publication in publications(project):
-        yield from verify_publication(project, publication)
+    publication may be gone with it. `on_publication` gets each before it is verified, its number from 1 on, and how many there are."""
+    with StoreNow(project) as store:
+        yield from _lost_events(store)
+        found = publications(project, store.events)
+        for number, publication in enumerate(found, 1):
+            on_publication(publication, number, len(found))
+            yield from verify_publication(project, publication, store)
 
 
-def _lost_events(ledger: Ledger) -> Iterator[Verdict]:
-    events = list(ledger.events())
+def _lost_events(store: StoreNow) -> Iterator[Verdict]:
+    events, ledger = store.events, store.ledger
     for problem in ledger.damaged:
         yield Verdict(None, problem.place or "ledger", None, state_of([problem]), problem.message, 0, (problem,))
     for finding in chain_findings(events, {name_digest(key) or "" for key in ledger.keys()}):

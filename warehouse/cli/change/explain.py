@@ -31,12 +31,13 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print the explanation as JSON")] = False,
 ) -> ExitCode:
     """Why a run is slower than others: the checks of the playbooks, the likeliest cause first, each with its evidence."""
-    from warehouse.analysis.documents import explanation_document
     from warehouse.analysis.explain.explanation import BROKEN, explain
     from warehouse.project.project import find_project
 
     found = explain(find_project(), run_id, baseline or (), playbook)
     if as_json:
+        from warehouse.analysis.documents import explanation_document  # scipy, 0.2 s, for the documents of comparisons
+
         print_json(explanation_document(found))
     else:
         _print(found)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.numbers.signatures import signings_document, signings_text
-from warehouse.cli.output import is_verbose, notice, print_json_line, progress_bar, say, warn
+from warehouse.cli.output import counted, is_verbose, notice, print_json_line, progress_bar, say, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
+    from warehouse.claims.publish.publication import PublishedRollup
     from warehouse.claims.verify.verdict import Verdict
     from warehouse.project.project import Project
 
@@ -113,11 +114,17 @@ def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "
     if trusted is not None:
         project = replace(project, trusted_keys=trusted)
     if target is None:
-        return verify_all(project)
+        return verify_all(project, _started)
     digest = _digest(target)
     if digest is None:
         return [verify_number(project, target)]
     return verify_publication(project, publication_with(project, digest))
+
+
+def _started(publication: "PublishedRollup", number: int, total: int) -> None:
+    """A line a publication: the replay of one may take minutes."""
+    name = publication.query or "a damaged publication"
+    notice(f"{number} of {total}: {name}, {counted(int(publication.record.get('numbers', 0)), 'number')}, publication {publication.digest[:12]}")
 
 
 def _is_report(target: str) -> bool:

@@ -52,7 +52,7 @@ def sql_text(part: Text, pinned: Callable[[str], str]) -> Markup:
 def chip(word: str) -> Markup:
     """A state: the word with its sign and colour."""
     kind = kind_of(word)
-    return Markup('<span class="chip {}"><span aria-hidden="true">{}</span> {}</span>').format(kind, SIGNS[kind], printable_lines(word))
+    return Markup(f'<span class="chip {escape(kind)}"><span aria-hidden="true">{escape(SIGNS[kind])}</span> {escape(printable_lines(word))}</span>')
 
 
 def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]) -> Markup:
@@ -80,7 +80,7 @@ def fact(each: Fact, pinned: Callable[[str], str]) -> Markup:
 
 
 def _door(shown: Markup, address: str | None, pinned: Callable[[str], str]) -> Markup:
-    return Markup('<a href="{}">{}</a>').format(pinned(address), shown) if address and shown else shown
+    return Markup(f'<a href="{escape(pinned(address))}">{escape(shown)}</a>') if address and shown else shown
 
 
 def formatted(value: Any, kind: str) -> Markup:
@@ -92,13 +92,14 @@ def formatted(value: Any, kind: str) -> Markup:
     if kind == "bytes" and isinstance(value, int):
         return escape(size(value))
     if kind == "moment":
-        return Markup('<time datetime="{}">{}</time>').format(str(value), moment(value))
+        return Markup(f'<time datetime="{escape(str(value))}">{escape(moment(value))}</time>')
     if not isinstance(value, bool | str) and hasattr(value, "__round__"):
         head, rest = digits(value)
-        return escape(head) + (Markup('<span class="rest">{}</span>').format(rest) if rest else Markup(""))
+        return escape(head) + (Markup(f'<span class="rest">{escape(rest)}</span>') if rest else Markup(""))
     if kind == "code":
         text = printable_lines(shown_value(value))
-        return Markup('<code title="{}">{}</code>').format(text, short(text)) if short(text) != text else Markup("<code>{}</code>").format(text)
+        shown = short(text)
+        return Markup(f'<code title="{escape(text)}">{escape(shown)}</code>') if shown != text else Markup(f"<code>{escape(text)}</code>")
     return escape(printable_lines(shown_value(value)))
 
 

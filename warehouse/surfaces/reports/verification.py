@@ -14,6 +14,7 @@ from typing import Any
 
 from warehouse.claims.publish.corrections import corrected, correction_text
 from warehouse.claims.publish.publication import publications
+from warehouse.claims.verify.store_now import StoreNow
 from warehouse.claims.verify.verdict import MISSING, REFUSED, RETRACTED, STALE, TAMPERED, VERIFIED, Verdict
 from warehouse.claims.verify.verification import verify_number, verify_publication
 from warehouse.errors import WarehouseError, counted, printable
@@ -151,25 +152,29 @@ def _replayed(project: Project, report: ReportFile, events: Sequence[Event]) -> 
     """The verdicts on its numbers, with what became of their publications since."""
     wanted = list(dict.fromkeys(report.record["numbers"]))
     corrections = corrected(events)
-    known = {each.digest: each for each in publications(project, events)}
-    if len(wanted) <= _BY_ITSELF:
-        for number_id in wanted:
-            try:
-                yield _with_correction(verify_number(project, number_id), corrections)
-            except WarehouseError as error:
-                yield Verdict(number_id if NUMBER_ID.fullmatch(number_id) else None, printable(number_id), None, MISSING, error.message, 0, (error,))
-        return
-    left = set(wanted)
-    for digest in report.record["publications"]:
-        if digest not in known:
-            yield Verdict(None, printable(digest)[:80], None, MISSING, "the store has no such publication")
-            continue
-        for verdict in verify_publication(project, known[digest]):
-            if verdict.number_id is None or verdict.number_id in left:
-                left.discard(verdict.number_id or "")
-                yield _with_correction(verdict, corrections, digest)
-    for number_id in (each for each in wanted if each in left):
-        yield Verdict(None, printable(number_id)[:40], None, REFUSED, "none of its publications holds this number, or it could not be read")
+    with StoreNow(project) as store:
+        if len(wanted) <= _BY_ITSELF:
+            yield from (_replayed_alone(project, number_id, corrections, store) for number_id in wanted)
+            return
+        known = {each.digest: each for each in publications(project, events)}
+        left = set(wanted)
+        for digest in report.record["publications"]:
+            if digest not in known:
+                yield Verdict(None, printable(digest)[:80], None, MISSING, "the store has no such publication")
+                continue
+            for verdict in verify_publication(project, known[digest], store):
+                if verdict.number_id is None or verdict.number_id in left:
+                    left.discard(verdict.number_id or "")
+                    yield _with_correction(verdict, corrections, digest)
+        for number_id in (each for each in wanted if each in left):
+            yield Verdict(None, printable(number_id)[:40], None, REFUSED, "none of its publications holds this number, or it could not be read")
+
+
+def _replayed_alone(project: Project, number_id: str, corrections: Mapping[str, Event], store: StoreNow) -> Verdict:
+    try:
+        return _with_correction(verify_number(project, number_id, store), corrections)
+    except WarehouseError as error:
+        return Verdict(number_id if NUMBER_ID.fullmatch(number_id) else None, printable(number_id), None, MISSING, error.message, 0, (error,))
 
 
 def _with_correction(verdict: Verdict, corrections: Mapping[str, Event], publication: str | None = None) -> Verdict:

@@ -27,10 +27,12 @@ from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, error_document
 from warehouse.surfaces.hot_metrics.exposition import exposition
 from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
 from warehouse.surfaces.view import View
+from warehouse.surfaces.views.sql import QUERIES
 from warehouse.surfaces.web.downloads import add_downloads
 from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
 from warehouse.surfaces.web.openapi import documented, view_parameters
 from warehouse.surfaces.web.tokens import Tokens
+from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import json_value
 from warehouse.version import __version__
 
@@ -104,9 +106,10 @@ def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAs
 
 
 def _prepare(answers: Answers) -> None:
-    """Make the first page, whose libraries take a second to load, before a visitor waits for it."""
+    """Make the first page, whose libraries take a second to load, and start the processes of the first queries before any visitor waits."""
     with suppress(WarehouseError):
         answers.answer(answers.question(VIEWS[0], [], {}))
+        QUERIES.prepare(current_build(answers.project).path)
 
 
 def _agents(answers: Answers) -> Any:

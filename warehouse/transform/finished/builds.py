@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -177,12 +178,18 @@ def inspect_kept(project: Project) -> Iterator[Finding]:
 
 def _read_record(path: Path) -> Build | None:
     try:
-        record = json.loads(path.with_suffix(".json").read_bytes())
+        record = _parsed(path.with_suffix(".json").read_bytes())
         if path.stat().st_size != record["bytes"]:
             return None
         return build_of(record, path)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+@lru_cache(maxsize=4)
+def _parsed(record: bytes) -> Any:
+    """One page or command reads the same record, of some 100 kB, several times."""
+    return json.loads(record)
 
 
 def build_of(record: Mapping[str, Any], path: Path) -> Build:

@@ -27,7 +27,9 @@ def described_schema(result: "duckdb.DuckDBPyConnection", sql: str, schema: "pa.
     con = result.cursor()  # the session's own result stays as it is
     try:
         con.execute("set search_path = 'main'")
-        if not con.execute("from duckdb_tables() where schema_name = 'catalog' and table_name = 'model_column'").fetchall():
+        try:  # the engine's own list of its tables takes 8 to 20 ms
+            con.execute("from catalog.model_column limit 0")
+        except duckdb.CatalogException:
             return schema
         metadata = {"wh.build_digest": con.execute("select build_digest from catalog.build").fetchall()[0][0]}
         try:

@@ -29,10 +29,10 @@ def role_table(build: Path, role: str) -> RoleTable | None:
     con = open_build(build)
     try:
         try:
-            found = con.execute("select schema_name || '.' || name from catalog.model where role = ?", [role]).fetchall()
-        except duckdb.BinderException:  # a build of an earlier version has no such column
+            tables = con.execute("select schema_name || '.' || name from catalog.model where role = ? order by rowid", [role]).fetchall()
+        except duckdb.BinderException:  # a build of an earlier version has no column `role`
             return None
-        for (table,) in found:
+        for (table,) in tables:
             try:
                 columns = con.execute(f"from {quoted(table)} limit 0").description
             except duckdb.CatalogException:

@@ -84,6 +84,9 @@ _ENGINE_TABLES = {
     ),
 }
 
+# Types that are known without pyarrow.
+_KNOWN_TYPES = {arrow: kind for columns in _ENGINE_TABLES.values() for _, arrow, kind in columns}
+
 
 @dataclass(frozen=True)
 class LandingTable:
@@ -204,6 +207,8 @@ def landing_types(schemas: Mapping[str, "pa.Schema"]) -> dict[str, dict[str, str
 
 def engine_type(arrow: str) -> str | None:
     """The engine's type of a column, by its Arrow type as a spec has it; None where that is not known: of structs and maps."""
+    if arrow in _KNOWN_TYPES:
+        return _KNOWN_TYPES[arrow]
     found = _arrow_type(arrow)
     return _engine_types((found,))[found] if found else None
 

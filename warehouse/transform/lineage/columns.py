@@ -119,11 +119,8 @@ def project_columns(project: "Project") -> ColumnGraph:
     return column_graph(check_project(project, landing).sound(), landing, project.root)
 
 
-def column_graph(
-    checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], root: Path = Path(), values_of: ColumnRef | None = None
-) -> ColumnGraph:
-    """The column lineage of a checked project. `landing` gives the landing tables' columns (name to type); file paths are
-    from `root`. With `values_of` only the models that a value of this column comes through are looked into."""
+def column_graph(checked: "CheckedProject", landing: Mapping[str, Mapping[str, str]], root: Path = Path()) -> ColumnGraph:
+    """The column lineage of a checked project. `landing` gives the landing tables' columns (name to type); file paths are from `root`."""
     from warehouse.transform.check.project_check import create_schemas
     from warehouse.transform.inputs.landing_tables import open_landing_table
     from warehouse.transform.inputs.sources import open_remote
@@ -142,15 +139,12 @@ def column_graph(
         listed = ", ".join(f"{quote(column)} {kind}" for column, kind in types.items())
         # A table also for a view: the lineage of what reads it must stop at its columns.
         con.execute(f"create table {quoted(qualified)} ({listed})")
-    wanted = {values_of} if values_of else None
-    for name in reversed(checked.graph.order) if wanted else checked.graph.order:
+    for name in checked.graph.order:
         model, types = checked.models[name], checked.columns[name]
-        if wanted is not None and not any(ColumnRef(model.qualified, column) in wanted for column in types):
-            continue
         for read in checked.graph.files[name]:
             open_remote(con, read.patterns)
         try:
-            edges = _edges(model.qualified, tuple(types), relation_of(con, model.text))
+            edges = edges_of(model.qualified, tuple(types), relation_of(con, model.text))
         except NotUnderstood as reason:
             unknown[model.qualified] = str(reason)
             tables = [checked.models[parent].qualified for parent in checked.graph.models[name]]
@@ -158,8 +152,6 @@ def column_graph(
             everything = [ColumnRef(table, column) for table in tables for column in (*columns.get(table, ()), ROWS)]
             edges = _unknown_edges(model.qualified, tuple(types), sorted(everything))
         sources.update(edges)
-        if wanted is not None:
-            wanted |= {edge.source for target in wanted & edges.keys() for edge in edges[target] if edge.kind == VALUE}
     con.close()
     return ColumnGraph({**columns, **_called(sources, columns)}, sources, unknown)
 
@@ -179,7 +171,7 @@ def relation_of(con: "duckdb.DuckDBPyConnection", sql: str, note: Note = nothing
         raise NotUnderstood("a call that reads files is not valid alone") from error
 
 
-def _edges(table: str, names: tuple[str, ...], relation: Relation) -> dict[ColumnRef, tuple[Edge, ...]]:
+def edges_of(table: str, names: tuple[str, ...], relation: Relation) -> dict[ColumnRef, tuple[Edge, ...]]:
     if len(relation.columns) != len(names):
         raise NotUnderstood(f"{len(relation.columns)} columns were found, not {len(names)}")
     if ROWS in names:

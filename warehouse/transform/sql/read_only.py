@@ -35,7 +35,7 @@ _BUILD_ALONE = "wh sql reads only the build: to query files, write a model that 
 def check_reads(con: "duckdb.DuckDBPyConnection", sql: str) -> None:
     """Raise WH213, with the place in `sql`, for what is not one statement that reads the build and nothing else: SELECT, FROM,
     VALUES, TABLE, PIVOT, DESCRIBE, SHOW, SUMMARIZE, or EXPLAIN of one. Nothing runs."""
-    if second := second_statement(tokens(sql)):
+    if ";" in sql and (second := second_statement(tokens(sql))):
         raise fault_at(
             "WH213", "a second statement: wh sql runs one", sql, "query", second.offset, "run it with a separate wh sql"
         )

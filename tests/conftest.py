@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from cpu_time import CpuTime
 from exhaustive import is_in_share
 from once import begin, end
 
@@ -40,6 +41,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the workers' parent, or the only process
         begin()
+        # Compiling takes 15 s in each worker and 0.5 s in each `wh`: what they start finds it done.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        sys.dont_write_bytecode = False
+    config.pluginmanager.register(CpuTime(config))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

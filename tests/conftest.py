@@ -55,14 +55,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--share", metavar="COMMIT", help="run only the share of the exhaustive tests that this commit chooses")
+    parser.addoption("--share", metavar="NUMBER", type=int, help="of the exhaustive tests, run the share of the commit of this number")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    commit = config.getoption("--share")
-    if commit:
-        kept = [item for item in items if item.get_closest_marker("exhaustive") and is_in_share(item.nodeid, commit)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    number = config.getoption("--share")
+    if number is not None:
+        kept = [item for item in items if not item.get_closest_marker("exhaustive") or is_in_share(item.nodeid, number)]
+        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
         items[:] = kept
 
 

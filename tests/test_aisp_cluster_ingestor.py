@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import Sql, built, sql_of
 from samples import aisp_cluster as sample
 from standard import standard_project
-from test_fabric_ground_truth import Sql, built, sql_of
 
 from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile

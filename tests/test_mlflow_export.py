@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from conftest import WhOn
 from samples import thoth
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.errors import ExitCode
 from warehouse.project.project import Project

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from exhaustive import few
 from landed import codes
 from samples import mlperf_training as sample
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 from test_mlperf_training_ingestor import rows_of, rows_of_text
 
 from warehouse.landing.contract import ISSUE_TABLE

@@ -6,9 +6,9 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from built import built, sql_of
 from samples import fabric_check, superbench
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 
 
 def test_each_node_is_a_run_and_each_metric_an_indicator(tmp_path: Path) -> None:

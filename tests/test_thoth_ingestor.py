@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from conftest import WhOn, unpacked_evidence
 from landed import Subject, codes, landed, place
 from samples import thoth
 from standard import standard_project
 from stored import bundle_folder
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest

@@ -35,6 +35,11 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
     return folder
 
 
+def copied(name: str, make: Callable[[Path], object], to: Path) -> None:
+    """A copy of the folder `name`, which a test may change, in the folder `to`."""
+    shutil.copytree(once(name, make), to, symlinks=True, dirs_exist_ok=True)
+
+
 def made(name: str) -> Path:
     """Where `once` makes it."""
     return Path(os.environ[_FOLDER]) / name

@@ -139,22 +139,25 @@ def test_an_eviction_before_the_first_snapshot_is_not_forgotten(tmp_path: Path) 
     assert (job["queue_wait_s"], job["admission_wait_s"], job["is_history_lost"], job["evictions"]) == (None, None, True, 2)
 
 
-@pytest.mark.parametrize(
-    ("conditions", "state", "reason"),
-    [
-        (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
-        ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
-        ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
-        # Admitted again in the second of its reservation: Kueue sets Evicted and Preempted to False where they stand, last in the list.
-        (kueue.READMITTED, "admitted", "Admitted"), ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "09:12:00")), "running", "PodsReady"),
-        ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "08:02:00")), "admitted", "Admitted"),  # of the attempt before
-        ((*kueue.EVICTED, kueue.condition("Requeued", "True", "08:31:00", "BackoffFinished")), "pending", "BackoffFinished"),
-    ],
+# The conditions of a workload; its state, and why.
+CONDITIONS = (
+    (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
+    ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
+    ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
+    # Admitted again in the second of its reservation: Kueue sets Evicted and Preempted to False where they stand, last in the list.
+    (kueue.READMITTED, "admitted", "Admitted"), ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "09:12:00")), "running", "PodsReady"),
+    ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "08:02:00")), "admitted", "Admitted"),  # of the attempt before
+    ((*kueue.EVICTED, kueue.condition("Requeued", "True", "08:31:00", "BackoffFinished")), "pending", "BackoffFinished"),
 )
-def test_the_conditions_decide_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
-    kueue.write_yaml(tmp_path / "e/w.yaml", kueue.workload(*conditions))
-    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select state, state_reason from scheduler_job_fact")
-    assert tuple(job.values()) == (state, reason)
+
+
+def test_the_conditions_decide_the_state(tmp_path: Path) -> None:
+    uids = [f"0a1b2c3d-0000-4000-8000-{number:012}" for number in range(len(CONDITIONS))]
+    for uid, (conditions, _, _) in zip(uids, CONDITIONS, strict=True):
+        kueue.write_yaml(tmp_path / f"e/{uid}.yaml", kueue.workload(*conditions, uid=uid))
+    jobs = sql_of(tmp_path / "p", tmp_path / "e")("select scheduler_run_id, state, state_reason from scheduler_job_fact")
+    found = {job["scheduler_run_id"]: (job["state"], job["state_reason"]) for job in jobs}
+    assert found == {uid: (state, reason) for uid, (_, state, reason) in zip(uids, CONDITIONS, strict=True)}
 
 
 def test_a_job_in_several_outputs_is_one(tmp_path: Path) -> None:

@@ -24,11 +24,13 @@ EVERYTHING = {"pyproject.toml", "requirements.txt", "requirements-test.txt", "te
 # A change in these can affect none.
 NOTHING = {"Makefile", ".ci/run", ".gitignore", "LICENSE", "tests/affected.py", "tests/mutants.py", "tests/exhaustive.py"}
 COMMAND_LINE = REPOSITORY / "warehouse/cli/main.py"
+VIEWS = REPOSITORY / "warehouse/surfaces/all_views.py"
 # The fixtures of conftest that run a command.
 _RUNS_COMMANDS = re.compile(r"\bwh: Wh|\bwh_on\b|\bwh_bytes\b|warehouse\.cli")
-# These run every command, or every ingestor, without naming it.
+# These run every command, show every view, or run every ingestor, without naming it.
 _ALL_COMMANDS = {"test_cli.py", "test_docs.py", "test_deployment_files.py"}
-_ALL_INGESTORS = {"test_ingest.py", "test_imports.py", "test_whole_warehouse.py"}
+_ALL_VIEWS = {"test_openapi.py", "test_imports.py"}
+_ALL_INGESTORS = {"test_imports.py", "test_whole_warehouse.py"}
 # These hold for all models of the standard project.
 _ALL_MODELS = {"test_models.py", "test_publishable.py", "test_reference_models.py", "test_unit_tests.py", "test_whole_warehouse.py"}
 
@@ -38,16 +40,17 @@ _ALL_MODELS = {"test_models.py", "test_publishable.py", "test_reference_models.p
 
 def closure(test: Path) -> set[Path]:
     """The Python files that a test can run."""
-    found, open_ = set(), [test]
+    found: set[Path] = set()
+    open_ = {test}
     while open_:
         path = open_.pop()
-        if path in found or path.name == "conftest.py":
-            continue
         found.add(path)
-        open_ += _imports(path)
+        open_.update(_imports(path), _computed(path))
         if path.is_relative_to(TESTS) and _RUNS_COMMANDS.search(_text(path)):
-            open_ += [COMMAND_LINE, *_commands(path)]
-        open_ += _computed(path)
+            open_.update({COMMAND_LINE}, _commands(path))
+        if path == VIEWS:
+            open_ |= _views(test)
+        open_ -= found | {TESTS / "conftest.py"}
     return found
 
 
@@ -66,6 +69,8 @@ def _imports(path: Path) -> tuple[Path, ...]:
                 if not place.is_file() or (length == 1 and (len(parts) > 1 or path.is_relative_to(place.parent))):
                     continue
             found.add(place)
+    if path == VIEWS:
+        found = {place for place in found if "views" not in place.parts}
     return tuple(found)
 
 
@@ -89,6 +94,13 @@ def _commands(path: Path) -> tuple[Path, ...]:
     if path.name in _ALL_COMMANDS:
         return tuple(modules)
     return tuple(module for module in modules if re.search(rf"""["'](wh )?{module.stem.replace("_", "[_-]")}\b""", _text(path)))
+
+
+@cache
+def _views(test: Path) -> frozenset[Path]:
+    """The modules of the views that a test names."""
+    modules = {module: re.findall(r'\bView\(\s*"(\w+)"', _text(module)) for module in (VIEWS.parent / "views").rglob("*.py")}
+    return frozenset(module for module, names in modules.items() if test.name in _ALL_VIEWS or _words(test) & set(names))
 
 
 @cache
@@ -126,10 +138,13 @@ def affects(changed: str, test: Path, reached: set[Path]) -> bool:
         return False
     if path in reached:
         return True
-    own = {file for file in reached if file.is_relative_to(TESTS)}
+    # What another test file names is data of its own tests.
+    own = {file for file in reached if file.is_relative_to(TESTS) and (file == test or not file.name.startswith("test_"))}
     names = frozenset().union(*map(_words, own))
     if parts[0] == "ingest":
         return parts[1].removesuffix(".py") in names or test.name in _ALL_INGESTORS
+    if parts[:2] == ("models", "staging") and (REPOSITORY / "ingest" / parts[2]).is_dir():  # without its evidence it is empty
+        return parts[2] in names or test.name in _ALL_MODELS
     if path.suffix == ".py":
         return test.name == "test_imports.py"
     if parts[0] in ("models", "queries", "unit_tests"):

@@ -34,7 +34,7 @@ test: .venv/installed-test
 	$(PYTEST)
 
 test-changed: .venv/installed-test
-	$(BIN)/python tests/affected.py $(BASE) | xargs --no-run-if-empty $(PYTEST)
+	files="$$($(BIN)/python tests/affected.py $(BASE))" && { [ -z "$$files" ] || $(PYTEST) $$files; }
 
 test-share: .venv/installed-test
 	$(PYTEST) -m '' --share $(shell git rev-list --count --first-parent HEAD)

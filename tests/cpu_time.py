@@ -1,26 +1,20 @@
 """What the tests of each file cost, in CPU seconds of the workers and of the processes that they started.
 
-A process counts when it has ended. What is made once in a run (`once`) counts for the first test that needs it; what all
-processes need to start and to collect has a line of its own.
+A process counts when it has ended. What is made once in a run (`once`) has a line of its own, and so has what all processes
+need to start and to collect.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from once import MADE, cpu_seconds
 
 DEAREST = 10
 _COLLECTING, _PARENT = "(starting and collecting, in all processes)", "(the workers' parent)"
-
-
-def cpu_seconds() -> float:
-    """What this process and its ended children have used."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
 
 
 class CpuTime:
@@ -35,13 +29,14 @@ class CpuTime:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        begun = cpu_seconds()
+        begun = cpu_seconds() - MADE.total()
         try:
             return (yield)
         finally:
-            self._spent[item.path.name] += cpu_seconds() - begun
+            self._spent[item.path.name] += cpu_seconds() - MADE.total() - begun
 
     def pytest_sessionfinish(self) -> None:
+        self._spent.update({f"(once: {name})": seconds for name, seconds in MADE.items()})
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["cpu_seconds"] = dict(self._spent)
 

@@ -134,7 +134,7 @@ def affects(changed: str, test: Path, reached: set[Path]) -> bool:
     path, parts = REPOSITORY / changed, Path(changed).parts
     if changed in EVERYTHING:
         return True
-    if changed in NOTHING or parts[0] == "benchmarks" and path.suffix != ".py":
+    if changed in NOTHING:
         return False
     if path in reached:
         return True
@@ -145,6 +145,8 @@ def affects(changed: str, test: Path, reached: set[Path]) -> bool:
         return parts[1].removesuffix(".py") in names or test.name in _ALL_INGESTORS
     if parts[:2] == ("models", "staging") and (REPOSITORY / "ingest" / parts[2]).is_dir():  # without its evidence it is empty
         return parts[2] in names or test.name in _ALL_MODELS
+    if parts[0] == "benchmarks":
+        return all(re.search(rf"""(REPOSITORY|parents).*["'/]{re.escape(part)}["'/]""", _text(test)) for part in parts[:2])
     if path.suffix == ".py":
         return test.name == "test_imports.py"
     if parts[0] in ("models", "queries", "unit_tests"):
@@ -153,8 +155,9 @@ def affects(changed: str, test: Path, reached: set[Path]) -> bool:
         home = next(folder for folder in path.parents if any(folder.glob("*.py")))
         return any(file.parent == home for file in reached)
     folders = "|".join(map(re.escape, set(parts[:-1]) - {"tests"})) or path.name
-    named = re.compile(rf"""{re.escape(path.name)}|["'/]({folders})["'/]""")
-    return any(named.search(_text(file)) for file in own)
+    # A folder of it that is not followed by another file's name; the file itself, if its name is one of few.
+    named = [re.compile(rf"""["'/]({folders})["'/](?! ?/? ?["']?[\w-]+\.\w+["'])"""), re.compile(re.escape(path.name))]
+    return any(pattern.search(_text(file)) for pattern in named[: 2 if len(parts) <= 2 else 1] for file in own)
 
 
 _readers_of = cache(lambda model: frozenset(readers(model)))

@@ -10,18 +10,11 @@ claim:
   policy: exploratory
 columns:
   run_id: {type: varchar, description: "The run whose log the result comes from"}
-  cluster: {type: varchar, description: "The cluster; NULL where no folder names it"}
   test: {type: varchar, description: "The collective's program; NULL where the evidence does not say, or contradicts itself"}
-  nodes: {type: varchar, description: "The nodes that took part"}
-  node_count: {type: bigint, description: "How many nodes took part"}
-  rank_count: {type: bigint, description: "How many ranks took part"}
   gpu_model: {type: varchar, description: "The GPUs' model"}
-  nccl_version: {type: varchar, description: "NCCL or RCCL"}
   workload_spec_digest: {type: varchar, description: "The workload: sizes, steps, iterations, types"}
   status: {type: varchar, description: "measured, reduced (not up to the size asked for), failed, or unknown (the unit of the bus bandwidth is not known)"}
-  status_reason: {type: varchar, description: "The log's own words for the status"}
   avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth, as the log states it; NULL: the test failed, or its evidence states no average"}
-  peak_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Largest bus bandwidth of a size"}
   same_figures_count: {type: bigint, description: "Other runs here that state the same figures at every size, and may be the same measurement; NULL: the test failed"}
 */
 with

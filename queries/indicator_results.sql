@@ -13,15 +13,9 @@ claim:
   numbers:
     median: {statistic: median, of: observation.value}
   exclusions:
-    not has_conflict: nobody has settled which of several bundles is the run's evidence
+    not has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
-  indicator: {type: varchar, description: "The indicator's name"}
-  component: {type: varchar, description: "The component under test"}
-  script_sha256: {type: varchar, description: "The script that measured"}
-  parameters: {type: varchar, description: "All parameters, key=value, sorted"}
   result_key: {type: varchar, description: "The result; its unit is its suffix"}
-  hardware_topology_key: {type: varchar, description: "The machine"}
-  software_version_key: {type: varchar, description: "The software"}
   run_count: {type: bigint, description: "Runs with a value"}
   median: {type: double, description: "Median over runs"}
   interval_low: {type: double, description: "Lower end of the 95 % interval of the median"}
@@ -29,7 +23,6 @@ columns:
   interval_coverage: {type: double, description: "The actual coverage of the interval's ranks"}
   minimum: {type: double, description: "Smallest value of a run"}
   maximum: {type: double, description: "Largest value of a run"}
-  cpu_model: {type: varchar, description: "Host processor"}
   first_run_at: {type: timestamptz, unit: UTC, description: "Start of the first run"}
   last_run_at: {type: timestamptz, unit: UTC, description: "Start of the last run"}
 */

@@ -15,31 +15,17 @@ claim:
     performance_result: {statistic: value, of: observation.performance}
     power_result: {statistic: value, of: observation.power}
   exclusions:
-    not result.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not result.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
-  run_id: {type: varchar, description: "The run whose logs the result comes from"}
-  scenario: {type: varchar, description: "Scenario"}
-  round: {type: varchar, description: "Round; NULL where the path does not tell"}
-  division: {type: varchar, description: "closed, open or network"}
-  submitter: {type: varchar, description: "Submitter"}
-  platform: {type: varchar, description: "Platform folder"}
+  round: {type: varchar, description: "Round; NULL if the path does not state it"}
   benchmark: {type: varchar, description: "Benchmark folder (UsedModel)"}
-  availability: {type: varchar, description: "available, preview or rdi"}
-  suite: {type: varchar, description: "datacenter, edge or both"}
-  system: {type: varchar, description: "System name"}
   accelerator: {type: varchar, description: "Accelerator model; NULL: a system without one"}
-  accelerators_per_node: {type: bigint, description: "Accelerators per node"}
-  node_count: {type: bigint, description: "Nodes"}
-  model: {type: varchar, description: "Official model name"}
-  precision: {type: varchar, description: "Weight data types"}
   performance_result: {type: double, description: "Performance, in performance_unit"}
   performance_unit: {type: varchar, description: "The unit the value truly has"}
   official_label: {type: varchar, description: "The unit the official table prints"}
   power_result: {type: double, description: "Mean power or energy per query, in power_unit"}
-  power_unit: {type: varchar, description: "Watts or millijoules"}
   power_state: {type: varchar, description: "measured, missing, or NULL: no power submission"}
   validity: {type: varchar, description: "VALID, INVALID, or NULL: the logs do not say"}
-  is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario; false where there is no result"}
   location: {type: varchar, description: "Folder of the logs"}
 */
 with known_round as (

@@ -27,9 +27,8 @@ claim:
       dropped: (result.run_count - result.used_count) // 2
       when: result.scaling_mode is distinct from 'weak'
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
-  repeat_set: {type: varchar, description: "The runs that are one result"}
   round: {type: varchar, description: "Round; NULL where the path does not tell"}
   division: {type: varchar, description: "closed or open"}
   submitter: {type: varchar, description: "Submitter"}

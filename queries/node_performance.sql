@@ -11,11 +11,7 @@ claim:
   unit_of_replication: the run, one execution
   policy: exploratory
 columns:
-  run_id: {type: varchar, description: "The run"}
-  node_rank: {type: bigint, description: "The node's rank; 0 for a run on one node"}
   node_name: {type: varchar, description: "The node; NULL where the evidence does not say"}
-  family: {type: varchar, description: "The evidence family"}
-  status: {type: varchar, description: "How the run ended"}
   sample_count: {type: bigint, description: "Samples"}
   duration_s: {type: double, unit: "s", description: "Time that the samples cover"}
   longest_interval_s: {type: double, unit: "s", description: "Longest window of a sample"}

@@ -10,41 +10,15 @@ claim:
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:
-  run_id: {type: varchar, description: "The run"}
-  workload_point: {type: varchar, description: "The point of the workload that was driven"}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
-  family: {type: varchar, description: "The evidence family"}
-  accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together; NULL: not known, or contradicted"}
-  prefill_accelerator_count: {type: bigint, description: "Accelerators that prefill, where prefill and decode are split"}
-  decode_accelerator_count: {type: bigint, description: "Accelerators that decode, where prefill and decode are split"}
   accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / accelerators by throughput over stated throughput per accelerator: 1 if they agree"}
-  input_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input tokens per second"}
-  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
-  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
-  price_usd_per_hour: {type: double, unit: USD/h, description: "Price of all accelerators of the run for an hour"}
-  price_effective_date: {type: date, description: "First day on which all prices of the run apply"}
-  price_provider: {type: varchar, description: "Who offers them"}
-  price_source: {type: varchar, description: "Who states them"}
-  price_row: {type: varchar, description: "Their rows in price lists, as path:line"}
-  price_list: {type: varchar, description: "Digest of the price list's manifest"}
-  cost_per_million_input_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million input tokens"}
-  cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
-  cost_per_million_total_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million tokens of input and output"}
   cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: all three are known"}
   accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of all accelerators / input tokens, by the accelerators' own counters"}
-  accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of all accelerators / output tokens"}
-  accelerator_energy_per_total_token_j: {type: double, unit: J, description: "Energy of all accelerators / input and output tokens"}
   accelerator_energy_reason: {type: varchar, description: "Why an energy of the accelerators is NULL"}
   system_energy_per_input_token_j: {type: double, unit: J, description: "Power of the whole system, by a power meter / input tokens per second"}
   system_energy_per_output_token_j: {type: double, unit: J, description: "Power of the whole system / output tokens per second"}
   system_energy_per_total_token_j: {type: double, unit: J, description: "Power of the whole system / input and output tokens per second"}
-  system_energy_reason: {type: varchar, description: "Why an energy of the system is NULL"}
   provisioned_energy_per_input_token_j: {type: double, unit: J, description: "Provisioned power, not measured / input tokens per second"}
-  provisioned_energy_per_output_token_j: {type: double, unit: J, description: "Provisioned power / output tokens per second"}
-  provisioned_energy_per_total_token_j: {type: double, unit: J, description: "Provisioned power / input and output tokens per second"}
-  provisioned_energy_reason: {type: varchar, description: "Why an energy by provisioned power is NULL"}
 */
 select
     cost.run_id,

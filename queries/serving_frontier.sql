@@ -14,13 +14,10 @@ claim:
     output_token_throughput_per_accelerator_per_s: {statistic: mean, of: observation.output_token_throughput_per_accelerator_per_s}
     interactivity_p50_tokens_per_s: {statistic: mean, of: observation.interactivity_p50_tokens_per_s, percentile: 0.5}
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
     copy_of is null: the same measurement was filed twice, and is counted once
     not is_beaten: another point of the scope is at least as good on both axes, and better on one
 columns:
-  curve_key: {type: varchar, description: "Digest of all that the points of a curve share (serving_curve)"}
-  load_kind: {type: varchar, description: "concurrency or request_rate; NULL: the load is not stated"}
-  load: {type: double, description: "The load in the unit of its kind; NULL: not stated"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}

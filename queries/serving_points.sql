@@ -25,12 +25,9 @@ claim:
     accelerator_energy_per_output_token_j: {statistic: mean, of: observation.accelerator_energy_per_output_token_j}
     cost_per_million_output_tokens_usd: {statistic: mean, of: observation.cost_per_million_output_tokens_usd}
   exclusions:
-    not run.has_conflict: nobody has settled which of several bundles is the run's evidence
+    not run.has_conflict: it is not settled which of several bundles is the run's evidence
     copy_of is null: the same measurement was filed twice, and is counted once
 columns:
-  curve_key: {type: varchar, description: "Digest of all that the points of a curve share (serving_curve)"}
-  load_kind: {type: varchar, description: "concurrency or request_rate; NULL: the load is not stated"}
-  load: {type: double, description: "The load in the unit of its kind; NULL: not stated"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
   framework_version: {type: varchar, description: "Its version"}

@@ -11,68 +11,14 @@ claim:
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:
-  run_id: {type: varchar, description: "The run"}
-  workload_point: {type: varchar, description: "The point of the workload that was driven"}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
-  family: {type: varchar, description: "The evidence family"}
-  status: {type: varchar, description: "How the run ended"}
   same_figures_as: {type: varchar, description: "Another admitted run that states the same figures: probably the same measurement, filed twice"}
-  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
-  framework_version: {type: varchar, description: "Its version"}
-  accelerator: {type: varchar, description: "Accelerator model as written"}
   accelerator_name: {type: varchar, description: "The accelerator under one name for all spellings; NULL where no rule knows it, or it is a part of one"}
-  accelerator_vendor: {type: varchar, description: "Who makes it"}
-  accelerator_family: {type: varchar, description: "Its model without form factor and memory"}
-  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
-  accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator; NULL where it is not known"}
-  accelerator_count: {type: bigint, description: "Accelerators"}
-  deployment_model: {type: varchar, description: "Parallelism and placement"}
   tensor_parallel_size: {type: bigint, description: "Tensor-parallel size; this and what follows is NULL where it is not stated"}
-  pipeline_parallel_size: {type: bigint, description: "Pipeline-parallel size"}
-  expert_parallel_size: {type: bigint, description: "Expert-parallel size"}
-  data_parallel_size: {type: bigint, description: "Data-parallel size"}
-  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
-  is_prefix_caching_enabled: {type: boolean, description: "Whether the server was configured to cache prefixes, or reports that it does"}
-  server_flags: {type: varchar, description: "The server's arguments as --name=value"}
-  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
-  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
   configuration_stated_in: {type: varchar, description: "Where sizes, precision and lengths are stated: record, console, name, manifest, report, configuration"}
-  completed_count: {type: bigint, description: "Requests completed"}
-  failed_count: {type: bigint, description: "Requests that failed"}
-  error_rate: {type: double, description: "failed / (completed + failed)"}
-  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
-  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
-  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
-  audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second (RTFx)"}
   output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators, of prefill and decode together"}
   total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
-  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
-  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
-  ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
-  ttft_p95_ms: {type: double, unit: ms, description: "Time to first token, p95"}
-  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
-  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
-  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
-  tpot_p90_ms: {type: double, unit: ms, description: "Time per output token, p90"}
-  tpot_p95_ms: {type: double, unit: ms, description: "Time per output token, p95"}
-  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
-  itl_mean_ms: {type: double, unit: ms, description: "Inter-token latency, mean"}
-  itl_p50_ms: {type: double, unit: ms, description: "Inter-token latency, p50"}
-  itl_p90_ms: {type: double, unit: ms, description: "Inter-token latency, p90"}
-  itl_p95_ms: {type: double, unit: ms, description: "Inter-token latency, p95"}
-  itl_p99_ms: {type: double, unit: ms, description: "Inter-token latency, p99"}
-  e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
-  e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
-  e2e_p90_ms: {type: double, unit: ms, description: "End-to-end latency, p90"}
-  e2e_p95_ms: {type: double, unit: ms, description: "End-to-end latency, p95"}
-  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
-  jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency"}
-  cost_per_request_usd: {type: double, unit: USD, description: "Cost per completed request"}
-  cost_per_token_usd: {type: double, unit: USD, description: "Cost per output token"}
-  cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known"}
 */
 select
     outcome.run_id,

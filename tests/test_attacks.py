@@ -280,16 +280,16 @@ def test_evidence_that_arrives_between_build_and_publication_accuses_nobody(tmp_
 # --- packets -----------------------------------------------------------------------------------------------------
 
 
-def test_a_packet_without_keys_says_that_nobody_vouches_for_it(honest: Project, tmp_path: Path, keys: dict[str, SigningKey]) -> None:
+def test_a_packet_without_keys_says_that_its_origin_is_not_known(honest: Project, tmp_path: Path, keys: dict[str, SigningKey]) -> None:
     packet = tmp_path / "p.tar"
     signed = replace(honest, trusted_keys={"team": keys["team"].public.text})
     write_packet(signed, CELL, packet)
     verdict = verify_packet(packet, honest)
     assert verdict.state == "verified" and verdict.reason.startswith("it reproduces, but no key that is trusted here signed its publication")
     verdict = verify_packet(packet, honest, {"team": keys["team"].public.text})
-    assert verdict.state == "verified" and "nobody vouches" not in verdict.reason
+    assert verdict.state == "verified" and "its origin is not known" not in verdict.reason
     assert verdict.signings and verdict.signings.checkpoint and verdict.signings.checkpoint.state == "valid"
-    assert "nobody vouches" in verify_packet(packet, honest, {"stranger": keys["stranger"].public.text}).reason
+    assert "its origin is not known" in verify_packet(packet, honest, {"stranger": keys["stranger"].public.text}).reason
     strict = replace(honest, requires_signatures=True)
     assert verify_packet(packet, strict, {"stranger": keys["stranger"].public.text}).state == "refused"
     assert verify_packet(packet, strict, {"team": keys["team"].public.text}).state == "verified"

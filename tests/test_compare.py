@@ -58,7 +58,7 @@ def test_a_true_change_over_sessions_is_confirmed_with_its_interval_and_what_dif
     assert (judged.verdict, judged.outcome, metric.variables, metric.is_exploratory) == ("confirmed", "worse", ("software",), False)
     assert isinstance(judged.ratio, Interval)
     assert judged.ratio.low < 1.10 < judged.ratio.high and judged.ratio.n == {"session": 8, "run": 24}
-    assert judged.design.order == "separate blocks" and "cannot be told from the change" in str(judged.design.note)
+    assert judged.design.order == "separate blocks" and "cannot be separated from the change" in str(judged.design.note)
     assert [str(each) for each in found.differences] == ["software framework_version: 1 -> 2"]
     assert metric.noise and metric.noise.run and 0.002 < metric.noise.run < 0.01 and metric.noise.sessions == 8
     assert found.worst() == "confirmed"

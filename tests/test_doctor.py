@@ -106,5 +106,5 @@ def test_the_command_on_a_server_that_is_not_there(tmp_path: Path, wh_on: WhOn, 
     file = project.root / "warehouse.toml"
     file.write_text(file.read_text().replace(".wh/store", "s3://bucket/store"))
     status, out, err = wh_on(project, "doctor")
-    assert (status, out.split()) == (ExitCode.FAILED, "broken list the store cannot be used: nobody answers there".split())
+    assert (status, out.split()) == (ExitCode.FAILED, "broken list the store cannot be used: no server answers there".split())
     assert err == "store s3://bucket/store\n"

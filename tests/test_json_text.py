@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from warehouse.landing.readers.json_text import json_elements, json_entries
+from warehouse.landing.readers.json_text import json_elements, json_entries, json_pairs
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
@@ -22,13 +22,15 @@ class Issues(Report):
         self.found.append((code, offset, rest[0] if rest else None))
 
 
-def test_an_entry_is_the_bytes_that_state_it() -> None:
+def test_a_pair_is_the_bytes_that_state_it() -> None:
     data = b'{"a": {"b": 1.50, "c": [1, 2]},\n "\xc3\xa9": "x"}'
-    entries = {entry.key: entry for entry in json_entries(data, Issues(), depth=2)}
-    stated = {key: data[entry.offset : entry.offset + entry.length] for key, entry in entries.items()}
+    pairs = {pair.key: pair for pair in json_pairs(data, Issues(), depth=2)}
+    stated = {key: data[pair.offset : pair.offset + pair.length] for key, pair in pairs.items()}
     assert stated == {"a/b": b'"b": 1.50', "a/c": b'"c": [1, 2]', "é": b'"\xc3\xa9": "x"'}
-    assert (entries["a/b"].value, entries["a/b"].number, entries["é"].line_number) == ("1.50", 1.5, 2)
-    assert entries["a/c"].value == "[1, 2]" and entries["a/c"].number is None
+    assert pairs["é"].line_number == 2
+    number, array = json_entries(b'{"a": 1.50, "b": [1, 2]}', Issues())
+    assert (number.value, number.number) == ("1.50", 1.5)
+    assert array.value == "[1, 2]" and array.number is None
 
 
 def test_depth_one_keeps_objects_whole() -> None:
@@ -38,8 +40,8 @@ def test_depth_one_keeps_objects_whole() -> None:
 
 
 def test_places_count_from_where_the_part_stands_in_its_file() -> None:
-    (entry,) = json_entries(b'{"a": 1}', Issues(), start=(100, 7))
-    assert (entry.offset, entry.length, entry.line_number) == (101, 6, 7)
+    (pair,) = json_pairs(b'{"a": 1}', Issues(), start=(100, 7))
+    assert (pair.offset, pair.length, pair.line_number) == (101, 6, 7)
 
 
 def test_elements_of_an_array() -> None:
@@ -80,4 +82,4 @@ def test_a_number_in_which_the_text_ends_may_have_been_longer(cut: str) -> None:
 
 
 def test_what_stands_before_a_break_is_kept() -> None:
-    assert [entry.key for entry in json_entries(b'{"a": 1, "b": {"c": 2, "d": tru', Issues(), depth=2)] == ["a", "b/c"]
+    assert [pair.key for pair in json_pairs(b'{"a": 1, "b": {"c": 2, "d": tru', Issues(), depth=2)] == ["a", "b/c"]

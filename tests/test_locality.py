@@ -138,7 +138,7 @@ REFUSED = {
     "a grouping without the key": ("select j, any_value(k) as k from t group by j", "k", "the grouping leaves the key out", "j"),
     "a grouping by the computed key's column": ("select lower(s) as s, count(*) as n from t group by s", "s", "the grouping", "s"),
     "a number that counts a pattern's columns": (
-        "select columns(['s', 'x']), any_value(k) as k from t group by s, 2", "k", "cannot be told", ""),
+        "select columns(['s', 'x']), any_value(k) as k from t group by s, 2", "k", "is not known", ""),
     "rollup": ("select k, count(*) as n from t group by rollup (k)", "k", "several grouping sets", "k"),
     "a window over all": ("select k, row_number() over (order by v) as n from t", "k", "partition by the key", "row_number"),
     "a named window over all": ("select k, sum(v) over w as n from t window w as (order by v)", "k", "partition by the key", "sum"),
@@ -162,14 +162,14 @@ REFUSED = {
         "k", "over all keys", ""),
     "joined on a value of another type": ("select t.k, y from z join t on z.k = t.k", "k", "key k is INTEGER, but VARCHAR in z", ""),
     "united with another type": ("select k, v from t union all select k, y from z", "k", "key k is VARCHAR, but INTEGER in t", ""),
-    "an unnested list": ("select unnest(items) as k, v from t", "k", "cannot be told", ""),
+    "an unnested list": ("select unnest(items) as k, v from t", "k", "is not known", ""),
     "a function's column": ("select i.k, v from t, unnest(t.items) as i (k)", "k", "carries k", ""),
     "a function's column, named as a struct": ("select st.k, v from t, unnest(items) as st (k)", "k", "carries k", ""),
-    "a pattern": ("select columns('^[kv]$') from t", "k", "cannot be told", ""),
-    "a star that renames": ("select * rename (j as run) from t", "run", "cannot be told", ""),
+    "a pattern": ("select columns('^[kv]$') from t", "k", "is not known", ""),
+    "a star that renames": ("select * rename (j as run) from t", "run", "is not known", ""),
     "a star without one of two": (
         "select * exclude (b.k) from (select k, v from t) as a join (select k, w from u) as b on a.v = b.w",
-        "k", "cannot be told", ""),
+        "k", "is not known", ""),
     "a recursive CTE": (
         "with recursive r as (select k, v from t union all select k, v - 1 from r where v > 0) select k, v from r",
         "k", "recursive", ""),

@@ -62,7 +62,7 @@ BAD_HEADERS = {
     "claim as text": ("/*\nclaim: all\n*/ select 1 as a", "2:1", "claim is a mapping"),
     "claim with a date": ("/*\nclaim: {since: 2025-01-01}\n*/ select 1 as a", "2:1", "claim cannot be written as JSON"),
     "columns as a list": ("/*\ncolumns: [a]\n*/ select 1 as a", "2:1", "columns is a mapping"),
-    "column without a type": ("/*\ncolumns:\n  a: {unit: ms}\n*/ select 1 as a", "3:3", "column a states no type"),
+    "type that is a number": ("/*\ncolumns:\n  a: {type: 1}\n*/ select 1 as a", "3:7", "type is text"),
     "column as text": ("/*\ncolumns:\n  é: int\n  a: int\n*/ select 1 as a", "3:3", "column é states no type"),
     "column that YAML reads as truth": ("/*\ncolumns:\n  on: {type: int}\n*/ select 1", "3:3", "True is no name"),
     "key of a column": ("/*\ncolumns:\n  a: {type: int, tets: []}\n*/ select 1 as a", "3:18", "unknown key 'tets'"),

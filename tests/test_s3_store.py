@@ -190,7 +190,7 @@ def test_a_bucket_that_may_only_be_read(store: EvidenceStore, tmp_path: Path) ->
 WRONG = {
     "secret": ({"AWS_SECRET_ACCESS_KEY": "not-the-secret"}, "the store refuses access (SignatureDoesNotMatch)"),
     "key": ({"AWS_ACCESS_KEY_ID": "nobody"}, "the store refuses access (InvalidAccessKeyId)"),
-    "address": ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "the store cannot be used: nobody answers there"),
+    "address": ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "the store cannot be used: no server answers there"),
     "no key": ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"}, "the store refuses access (NoCredentials)"),
 }
 

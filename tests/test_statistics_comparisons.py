@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from warehouse.statistics.comparisons import (
     least_detectable_ratio,
     paired_ratio_interval,
-    paired_shift_interval,
     ratio_interval,
     shift_interval,
-    smallest_p,
-    smallest_paired_p,
 )
 from warehouse.statistics.effects import Direction, Outcome, judge
 from warehouse.statistics.interval import Interval, NotSupported
-from warehouse.statistics.scans import benjamini_hochberg, benjamini_yekutieli
+from warehouse.statistics.scans import benjamini_hochberg
 
 # Hollander, Wolfe and Chicken, examples 4.1 and 3.1; the estimates are theirs (4.3, 3.3).
 PLACENTA_LATE = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46]
@@ -33,9 +31,16 @@ def interval(found: Interval | NotSupported) -> Interval:
     return found
 
 
+def paired_shift(base: ArrayLike, head: ArrayLike, sessions: list[str] | None = None) -> Interval:
+    """The interval of the paired differences: that of the logarithms of values whose logarithms these are."""
+    found = interval(paired_ratio_interval(np.exp(base), np.exp(head), sessions=sessions))
+    low, estimate, high = np.log([found.low, found.estimate, found.high])
+    return Interval(estimate, low, high, found.confidence, found.method.removesuffix(" of logarithms"), found.n)
+
+
 def test_published_estimates() -> None:
     assert interval(shift_interval(PLACENTA_EARLY, PLACENTA_LATE)).estimate == pytest.approx(0.305)
-    assert interval(paired_shift_interval(DEPRESSION_BEFORE, DEPRESSION_AFTER)).estimate == pytest.approx(-0.46)
+    assert paired_shift(DEPRESSION_BEFORE, DEPRESSION_AFTER).estimate == pytest.approx(-0.46)
 
 
 @pytest.mark.parametrize(("n", "m"), [(4, 4), (5, 5), (3, 9), (12, 7), (30, 40)])
@@ -57,9 +62,9 @@ def test_the_interval_holds_the_shifts_that_the_exact_test_does_not_reject(n: in
 @pytest.mark.parametrize("n", [6, 9, 20])
 def test_the_paired_interval_holds_the_shifts_that_the_signed_rank_test_does_not_reject(n: int) -> None:
     chance = np.random.default_rng(n)
-    base = chance.normal(100, 20, size=n)
+    base = chance.normal(0, 20, size=n)
     head = base + chance.normal(1, 1, size=n)
-    found = interval(paired_shift_interval(base, head))
+    found = paired_shift(base, head)
 
     def p(shift: float) -> float:
         return float(stats.wilcoxon(head - base - shift, method="exact").pvalue)
@@ -74,7 +79,7 @@ def test_large_samples_use_the_normal_approximation() -> None:
     base, head = chance.normal(size=60), chance.normal(size=70)
     found = interval(shift_interval(base, head))
     assert stats.mannwhitneyu(head - found.low, base, method="exact").pvalue == pytest.approx(0.05, abs=0.002)
-    pairs = interval(paired_shift_interval(base, head[:60]))
+    pairs = paired_shift(base, head[:60])
     assert stats.wilcoxon(head[:60] - base - pairs.low, method="exact").pvalue == pytest.approx(0.05, abs=0.002)
 
 
@@ -84,7 +89,7 @@ def test_too_few_for_ranks_are_compared_by_t() -> None:
     welch = stats.ttest_ind(head, base, equal_var=False)
     assert (found.low, found.high) == pytest.approx(welch.confidence_interval(0.95))
     assert found.method == "Welch's t" and found.estimate == pytest.approx(7 - 7 / 3)
-    paired = interval(paired_shift_interval(base, head))
+    paired = paired_shift(base, head)
     assert (paired.low, paired.high) == pytest.approx(stats.ttest_rel(head, base).confidence_interval(0.95))
     assert paired.method == "paired t"
     assert interval(shift_interval(base, head, confidence=0.9)).method == "Hodges-Lehmann"  # 3 against 3 reach p = 0.1
@@ -108,7 +113,7 @@ def test_sessions_are_the_replicates_where_they_are_known() -> None:
     welch = stats.ttest_ind([11.1, 13.1], [10.1, 12.1], equal_var=False)
     assert (found.low, found.high) == pytest.approx(welch.confidence_interval(0.95))
     assert found.n == {"session": 4, "run": 8}
-    paired = interval(paired_shift_interval(base, head, sessions=["a", "a", "b", "b"]))
+    paired = paired_shift(base, head, sessions=["a", "a", "b", "b"])
     assert paired.n == {"session": 2, "run": 4} and paired.estimate == pytest.approx(1.0)
 
 
@@ -121,7 +126,7 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="one side"):
         shift_interval([1.0, 2.0], [1.0, 2.0], base_sessions=["a", "b"])
     with pytest.raises(ValueError, match="no pairs"):
-        paired_shift_interval([1.0, 2.0], [1.0])
+        paired_ratio_interval([1.0, 2.0], [1.0])
 
 
 @given(st.lists(st.floats(1, 100), min_size=2, max_size=12), st.lists(st.floats(1, 100), min_size=2, max_size=12))
@@ -130,9 +135,7 @@ def test_swapping_the_sides_turns_the_sign(base: list[float], head: list[float])
     assert (there.estimate, there.low, there.high) == pytest.approx((-back.estimate, -back.high, -back.low))
 
 
-def test_what_a_comparison_of_a_size_can_reach() -> None:
-    assert [smallest_p(n, n) for n in (1, 3, 4, 5)] == pytest.approx([1, 0.1, 0.0286, 0.00794], rel=0.01)
-    assert smallest_paired_p(6) == 0.03125 and smallest_p(5, 5) == stats.mannwhitneyu(range(5), range(5, 10), method="exact").pvalue
+def test_what_a_comparison_of_a_size_can_detect() -> None:
     ratio = least_detectable_ratio(0.0266, 5, 5)
     assert isinstance(ratio, float)
     # By hand: t(8) is 2.306 and 0.889; 3.195 x 0.0266 x sqrt(2/5) = 0.05375.
@@ -155,23 +158,23 @@ def test_the_least_detectable_ratio_is_found_as_often_as_it_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "better", "outcome", "is_not_worse", "is_different"),
+    ("low", "high", "better", "outcome", "is_different"),
     [
-        (1.03, 1.05, "higher", "better", True, True),
-        (1.03, 1.05, "lower", "worse", False, True),
-        (0.90, 0.97, "higher", "worse", False, True),
-        (0.90, 0.97, "lower", "better", True, True),
-        (0.99, 1.01, "higher", "same", True, False),
-        (1.005, 1.015, "lower", "same", True, True),
-        (0.99, 1.03, "higher", "inconclusive", True, False),
-        (0.99, 1.03, "lower", "inconclusive", False, False),
-        (1.02, 1.05, "higher", "inconclusive", True, True),
-        (0.90, 1.10, "lower", "inconclusive", False, False),
+        (1.03, 1.05, "higher", "better", True),
+        (1.03, 1.05, "lower", "worse", True),
+        (0.90, 0.97, "higher", "worse", True),
+        (0.90, 0.97, "lower", "better", True),
+        (0.99, 1.01, "higher", "same", False),
+        (1.005, 1.015, "lower", "same", True),
+        (0.99, 1.03, "higher", "inconclusive", False),
+        (0.99, 1.03, "lower", "inconclusive", False),
+        (1.02, 1.05, "higher", "inconclusive", True),
+        (0.90, 1.10, "lower", "inconclusive", False),
     ],
 )
-def test_judgement(low: float, high: float, better: Direction, outcome: Outcome, is_not_worse: bool, is_different: bool) -> None:
+def test_judgement(low: float, high: float, better: Direction, outcome: Outcome, is_different: bool) -> None:
     found = judge(Interval((low + high) / 2, low, high, 0.95, "t", {"run": 5}), 0.02, better)
-    assert (found.outcome, found.is_not_worse, found.is_different) == (outcome, is_not_worse, is_different)
+    assert (found.outcome, found.is_different) == (outcome, is_different)
     assert not found.is_across_sessions
     assert judge(Interval(1.0, low, high, 0.95, "t", {"session": 2, "run": 5}), 0.02, better).is_across_sessions
 
@@ -193,7 +196,6 @@ def test_benjamini_and_hochbergs_own_example() -> None:
 def test_adjusted_p_values_are_scipys() -> None:
     p = np.random.default_rng(1).uniform(size=50) ** 2
     assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))
-    assert benjamini_yekutieli(p) == pytest.approx(stats.false_discovery_control(p, method="by"))
     assert benjamini_hochberg([]).size == 0
     with pytest.raises(ValueError, match="between 0 and 1"):
         benjamini_hochberg([0.5, 1.5])

@@ -63,7 +63,7 @@ class Warehouse:
         "4GB") of memory and temporary files, and `rows` rows; without them, what the project's file says. Warns (UserWarning)
         when tables that it reads are without old detail. Raises WH211 (there is no such build), WH213 (the query cannot be run,
         or does not only read: with its place), WH215 (it reached a limit), WH218 (the build is damaged), and ValueError for a
-        limit that is none."""
+        limit that is not valid."""
         found = current_build(self.project) if build is None else find_build(self.project, build)
         limits = self.project.sql_limits.changed(timeout, memory, spill, rows)
         with run_query(found.path, query, limits) as result:
@@ -97,7 +97,7 @@ class Warehouse:
         return cell_rows(self.project, self.lineage(number))
 
     def raw_bytes(self, number: str) -> Iterator[OpenedFile]:
-        """Each raw file of a number, hashed, with the bytes of its first ranges and what stands around them. Raises WH304 to
+        """Each raw file of a number, hashed, with the bytes of its first ranges and those around them. Raises WH304 to
         WH307."""
         return (open_file(self.project, file) for file in self.lineage(number).raw_files)
 
@@ -134,7 +134,7 @@ class Warehouse:
         return map(shown, verify_all(self.project))
 
     def impact(self, subject: str) -> Impacts:
-        """The published numbers that rest on a run, a bundle, a raw file or a model. Raises WH304 when none does."""
+        """The published numbers that depend on a run, a bundle, a raw file or a model. Raises WH304 when none does."""
         return impact(self.project, subject)
 
     def compare(self, base: str, head: str, threshold: float = 0.02, metric: str | None = None) -> Comparison:

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import mmap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -34,12 +34,15 @@ def _canonical(value: Any) -> str:
     if kind is str:
         return encode_basestring(value)
     if kind is list or kind is tuple:
-        return "[" + ",".join(map(_canonical, value)) + "]"
+        parts = []  # a comprehension would be another frame a level, of the thousand that there may be
+        for item in value:
+            parts.append(encode_basestring(item) if type(item) is str else _canonical(item))
+        return "[" + ",".join(parts) + "]"
     if kind is dict and all(type(key) is str for key in value):
         is_ascii = "".join(value).isascii()
         names = sorted(value) if is_ascii else sorted(value, key=lambda name: str(name).encode("utf-16-be"))
         members = []
-        for name in names:  # a comprehension would be another frame a level, of the thousand that there may be
+        for name in names:
             members.append(f"{encode_basestring(name)}:{_canonical(value[name])}")
         return "{" + ",".join(members) + "}"
     if kind is int and -_EXACT_INTEGERS < value < _EXACT_INTEGERS:
@@ -58,7 +61,7 @@ def canonical_document(data: bytes) -> Any:
 
 
 def canonical_number(text: str) -> int | float:
-    """What an integer of canonical JSON stands for."""
+    """The value of an integer in canonical JSON."""
     # RFC 8785 writes the double 1e20 with all its digits: an integer too large to be exact was a double.
     number = int(text)
     return number if abs(number) < _EXACT_INTEGERS else float(number)
@@ -109,7 +112,7 @@ def domain_digest(domain: str, document: Any) -> str:
 
 
 def memo_digest(domain: str, document: Any) -> str:
-    """sha256 of a JSON document under a domain, for what one machine remembers and nobody else compares: a fifth of the
+    """sha256 of a JSON document under a domain, for what one machine remembers and no other compares: a fifth of the
     cost of `domain_digest`, but its form is that of Python's writer of JSON."""
     return hashlib.sha256(domain.encode() + b"\0" + json.dumps(document, sort_keys=True).encode()).hexdigest()
 
@@ -120,7 +123,15 @@ def number_id(query: str, canonical_text: str, grain: list[Any], column: str, va
     `grain` and `value` are exact JSON forms (see `exact.exact`); the query's own canonical text is in it, the
     digests of the models under it are not, so that a new ingestor does not rename every number (DESIGN.md, *Words*).
     """
-    digest = hashlib.sha256(
-        b"wh/number/1\0" + canonical_json([query, canonical_text, grain, column, value])
-    ).digest()
-    return "n-" + base64.b32encode(digest).decode().lower()[:12]
+    [found] = number_ids(query, canonical_text, grain, [(column, value)])
+    return found
+
+
+def number_ids(query: str, canonical_text: str, grain: list[Any], cells: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    """The same of several cells (column, value) of one row: the query's text, which is long, is hashed once."""
+    # The canonical JSON of a list of the five.
+    row = hashlib.sha256(b"wh/number/1\0" + canonical_json([query, canonical_text, grain])[:-1])
+    for column, value in cells:
+        digest = row.copy()
+        digest.update(b"," + canonical_json([column, value])[1:])
+        yield "n-" + base64.b32encode(digest.digest()[:10]).decode().lower()[:12]

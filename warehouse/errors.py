@@ -143,7 +143,7 @@ CODES: dict[str, str] = {
     # hot metrics
     "WH531": "hot metrics would have more series than their budget",
     "WH532": "two rows of a hot metric have the same labels",
-    "WH533": "the start of runs is not known, so that recent ones cannot be told from old ones",
+    "WH533": "the start of runs is not known, so recent runs cannot be distinguished from old ones",
     # explanations
     "WH541": "a playbook is not known, or one of its checks is not valid",
     # exports

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from warehouse.digest import number_id
+from warehouse.digest import number_ids
 
 
 def exact(value: Any) -> list[Any] | None:
@@ -70,8 +70,7 @@ def row_numbers(
     """The number id of each value column of one row; a NULL cell is no number and has None."""
     values = dict(zip(columns, row, strict=True))
     keys = [exact(values[name]) for name in grain]
-    return {
-        name: None if value is None else number_id(query, canonical_text, keys, name, exact(value))
-        for name, value in values.items()
-        if name not in grain
-    }
+    cells = {name: exact(value) for name, value in values.items() if name not in grain}
+    present = [(name, form) for name, form in cells.items() if form is not None]
+    ids = number_ids(query, canonical_text, keys, present)
+    return dict.fromkeys(cells) | {name: number for (name, _), number in zip(present, ids, strict=True)}

@@ -8,13 +8,11 @@ import numpy as np
 from figure import Figure
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.stats import f_oneway, norm
+from scipy.stats import f_oneway
 
 from warehouse.statistics.comparisons import paired_ratio_interval, ratio_interval
 from warehouse.statistics.interval import Interval, NotSupported
-from warehouse.statistics.levels import typical_quantile_interval
 from warehouse.statistics.means import mean_interval, median_interval
-from warehouse.statistics.quantiles import quantile_interval
 
 Draw = Callable[[Generator, int], NDArray[np.float64]]
 _LOW, _HIGH = 0.93, 0.97
@@ -34,8 +32,7 @@ def share_covered(intervals: Iterable[Interval | NotSupported], truth: float) ->
 
 def figures(trials: int) -> Iterator[Figure]:
     yield from of_runs(trials)
-    yield from within_a_run(trials)
-    yield from over_levels(trials // 4)
+    yield from of_sessions(trials // 4)
     yield from of_comparisons(trials)
 
 
@@ -52,53 +49,25 @@ def of_runs(trials: int) -> Iterator[Figure]:
         yield Figure("coverage", f"mean of 60 runs, BCa, {name}", covered)
 
 
-def within_a_run(trials: int) -> Iterator[Figure]:
-    chance = np.random.default_rng(500)
-    shapes: dict[str, tuple[Draw, float]] = {
-        "log-normal": (lambda chance, n: chance.lognormal(0, 0.6, n), float(np.exp(0.6 * norm.ppf(0.99)))),
-        "Pareto": (lambda chance, n: 1 + chance.pareto(3, n), 0.01 ** (-1 / 3)),
-    }
-    for name, (draw, truth) in shapes.items():
-        covered = share_covered((quantile_interval(draw(chance, 500), 0.99) for _ in range(trials)), truth)
-        yield Figure("coverage", f"p99 within a run of 500 requests, {name}", covered, 0.95)
-    refused = isinstance(quantile_interval(chance.random(367), 0.99), NotSupported)
-    yield Figure("coverage", "p99 of 367 requests: refused", float(refused), 1.0)
-
-
-def over_levels(trials: int) -> Iterator[Figure]:
-    """Requests of log-normal latency; runs that differ by 10 %, in sessions of their own that differ by 5 % or not at all."""
-    typical = float(np.exp(0.5 * norm.ppf(0.99)))
-    for between in (0.0, 0.05):
-        for n in (3, 5, 10):
-            chance = np.random.default_rng(n)
-            runs = np.repeat(np.arange(n), 500).tolist()
-            samples = [_requests(chance, n, between) for _ in range(trials)]
-            covered = share_covered((typical_quantile_interval(sample, runs, 0.99, sessions=runs) for sample in samples), typical)
-            yield Figure("coverage", f"p99 of a typical run, {n} runs that differ by 10 %, sessions by {between:.0%}", covered, _LOW)
-            pooled = share_covered((quantile_interval(sample, 0.99) for sample in samples), typical)
-            yield Figure("coverage", "  the same from pooled requests (what not to do)", pooled)
+def of_sessions(trials: int) -> Iterator[Figure]:
+    """Runs that differ by 10 %, in sessions that differ by 5 %."""
     for sizes in ((1, 1), (3, 2), (2, 2, 1), (4, 3, 3), (2, 2, 2, 2, 2)):
         chance = np.random.default_rng(sum(sizes))
         sessions = np.repeat(np.arange(len(sizes)), sizes)
         logs = (0.05 * chance.normal(size=len(sizes))[sessions] + 0.1 * chance.normal(size=len(sessions)) for _ in range(trials))
         covered = share_covered((median_interval(np.exp(one), sessions=sessions.tolist()) for one in logs), 1)
         yield Figure("coverage", f"median of {len(sessions)} runs in {len(sizes)} sessions {sizes}", covered, _LOW)
-    chance = np.random.default_rng(55)
-    sides = (chance.normal(size=(2, 1)) + chance.normal(size=(2, 5)) for _ in range(trials))
-    pooled = share_covered((_pooled_where_alike(two) for two in sides), 0)
+    chance, centre = np.random.default_rng(55), -1000.0  # negative values have Student's t
+    sides = (centre + chance.normal(size=(2, 1)) + chance.normal(size=(2, 5)) for _ in range(trials))
+    pooled = share_covered((_pooled_where_alike(two) for two in sides), centre)
     yield Figure("coverage", "  two sessions of 5, pooled where they do not differ (what not to do)", pooled)
 
 
 def _pooled_where_alike(sessions: NDArray[np.float64]) -> Interval | NotSupported:
     """The usual advice: runs are pooled where an F test at 25 % finds no difference between sessions (Bancroft, 1964)."""
     if f_oneway(*sessions).pvalue > 0.25:
-        return mean_interval(sessions.ravel(), scale="difference")
-    return mean_interval(sessions.mean(axis=1), scale="difference")
-
-
-def _requests(chance: Generator, runs: int, between_sessions: float) -> NDArray[np.float64]:
-    levels = 0.1 * chance.normal(size=(runs, 1)) + between_sessions * chance.normal(size=(runs, 1))
-    return np.asarray(np.exp(0.5 * chance.normal(size=(runs, 500)) + levels))
+        return mean_interval(sessions.ravel())
+    return mean_interval(sessions.mean(axis=1))
 
 
 def of_comparisons(trials: int) -> Iterator[Figure]:

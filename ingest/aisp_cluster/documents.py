@@ -48,7 +48,7 @@ class Document:
                 yield from _values(self.data[pair.offset : pair.offset + pair.length], pair, self.report, key, _MAX_DEPTH)
 
     def record(self, element: Element) -> Record:
-        """An element of a list as an object; an empty one, and an issue, where it is none."""
+        """An element of a list as an object; an empty one, and an issue, if it is something else."""
         flag = self.report.flag(element)
         if not isinstance(element.value, dict):
             flag("not-an-object", shown(element.value))

@@ -13,7 +13,6 @@ from .documents import AXES
 PARAMETER, RESULT, OTHER = "parameter", "result", "other"
 
 _STATISTIC = re.compile(r"mean|median|min|max|std|stdev|avg|p\d{1,3}")
-_UNIT_BEFORE = re.compile(r"_(gbps|mb_s|ms|us|s|pct|tflops)$")  # of a key whose statistics stand below it
 _RATE = re.compile(r"(?:(?P<name>\w*?)_?)(?P<unit>gbps|mb_s|tflops|seconds|sec)(?P<tail>_mean|_at_best)?")
 _BITS = re.compile(r"avg|(?:oob_tcp_)?(?:fwd|rev)")  # of iperf3 and perftest --report_gbits
 _BYTES = re.compile(r"\w*(?:busbw|algbw)\w*|(?:\w+_)?bandwidth|peak_sum|numa_local_bw")
@@ -32,7 +31,7 @@ _WHERE = re.compile(
 
 
 def kind_of(key: str, value: object, number: float | None) -> str:
-    """Parameters are what is stated at the top and measured by nobody; numbers by a name that measures are results, and so are missing ones."""
+    """Parameters are what is stated at the top and was not measured; numbers under the name of a measurement are results, and so are missing ones."""
     parts = key.split("/")
     if parts[0] in _CONDITIONS or any(part in _CONDITIONS for part in parts[:-1]) or (len(parts) > 2 and parts[-1] in AXES):
         return OTHER

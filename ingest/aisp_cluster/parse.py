@@ -145,7 +145,7 @@ def _json(cluster: ClusterRun, raw_path: str, stem: str, run_of_stem: dict[str, 
 
 
 def _multinode(cluster: ClusterRun, run: str, raw_path: str, found: Document, record: Record) -> None:
-    """The point of a model that several nodes served: its settings stand at the top, its figures in `metrics`."""
+    """The point of a model that several nodes served: its settings are at the top, its figures in `metrics`."""
     metrics = record.within("metrics")
     place = found.pairs.get("metrics", Place(0, len(found.data)))
     columns = serving.columns_of(metrics, place, found.report, Record({**metrics.values, **record.values}, record.flag))

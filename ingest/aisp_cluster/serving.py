@@ -1,6 +1,6 @@
 """Points of vLLM's serving benchmark: a sweep over concurrencies or request rates, and the serving of one model by several nodes.
 
-A sweep is JSON lines, and a CSV of the same with three decimals. A point that stands twice is a repeat: another run. The CSV's `mem_used_*_mb` are
+A sweep is JSON lines, and a CSV of the same with three decimals. A point that occurs twice is a repeat: another run. The CSV's `mem_used_*_mb` are
 what the JSON calls `mib`, as nvidia-smi counts.
 """
 
@@ -42,7 +42,7 @@ _TELEMETRY = {  # as the JSON names it below gpu_telemetry, and as the CSV does
 
 
 class Point(NamedTuple):
-    """A point of a load: its place, what it states, and how often the same load stood before."""
+    """A point of a load: its place, what it states, and how often the same load occurred before."""
 
     place: Located
     columns: Mapping[str, object]
@@ -69,7 +69,7 @@ def _records(data: Data, report: Report, is_csv: bool) -> Iterator[tuple[Located
 
 
 def columns_of(record: Record, place: Located, report: Report, around: Record | None = None) -> dict[str, object]:
-    """The columns of a point; of one that stands below its settings, with `around` for those. Figures that nothing can have are reported
+    """The columns of a point; if it is below its settings, these are in `around`. Figures that nothing can have are reported
     and NULL; figures that contradict each other are reported."""
     outer = around or record
     entries: dict[str, Entry] = {}

@@ -42,7 +42,7 @@ class Step:
     name: str
     started_at: datetime | None
     ended_at: datetime | None
-    run_id: str | None  # that it was told
+    run_id: str | None  # that it was given
 
 
 def land_steps(bundle: Bundle, buffer: RowBuffer, raw_path: str, cluster_run_id: str) -> list[Step]:

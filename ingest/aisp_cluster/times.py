@@ -9,7 +9,7 @@ from warehouse.landing.rows import parse_utc
 
 
 def moment(record: Record, key: str) -> datetime | None:
-    """The time under a key; reported where it is none, or states no zone."""
+    """The time under a key; reported if it is not a time, or states no zone."""
     stated = record.values.get(key)
     if stated is None or stated == "":
         return None

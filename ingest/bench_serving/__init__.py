@@ -1,7 +1,7 @@
 """Serving benchmarks by vLLM's client and those forked from it: vLLM `bench serve`, SGLang bench_serving, InferenceX.
 
 One bundle is one result file with the console output beside it, or one sweep's folder of repeats. Landing keeps what the
-files state as written, and what the requests of a detailed file give beside it; which unit a key has is told by its format.
+files state as written, and what the requests of a detailed file add to it; the format determines the unit of a key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a record's aggregates are those of its own requests. Both are kept; a disagreement is told.
+"""Whether a record's aggregates are those of its own requests. Both are kept; a disagreement is reported.
 
 Only what the arrays state outright is compared: times to the first token, gaps, tokens and counts. When an end-to-end time
 ended differs between versions of the clients.

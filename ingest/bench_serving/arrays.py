@@ -37,7 +37,7 @@ class Gaps(NamedTuple):
 
 
 def numbers_in(data: Data, pair: Pair, report: Report) -> Numbers | None:
-    """The numbers of the array that is `pair`'s value; None, and an issue, where it is none."""
+    """The numbers of the array that is `pair`'s value; None, and an issue, if it is not such an array."""
     if data[pair.start : pair.start + 1] != b"[":
         report.at("not-an-array", pair.key[:120], pair, "error")
         return None
@@ -46,7 +46,7 @@ def numbers_in(data: Data, pair: Pair, report: Report) -> Numbers | None:
 
 
 def gaps_in(data: Data, pair: Pair, report: Report) -> Gaps | None:
-    """The numbers of an array of arrays, a megabyte at a time; None, and an issue, where it is none."""
+    """The numbers of an array of arrays, a megabyte at a time; None, and an issue, if it is something else."""
     if data[pair.start : pair.start + 1] != b"[":
         report.at("not-an-array", pair.key[:120], pair, "error")
         return None
@@ -96,7 +96,7 @@ def _odd_rows(piece: bytes, pair: Pair, report: Report) -> Gaps | None:
 
 
 def texts_in(data: Data, pair: Pair) -> Iterator[str | None]:
-    """The texts of an array, NULL where an element is none."""
+    """The texts of an array, NULL where an element is not a text."""
     if pair.stop - pair.start < _PIECE and not (written := data[pair.start : pair.stop]).strip(b'[]", \t\r\n'):
         yield from [""] * (written.count(b'"') // 2)  # the common case: no errors at all
         return

@@ -67,7 +67,7 @@ _COUNT_KEY = re.compile(
     r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl"
 )
-# Words that stand for a request rate: all at once, or as recorded.
+# Words in place of a request rate: all at once, or as recorded.
 RATE_WORDS = frozenset({"inf", "infinity", "trace"})
 
 
@@ -114,7 +114,7 @@ def latency_of(key: str) -> tuple[str, float] | None:
 
 
 def is_unknown_metric(key: str) -> bool:
-    """Whether a key looks like a latency or rate, and is none that this ingestor reads: its unit or statistic is not known."""
+    """Whether a key looks like a latency or rate, and is not read by this ingestor: its unit or statistic is not known."""
     return not states_number(key) and bool(_LOOKS_LIKE_LATENCY.fullmatch(key) or _LOOKS_LIKE_RATE.fullmatch(key))
 
 
@@ -130,7 +130,7 @@ def format_of(keys: Collection[str]) -> str | None:
         return "stt"
     if len(_CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:
         return None
-    # The server's state, tens of kilobytes, may stand before what was measured.
+    # The server's state, tens of kilobytes, may precede what was measured.
     if "server_info" in keys or "sharegpt_output_len" in keys or any("e2e_latency" in key for key in keys):
         return "sglang"
     if not {"duration", "completed"} & set(keys):

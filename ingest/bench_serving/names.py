@@ -63,7 +63,7 @@ def told_by(path: str) -> Told:
     """What the names in a path tell.
 
     Each name narrows what the others leave open: `tp2_vs_tp4` says 2 or 4, and `tp4` in that folder says which. Names that leave
-    several values, or none because they contradict each other, tell nothing of that field: nobody knows which of them is right.
+    several values, or none because they contradict each other, state nothing of that field: which of them is right is not known.
     """
     *folders, file = path.split("/")
     names = [file.rpartition(".")[0] or file, *reversed(folders)]
@@ -89,7 +89,7 @@ def is_telling(folder: str) -> bool:
 
 
 def precision_in(text: str) -> str | None:
-    """The weight data type or quantisation that a name such as `GLM-4.7-FP8` tells; None where it tells several."""
+    """The weight data type or quantisation in a name such as `GLM-4.7-FP8`; None if it has several."""
     found = set(_PRECISION.findall(separated(text.casefold().replace("/", " "))))
     return found.pop() if len(found) == 1 else None
 

@@ -130,7 +130,7 @@ def _console(bundle: Bundle, buffer: RowBuffer, raw_path: str) -> tuple[list[Ent
 
 
 def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
-    """The pairs by key. One that stands twice is told, and the last one counts, as for every reader of JSON."""
+    """The pairs by key. A key that occurs twice is reported, and its last pair counts, as for every reader of JSON."""
     found: dict[str, Pair] = {}
     for pair in pairs:
         if "\ufffd" in pair.key:
@@ -171,7 +171,7 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
 
 
 def _scalar(element: Element, report: Report) -> Iterator[Entry]:
-    """A pair's entry; what stands in a number's place and is none is told."""
+    """A pair's entry; a value that should be a number and is not is reported."""
     if element.value is None:  # as most of a server's arguments
         yield element_entry(element, report)
         return

@@ -1,4 +1,4 @@
-"""The records of a result file and the bytes of their pairs, without decoding what nobody asks for.
+"""The records of a result file and the bytes of their pairs, without decoding what is not used.
 
 A record is an object with a run's numbers, and in a detailed file arrays of megabytes, which are stepped over at the speed of
 a search. A file holds one record, several on after another (the tools append), or a list of them, which may be the only value of

@@ -31,7 +31,7 @@ _SERVERS = frozenset({"vllm", "sglang", "tgi", "lmdeploy", "tensorrt-llm", "trt"
 
 
 def run_id(kind: str, raw_path: str, identity: str, occurrence: int) -> str:
-    """The run's name: the tool, the path without its suffix, and when it was (or what stands for that); from the second
+    """The run's name: the tool, the path without its suffix, and when it was (or a substitute); from the second
     record of the same name on, which one."""
     stem = raw_path.rpartition(".")[0]
     return "/".join((_PREFIXES[kind], stem, identity)) + (f"/{occurrence}" if occurrence > 1 else "")
@@ -189,7 +189,7 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
         document["scenario"] = scenario
     if (seconds := number(stated, "audio_duration_s")) is not None:
         document["audio_duration_s"] = seconds
-    # A ramp of vLLM's client stands beside a rate of `inf`.
+    # A ramp of vLLM's client comes with a rate of `inf`.
     document |= {key: written for key in _RAMP if (written := stated_text(stated, key))}
     ratio = number(stated, "random_range_ratio")
     ratio = ratio if ratio is not None else number(console, "client/random_range_ratio")

@@ -21,7 +21,7 @@ _MISSING = frozenset({"", "n/a", "na", "nan", "-nan", "null", "none", "unknown",
 
 @dataclass(eq=False)
 class Check:
-    """One execution of one tool. `tool` and `test` stand when the first row of it is told, the rest at its end."""
+    """One execution of one tool. `tool` and `test` are known when its first row is added, the rest at its end."""
 
     tool: str
     test: str | None
@@ -53,7 +53,7 @@ class Check:
         self.length = max(self.length, offset + length - self.offset)
 
     def fail(self, reason: str) -> None:
-        """The check has failed; the first reason stands."""
+        """The check has failed; the first reason is kept."""
         if self.status != "failed":
             self.status, self.status_reason = "failed", clean(reason)[:500]
 
@@ -140,7 +140,7 @@ def point(check: Check, line: Line, test_index: int, point_index: int, scope: st
 
 
 def table_number(text: str, name: str, line: Line, report: Report) -> float | None:
-    """The number in a table's cell; None where the tool says that there is none, or, told as an issue, where it cannot be
+    """The number in a table's cell; None where the tool says that there is none, or, reported as an issue, where it cannot be
     read."""
     number = number_in(text)
     if number is None and is_non_finite(text):

@@ -152,7 +152,7 @@ def _latency(direction: _Direction, text: str) -> bool:
 
 
 def _told(state: _State) -> Rows:
-    """The direction under way is told whole."""
+    """The current direction is complete."""
     job = state.job
     if job is None or job.direction is None:
         return

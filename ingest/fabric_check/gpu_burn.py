@@ -143,7 +143,7 @@ def _progress(state: _State, told: Told, report: Report) -> None:
 
 
 def _part(text: str, number: int, line: Line, report: Report, *, integer: bool = False) -> Any:
-    """The number at the head of a part of `0 - 2  (WARNING!) - 0`; None for `--`, and, told as an issue, for what is none."""
+    """The number at the head of a part of `0 - 2  (WARNING!) - 0`; None for `--`, and, reported as an issue, for what is not a number."""
     parts = re.split(r"\s-\s|\s-$", text)
     word = parts[number].split()[:1] if number < len(parts) else []
     if not word or word[0] == "--":

@@ -85,7 +85,7 @@ def _events(document: Document) -> dict[str, Element]:
 
 
 def _has_rate(document: Document, element: Element, is_server: bool) -> bool:
-    """Whether a sum or a side states what it measured; it is told where there is no rate."""
+    """Whether a sum or a side states what it measured; a missing rate is reported."""
     side = document.record(element)
     rate = side.number("bits_per_second")
     if rate is None:
@@ -129,7 +129,7 @@ def _point(
     socket = value.count("socket")
     has_round_trips = value.number("mean_rtt") is not None
     rate, packets = value.number("bits_per_second"), value.number("packets")
-    # The sender counts no loss: what stands there are zeros.
+    # The sender counts no loss: its zeros mean nothing.
     jitter, lost = (None, None) if (direction or "").startswith("sent") else (value.number("jitter_ms"), value.number("lost_percent"))
     return point(
         check, document.line(element), 1, index, scope, direction=direction,

@@ -102,7 +102,7 @@ def _end_row(section: _Section, told: Told, match: re.Match[str], report: Report
     line, role, is_sent = told.line, match["role"] or "", match["side"] == "sender"
     rate = table_number(match["rate"], "rate", line, report)
     if section.is_server and is_sent and rate == 0:
-        return  # what stands for the client's count
+        return  # a substitute for the client's count
     is_from_here = role.startswith("TX") if role else is_sent if section.is_server else not section.is_reverse
     suffix = "_reverse" if role in ("RX-C", "TX-S") else ""
     source, target = section.ends if is_from_here else section.ends[::-1]

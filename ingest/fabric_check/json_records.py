@@ -68,7 +68,7 @@ def _collective(document: Document, found: dict[str, Element], listing: Element)
     command = json_text(found["command"].value) if "command" in found else None
     program = _COMMAND.search(command or "")
     check = yield from _check(document, found, "nccl-tests", program[1] if program else None)
-    # What sets two runs of one test apart: its options, and what NCCL was told.
+    # What sets two runs of one test apart: its options, and NCCL's settings.
     check.parameters["options"] = dict(_OPTION.findall(program[2])) if program else None
     check.parameters["environment"] = dict(_ENVIRONMENT.findall(command or "")) or None
     measured = [document.record(element) for element in document.inside(listing)]

@@ -88,7 +88,7 @@ class Document:
             self._report("missing-key", missing[:200], self.start, len(self.data), self._first_line)
 
     def record(self, element: Element | None) -> Record:
-        """The object that an element is, for its numbers; what cannot be taken is told at the element. Empty for any other."""
+        """The object that an element is, for its numbers; what cannot be used is reported at the element. Empty for any other."""
         value, flag = element.value if element is not None else None, self._report.flag(element or _NOWHERE)
         if element is not None and value is not None and not isinstance(value, dict):
             flag("not-an-object", f"{element.key}: {shown(value)}")
@@ -101,7 +101,7 @@ class Document:
 
 
 def by_key(elements: Iterator[Element]) -> dict[str, Element]:
-    """The pairs by their keys; of a key that stands twice, the last, as JSON decoders do."""
+    """The pairs by their keys; the last one for a key that occurs twice, as JSON decoders do."""
     return {element.key: element for element in elements if element.key is not None}
 
 

@@ -1,6 +1,6 @@
 """What the title of an nvbandwidth matrix says of its cells: `memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)`; of copies within
 a device, `memcpy local GPU(column) bandwidth (GB/s)`; of one against all, `memcpy CE All Gpus -> GPU(column) total bandwidth
-(GB/s)`. A bidirectional test has three matrices: each stream's and the total's. Ends are told as the title's arrow has them.
+(GB/s)`. A bidirectional test has three matrices: each stream's and the total's. Ends are named as the title's arrow has them.
 Source: NVIDIA/nvbandwidth, testcases_ce.cpp, testcases_sm.cpp, multinode_testcases.cpp of versions 0.2 to 0.8.
 """
 
@@ -43,7 +43,7 @@ class Matrix(NamedTuple):
 
 def matrix_of(title: str, test: str | None) -> Matrix | None:
     """None where the text is no matrix's title. `test` is the name of the test, which is right where a title is not: some
-    versions say CPU of copies between devices, and GPU of the row that stands for all of them."""
+    versions say CPU of copies between devices, and GPU of the row for all of them."""
     found = _TITLE.fullmatch(title) if len(title) <= 500 else None
     if not found:
         return None

@@ -206,7 +206,7 @@ def _is_cut(section: Section, told: Told, row: list[str | None], cells: list[re.
 
 def _placed(section: Section, text: str, cells: list[re.Match[str]]) -> tuple[list[str | None] | None, bool]:
     """The cells of a row by its columns, None for one that is blank, and whether each blank is known to be in its column; None
-    where no column can be told."""
+    where no column is known."""
     count, found = len(section.ends), len(cells)
     if section.has_timestamp and len(cells) > count:  # the row was cut within the time
         del cells[count:]
@@ -220,7 +220,7 @@ def _placed(section: Section, text: str, cells: list[re.Match[str]]) -> tuple[li
 
 
 def _by_tabs(section: Section, text: str) -> list[str | None] | None:
-    """The cells between tabs; None where they are more than the columns, or tabs only stand for blanks."""
+    """The cells between tabs; None where they are more than the columns, or tabs only replace blanks."""
     texts = [cell.strip() for cell in text.split("\t")]
     missing = len(section.ends) - len(texts)
     if missing < 0 or any(_BLANK.search(cell) for cell in texts):

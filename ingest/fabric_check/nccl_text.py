@@ -93,7 +93,7 @@ def _still_of(section: Section, text: str) -> bool:
 
 
 def _outside(told: Told, report: Report, has_erred: set[str]) -> None:
-    """Report a line that stands before, between or after tests and should be of one. Other programs may write there: of what
+    """Report a line before, between or after tests that should belong to one. Other programs may write there: of what
     looks like an error, the first is enough."""
     if _ROW.match(told.text) and is_row_like(told.text):
         report.at("row-outside-of-a-test", told.text[:200], told.line, "error")

@@ -33,7 +33,7 @@ _LOG_ROLES = {tool.role for tool in TOOLS} | {SILENT_LOG}
 
 @dataclass
 class _Run:
-    """A run that has been told, and what a summary may say of it."""
+    """A run that has been added, and what a summary may say of it."""
 
     run_id: str
     index: int
@@ -190,7 +190,7 @@ def _silent(data: Data, report: Report, name: str) -> Rows:
 
 
 def _note(run: _Run, row: Row) -> None:
-    """Remember what may stand once in a run, and what a summary repeats."""
+    """Remember what may occur once in a run, and what a summary repeats."""
     if row.table == ENDPOINT:
         run.ends.add((row.columns["kind"], row.columns["number"]))
     elif row.table == ENTRY and row.columns["key"] == collective.AVERAGE:
@@ -211,7 +211,7 @@ def _add_run(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
 
 
 def _check_nodes(parse: _Parse, raw_path: str, check: Check, run: _Run) -> None:
-    """A campaign's file name says which nodes were to be measured; where the log is silent it stands alone."""
+    """A campaign's file name says which nodes were to be measured; it is used where the log does not say."""
     named = file_name(raw_path.rpartition("/")[2])
     if named is None:
         return

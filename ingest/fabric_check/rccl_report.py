@@ -97,7 +97,7 @@ def _rows(data: Data, report: Report) -> Iterator[tuple[Line, dict[str, Any]]]:
 
 
 def _names(header: list[str]) -> tuple[str, ...] | None:
-    """The columns of a CSV with this header; None where it is none that the tool writes."""
+    """The columns of a CSV with this header; None where the tool does not write such a header."""
     left = _LEFT if header[0] == "numCycle" else _LEFT[1:]
     middle = ("gpus",) if "gpus" in header else _MPI
     return (*left, *middle, *_RIGHT) if header[-4:] == ["time", "algbw", "busbw", "#wrong"] else None

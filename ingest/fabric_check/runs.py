@@ -11,7 +11,7 @@ from .check import Check
 
 
 def run_name(owner: str, index: int, test: str | None) -> str:
-    """A run's id: the family, the path of its log (after what stands for an unknown identity), its place there, its test."""
+    """A run's id: the family, the path of its log (after the substitute for an unknown identity), its place there, its test."""
     return f"fabric-check/{clean(owner)}/{index}-{test or 'unknown'}"
 
 

@@ -30,7 +30,7 @@ class Told(NamedTuple):
 
 
 def begins_line(data: bytes, position: int) -> bool:
-    """Whether a launcher's prefix at most stands before a place in its line. A text that quotes a tool elsewhere (a list of prompts,
+    """Whether at most a launcher's prefix precedes a place in its line. A text that quotes a tool elsewhere (a list of prompts,
     a manual) is not its output."""
     start = max(data.rfind(b"\n", 0, position), data.rfind(b"\r", 0, position)) + 1
     return _LEAD.fullmatch(data, start, position) is not None

@@ -47,7 +47,7 @@ def holds_a_tool(head: bytes, marks: re.Pattern[bytes]) -> bool:
     depth = 0
     for token in _STRUCTURE.finditer(head, 0, found.start()):
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
-    return depth > 1 + (b'"iperf' in found[0])  # iperf3's version stands in `start`
+    return depth > 1 + (b'"iperf' in found[0])  # iperf3's version is in `start`
 
 
 def rows(data: Data, report: Report, file_name: str, parsers: Callable[[bytes], list[Parser]]) -> Rows:

@@ -1,7 +1,7 @@
 """genai-perf and its successor AIPerf: the exported statistics, with the raw export or the records they were made of.
 
 One bundle is one run: a summary (JSON; the CSV only where there is none), perf_analyzer's raw export of every response, or
-AIPerf's records of every request. Units stand beside each statistic; the raw export counts nanoseconds since the epoch.
+AIPerf's records of every request. Units are beside each statistic; the raw export counts nanoseconds since the epoch.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from warehouse.landing.rows import RowBuffer, workload_columns
 
 AGGREGATE = "aggregate"  # the role of such a file
 FAILED = "failed_runs"  # of a bundle's identity: the labels of its runs
-_TYPE, _LIST = "metadata/aggregation_type", f"metadata/{FAILED}"
+_LIST = f"metadata/{FAILED}"
 _MAX_BYTES = 4 << 20
 
 

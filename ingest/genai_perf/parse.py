@@ -33,7 +33,7 @@ from .workload import load_kind, workload_document
 
 _DEPTH = 7
 _AIPERF_KEYS = frozenset({"aiperf_version", "was_cancelled", "error_summary"})
-_RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which stand at the top before and after
+_RECORDS = "records/"  # AIPerf 0.1 nests its statistics, which are at the top before and after
 _COUNTS = re.compile(rf"(?:{_RECORDS})?(?:(?:error_)?request_count|total_(?:isl|osl))/avg")
 _DURATION = re.compile(rf"(?:{_RECORDS})?benchmark_duration/avg")
 _NUMBERS = re.compile(rf"(?:{_RECORDS})?\w+/(?:avg|min|max|std|sum|count|p\d+(?:\.\d+)?)")

@@ -26,7 +26,7 @@ _TIMES, _OUTPUTS = "response_timestamps", "response_outputs"
 
 @dataclass
 class Experiment:
-    """One load: its mode and value as stated, where it stands, and the latencies of its requests in ns."""
+    """One load: its mode and value as stated, its place, and the latencies of its requests in ns."""
 
     offset: int
     length: int = 0
@@ -121,7 +121,7 @@ def _is_end(text: str) -> bool:
 
 
 def _events(text: str, flag: Flag) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a response, which is one document or server-sent events. One that is broken is told."""
+    """The JSON objects of a response, which is one document or server-sent events. A broken one is reported."""
     for line in text.splitlines() if "data:" in text else [text]:
         line = line.strip().removeprefix("data:").strip()
         if line.startswith("{"):
@@ -157,7 +157,7 @@ def _content(event: dict[str, Any]) -> Any:
 
 
 def _usage(texts: list[str], flag: Flag) -> dict[str, int | None]:
-    """The server's own count of tokens, which stands in one of the last responses."""
+    """The server's own count of tokens, which is in one of the last responses."""
     found: dict[str, int | None] = {"prompt_tokens": None, "completion_tokens": None}
     for text in texts:
         if '"usage"' in text:

@@ -74,7 +74,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
 
 
 def _are_of_the_first_versions(records: Records, phases: list[str | None], columns: dict[str, Any]) -> bool:
-    """Whether what is missing may stand under the name that it had then."""
+    """Whether what is missing may be under the name that it had then."""
     then = (
         (not all(phases), ("metadata", "credit_phase")),
         (columns[_MOMENTS[0]].null_count, ("metadata", "timestamp_ns")),

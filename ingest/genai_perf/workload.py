@@ -54,7 +54,7 @@ _NUMBERS = frozenset({
 
 
 def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -> dict[str, Any]:
-    """The document; what no configuration states is absent. What stands for a number and is none is told."""
+    """The document; what no configuration states is absent. Values that should be numbers and are not are reported."""
     document: dict[str, Any] = {"tool": tool}
     entries = _with_what_is_measured(entries, report)
     for name, keys in _STATED.items():

@@ -14,7 +14,7 @@ RUN_ID = re.compile(rb'"run_id"\s*:\s*"([0-9A-Za-z-]{8,64})"')
 RUN_ID_BYTES = 4 << 20
 _START = re.compile(rb'\s*\{\s*"(?:metadata|args|benchmarks)"\s*:')
 _MARKS = (b'"guidellm_version"', b'"generative_benchmark"')
-_HEAD_BYTES = 1 << 16  # arguments may stand before the first benchmark
+_HEAD_BYTES = 1 << 16  # arguments may precede the first benchmark
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft]:

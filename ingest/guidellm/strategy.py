@@ -19,8 +19,8 @@ class Load(NamedTuple):
 
 
 def load_of(entries: Mapping[str, Entry], report: Report) -> Load:
-    """As report versions 1 and 2 state it (`config/strategy`), or 0.2 and 0.3 (`args/strategy`). What stands for a number and is
-    none is told."""
+    """As report versions 1 and 2 state it (`config/strategy`), or 0.2 and 0.3 (`args/strategy`). A value that should be a number and is
+    not is reported."""
     prefix = "config/strategy/" if any(key.startswith("config/strategy/") for key in entries) else "args/strategy/"
 
     def number(key: str) -> float | None:

@@ -2,7 +2,7 @@
 
 By vllm-project/guidellm: one header row in 0.2 and 0.3 (`src/guidellm/benchmark/output.py`), three in 0.4 and later
 (`src/guidellm/benchmark/outputs/csv.py`): group, name or status with unit, unit or statistic. There the columns are those of the first
-benchmark, and a benchmark leaves out statistics that sum up to 0: its cells may stand below other names than their own. Entries have the
+benchmark, and a benchmark leaves out statistics that sum up to 0: its cells may be below other names than their own. Entries have the
 keys of the JSON.
 """
 

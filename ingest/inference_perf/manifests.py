@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 
 
 def servers(documents: list[Any], flag: Flag) -> Iterator[dict[str, Any]]:
-    """The columns of each container that asks for accelerators; `flag` is told of counts that are none."""
+    """The columns of each container that asks for accelerators; `flag` is called with counts that are not valid."""
     for document in documents:
         if not isinstance(document, dict):
             continue

@@ -146,7 +146,7 @@ def _add_points(parse: _Parse, starts: "array[float]", requests: list[str]) -> N
     counts = [point.number("load_summary/count") for _, point in ordered]
     is_told = bool(starts) and None not in counts and sum(count or 0 for count in counts) == len(starts)
     if requests and ordered and not is_told:
-        message = f"{len(starts)} requests have a start time, the stages count {counts}: whose they are cannot be told"
+        message = f"{len(starts)} requests have a start time, the stages count {counts}: whose they are is not known"
         parse.buffer.issue("stage-unknown", message, requests[0], severity="error", run_id=parse.run)
     times, position = sorted(starts), 0
     for (name, point), count in zip(ordered, counts, strict=True):

@@ -1,6 +1,6 @@
 """Finds events, nodes and pods that a cluster reported, and listings of events. A file is a bundle.
 
-A manifest, which nobody has run, is none.
+A manifest that was not applied is not evidence.
 """
 
 from __future__ import annotations

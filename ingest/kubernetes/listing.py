@@ -1,4 +1,4 @@
-"""The table that `kubectl events` prints: ages instead of times, so that no moment can be told."""
+"""The table that `kubectl events` prints: ages instead of times, so that no moment is known."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from warehouse.landing.readers.text import Report, clean, landed_text
 
 
 def engines(found: Mapping[str, Element], report: Report) -> Iterator[tuple[Element, dict[str, Any]]]:
-    """The columns of each engine, and the element that states it. A report without any is told."""
+    """The columns of each engine, and the element that states it. A report without engines is reported."""
     stated = next((found[key] for key in ("scenario/stack", "scenario/host/accelerator") if key in found), None)
     if stated is None:
         report("no-engine", "the report describes no inference engine", severity="note")
@@ -98,7 +98,7 @@ def _values(element: Element | None) -> list[Any]:
 
 
 def _objects(value: Any, flag: Flag) -> Iterator[dict[str, Any]]:
-    """The objects that a list holds; anything else is told."""
+    """The objects that a list holds; anything else is reported."""
     items = value if isinstance(value, list) else [value]
     for item in items:
         if isinstance(item, dict):

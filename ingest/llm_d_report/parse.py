@@ -52,7 +52,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     """Add all rows of a bundle; yields batches that are full."""
     raw_path = next(file.raw_path for file in bundle.manifest.files if file.role == REPORT)
     found: dict[str, Element] = {}
-    # Whose run it is stands in the report: first it is read, then it is landed.
+    # The report says whose run it is: first it is read, then it is landed.
     first = Report(RowBuffer({}, bundle.digest), raw_path, None)
     data = document(bundle, raw_path, first)
     uid = next((item.value for item in pairs_in(raw_path, data, first, depth=2) if item.key == "run/uid"), None)
@@ -136,7 +136,7 @@ def _load_tool(entries: Mapping[str, Entry]) -> str | None:
 def _request_latency_unit(entries: Mapping[str, Entry], tool: str | None, report: Report) -> str | None:
     """The unit that request_latency is in. GuideLLM's own is in seconds; older converters hand it on as it is and call it ms,
     newer ones call it s (llm-d-benchmark, test_native_to_br_guidellm.py). No request is answered before its first token:
-    where the time to that is the longer one, the label is that error; where it is not known, nobody can tell."""
+    where the time to that is the longer one, the label is that error; where it is not known, the label is open."""
     latency, first = (_means(entries, name) for name in ("request_latency", "time_to_first_token"))
     if latency.unit is None or latency.mean is None or tool is None or tool.casefold() != _GUIDELLM or latency.unit.value != "ms":
         return latency.unit.value if latency.unit else None

@@ -75,7 +75,7 @@ def _name(key: str) -> str:
 
 
 def _summary_entries(data: bytes, report: Report) -> Iterator[Entry]:
-    """The summary's entries; what stands for a number and is none is told."""
+    """The summary's entries; values that should be numbers and are not are reported."""
     for element in json_pairs(data, report, depth=4):
         entry = element_entry(element, report)
         name = _name(entry.key)

@@ -13,7 +13,7 @@ _START = re.compile(rb'\s*\{\s*"results"\s*:\s*\{')
 _METRIC = re.compile(rb'"\w[^"\n]*,[\w-]+"\s*:')  # exact_match,strict-match
 _MARKS = (b'"configs"', b'"versions"', b'"n-shot"')
 _META_MARKS = (b'"hw"', b'"framework"', b'"precision"')
-_HEAD_BYTES = 8 << 20  # the sections that say so stand behind the settings of all tasks
+_HEAD_BYTES = 8 << 20  # the sections that say so come after the settings of all tasks
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:

@@ -175,6 +175,6 @@ def _run_paths(files: Iterable[Found]) -> list[str]:
 
 
 def run_id(identity: Mapping[str, Any], run_path: str, unknown_round: str = "?") -> str:
-    """The run's name: family, round (or what stands for it), then folder names verbatim."""
+    """The run's name: family, round (or its substitute), then folder names verbatim."""
     names = (identity[part] for part in ("division", "submitter", "platform", "benchmark", "scenario"))
     return "/".join(("mlperf-inference", identity["round"] or unknown_round, *names, run_path))

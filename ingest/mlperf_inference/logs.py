@@ -70,7 +70,7 @@ def summary_entries(data: Data, report: Report) -> Iterator[Entry]:
 
 
 def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | None]:
-    """What a line says: (key, value); (heading, None) for a heading; (None, None) when it cannot be told."""
+    """What a line says: (key, value); (heading, None) for a heading; (None, None) when it is not known."""
     if count := _COUNT.fullmatch(text):
         return f"{count[2].lower().rstrip('s')}s encountered", count[1]
     if text.startswith("*"):
@@ -87,7 +87,7 @@ def _summary_pair(text: str, heading: str | None) -> tuple[str | None, str | Non
 
 
 def detail_entries(data: Data, report: Report) -> Iterator[Entry]:
-    """`:::MLLOG {...}` lines; the marker may stand behind a prefix."""
+    """`:::MLLOG {...}` lines; the marker may follow a prefix."""
     decoder = Json()
     for line in lines(data, report):
         text = decoded(line, report)

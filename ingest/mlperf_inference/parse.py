@@ -125,7 +125,7 @@ def _sorted_out(parse: _Parse) -> tuple[list[tuple[str, str, _Run | None]], list
 
 def _add_run_file(parse: _Parse, runs: dict[str, _Run], folder: RunFolder | None, place: Place, role: str) -> None:
     if folder is None:
-        message = "a run's file outside of a run's folder: whose result it is cannot be told"
+        message = "a run's file outside of a run's folder: whose result it is is not known"
         parse.buffer.issue("unknown-run-folder", message, place.raw_path, severity=ERROR)
         return
     name = run_id(parse.identity, folder.path, parse.bundle.digest[:12])

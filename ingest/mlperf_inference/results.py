@@ -176,7 +176,7 @@ def on_errors(count: int, text: str, round_name: str | None, is_result: bool) ->
     if round_name in _ERRORS_BY_TEXT:
         return f"{message}; the submission checker of {round_name} refuses a result for some errors and not for others", WARNING
     refusal = f"has loadgen errors, number of errors: {count}"
-    return f"{message}; the submission checker refuses the result ({refusal!r}), and there is none", ERROR
+    return f"{message}; the submission checker refuses the result ({refusal!r}), so it has no result", ERROR
 
 
 def judged(asked_for: Question, results: Results, numbers: Mapping[str, float | None]) -> Iterator[_Issue]:

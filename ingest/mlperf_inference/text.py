@@ -7,7 +7,7 @@ from typing import Any
 
 from warehouse.landing.readers.text import Entry, Line, Report, clean, is_non_finite, landed_text, number_in
 
-# Keys of a summary whose value is a quantity: one that cannot be read is a result lost, and must be told.
+# Keys of a summary whose value is a quantity: one that cannot be read is a result lost, and must be reported.
 _QUANTITY = re.compile(r"(?i:samples|tokens) per second|(?:latency|Token) \(ns\)")
 
 

@@ -92,7 +92,7 @@ def _draft(tree: Tree, place: Place, logs: list[str], scaling: str | None, syste
 
 
 def repeat_set(identity: dict[str, str | None], unknown_round: str, folders: tuple[str, ...]) -> str:
-    """The set's name: family, round (or what stands for it), then folder names verbatim."""
+    """The set's name: family, round (or its substitute), then folder names verbatim."""
     names = [name for index, name in enumerate(folders) if index != 1]  # without "results"
     return "/".join(("mlperf-training", identity["round"] or unknown_round, *names))
 

@@ -1,5 +1,5 @@
 """`:::MLLOG {json}` lines read one by one. Nearly all are decoded straight into typed structures; those that are not what
-mlperf_logging writes (other types, broken text, keys that stand twice) are taken as they are, with an issue for what is lost.
+mlperf_logging writes (other types, broken text, keys that occur twice) are taken as they are, with an issue for what is lost.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _KEY_WITH_DIGIT = re.compile(rb'\d[^"]*"\s*:')
 _MOST_SHAPES = 10_000
 
 
-# Lines without their digits, of which no key stands twice. No key of theirs has digits, so a line of such a shape has just
+# Lines without their digits, in which no key occurs twice. No key of theirs has digits, so a line of such a shape has just
 # these keys.
 Plain = set[bytes]
 
@@ -202,7 +202,7 @@ def _refuse_duplicates(documents: list[bytes], plain: Plain) -> None:
         shape = document.translate(None, b"0123456789")
         if shape not in plain:
             if not _is_plain(document):
-                raise ValueError("a key stands twice")
+                raise ValueError("a key occurs twice")
             if b"\\" not in document and not _KEY_WITH_DIGIT.search(document) and len(document) <= MAX_VALUE_CHARACTERS:
                 if len(plain) >= _MOST_SHAPES:
                     plain.clear()
@@ -210,7 +210,7 @@ def _refuse_duplicates(documents: list[bytes], plain: Plain) -> None:
 
 
 def _is_plain(document: bytes) -> bool:
-    """Whether no key stands twice in a line that could be decoded."""
+    """Whether no key occurs twice in a line that could be decoded."""
     decoder = Json()
     decoder.value(document.decode().strip())
     return not decoder.duplicates
@@ -262,7 +262,7 @@ def _read_slowly(events: Events, row: int, file_bytes: int, report: Report) -> N
 def _tolerated(
     name: str, value: Any, document: str | None, line: Line, report: Report
 ) -> tuple[str | None, float | None]:
-    """A value as text, as `document` has it under "value" where that can be told, and as a number where it is one."""
+    """A value as text, as `document` has it under "value" where that is known, and as a number where it is one."""
     if is_lost_number(value):
         report.at("non-finite-number", f"{name[:80]}: {json_text(value)}"[:160], line, "error")
     text = json_text(value)

@@ -112,7 +112,7 @@ def _document(bundle: Bundle, buffer: RowBuffer, raw_path: str, source: str, ide
             has_factor = True
             if not (entry.number and entry.number > 0):
                 report.at("not-a-number", f"scaling_factor: {entry.value}", entry, "error")
-    if source == "scaling" and not has_factor:  # the result was to be scaled, nobody knows by what
+    if source == "scaling" and not has_factor:  # the result was to be scaled, by an unknown factor
         report("no-scaling-factor", "the file says no scaling_factor", 0, len(data), 1, "error")
         buffer.add("mlperf_training_entry", raw_path, 0, len(data), source=source, key="scaling_factor", line_number=1)
 

@@ -51,7 +51,7 @@ class _Element:
 
 
 class _Broken(Exception):
-    """The log cannot be read on: its size or depth is none of nvidia-smi's."""
+    """The log cannot be read further: nvidia-smi writes none of this size or depth."""
 
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -216,7 +216,7 @@ class _Log:
         return None, None
 
     def _close_gpu(self) -> None:
-        """The uuid stands behind other values: give it to all rows of its GPU."""
+        """The uuid comes after other values: set it in all rows of its GPU."""
         for row in self._rows[self._first :] if self._gpu else ():
             row["gpu_uuid"] = self._gpu["gpu_uuid"]
         self._gpu = {}

@@ -43,7 +43,7 @@ def looks_like_prices(path: str, tree: Tree) -> bool:
 
 
 def csv_rows(data: Data, report: Report) -> Iterator[Row]:
-    """A row a line; a line that has not as many cells as the header is told and left out. Comments begin with #."""
+    """A row a line; a line that has not as many cells as the header is reported and left out. Comments begin with #."""
     header: list[str] | None = None
     for line in lines(data, report):
         text = decoded(line, report).lstrip("\ufeff")
@@ -67,7 +67,7 @@ def csv_rows(data: Data, report: Report) -> Iterator[Row]:
 
 def toml_rows(data: Data, report: Report) -> Iterator[Row]:
     """A row a `[[price]]` table. Each is read by itself, so that a broken one leaves the others; what looks like a price and
-    stands in none is told."""
+    is in none is reported."""
     starts = [found.start(1) for found in _TABLES.finditer(data)]
     for number, (start, stop) in enumerate(zip([0, *starts], [*starts, len(data)], strict=True)):
         block = data[start:stop].rstrip()
@@ -81,14 +81,14 @@ def toml_rows(data: Data, report: Report) -> Iterator[Row]:
         tables = document.pop("price") if is_price else []
         for name, value in document.items():
             if isinstance(value, (dict, list)) or name in COLUMNS:
-                report("misplaced-key", f"{clean(name)[:120]} stands in no [[price]]", *place)
+                report("misplaced-key", f"{clean(name)[:120]} is in no [[price]]", *place)
         for table in tables:
             _report_unknown(list(table), *place, report)
             yield Row(*place, {key: str(value) for key, value in table.items()})
 
 
 def typed(row: Row, report: Report) -> dict[str, Any]:
-    """The columns of a row. A price that cannot be used for want of its unit, date or size is told."""
+    """The columns of a row. A price that cannot be used because its unit, date or size is missing is reported."""
     texts = {name: clean(row.values.get(name, "")) for name in COLUMNS}
     known = {name: text if text.casefold() not in _UNKNOWN else None for name, text in texts.items()}
     values: dict[str, Any] = {name: landed_text(text) if text else None for name, text in known.items()}

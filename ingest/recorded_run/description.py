@@ -17,7 +17,7 @@ _RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
 
 
 def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
-    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats` and `gpu_uuids`, which are none."""
+    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats` and `gpu_uuids`, which are not columns."""
     recording, machine, software = (document_in(bundle, path, buffer) or {} for path in (RECORDING, MACHINE, SOFTWARE))
     argv = recording.get("argv")
     if not isinstance(argv, list) or not argv or not all(isinstance(element, str) for element in argv):
@@ -53,7 +53,7 @@ def _gpu_columns(gpus: Any) -> dict[str, Any]:
         key: " + ".join(sorted({clean(gpu[key]) for gpu in known if isinstance(gpu.get(key), str)})) or None
         for key in ("name", "driver_version")
     }
-    # An empty list is a driver without GPUs, null is nobody to ask.
+    # An empty list is a driver without GPUs, null is a host without a driver.
     count = len(known) if isinstance(gpus, list) else None
     return {"gpu_model": joined["name"], "gpu_count": count, "gpu_driver_version": joined["driver_version"]}
 

@@ -87,7 +87,7 @@ def _typed(value: Any, type_: pa.DataType) -> Any:
 
 
 def finite(number: int | float) -> float | None:
-    """The number as a double, or None if it is none."""
+    """The number as a double, or None if it is not a number."""
     try:
         return float(number) if math.isfinite(number) else None
     except OverflowError:  # an integer beyond the range of a double

@@ -1,8 +1,8 @@
 """The performance indicator in a run's standard output (Thoth's contract: one JSON object with `@parameters` and
-`@result`), in long form, so that an indicator nobody has seen before needs no change here.
+`@result`), in long form, so that a new indicator needs no change here.
 
 Which object is the indicator: if standard output as a whole is a JSON object, that one; else, of the objects that begin
-a line and end one, the last with `@parameters` or `@result`. Text around it is nobody's concern.
+a line and end one, the last with `@parameters` or `@result`. Text around it is ignored.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _string(output: _Output, member: _Member | None) -> str | None:
 
 
 def _flag_overlap(output: _Output) -> None:
-    # Thoth serialises both into one record: which of the two a shared key would mean there, nobody can say.
+    # Thoth serialises both into one record: which of the two a shared key means there is not known.
     results = {key: member for (kind, key), member in output.rows.items() if kind == "result"}
     shared = sorted(key for kind, key in output.rows if kind == "parameter" and key in results)
     if shared:

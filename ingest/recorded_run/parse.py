@@ -22,7 +22,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     """Add all rows of a bundle; yields batches that are full."""
     shared = shared_columns(bundle, buffer)
     runs = sorted({path.partition("/")[0] for path in bundle.manifest.by_path if "/" in path})
-    # A damaged description names nobody: then the bundle itself stands for the recording.
+    # A damaged description names no recording: then the bundle itself is taken as one.
     recording = shared["recording_id"] or bundle.digest[:16]
     run_ids = {run: f"recorded_run/{recording}/{run}" for run in runs}
     indicators = {run: read_indicator(bundle, f"{run}/stdout.txt", run_ids[run], buffer) for run in runs}

@@ -17,7 +17,7 @@ _LONGEST_S = 1e9
 
 
 class Cells(NamedTuple):
-    """A record: its place, and its cells by column; of a column that stands twice the first."""
+    """A record: its place, and its cells by column; the first one for a column that occurs twice."""
 
     offset: int
     length: int

@@ -24,7 +24,7 @@ _PRODUCER = re.compile(
 )
 
 
-_NOT_READ = (  # columns that are cut off to a width, and names with blanks, cannot be told apart
+_NOT_READ = (  # columns that are cut off to a width, and names with blanks, cannot be separated
     (re.compile(rb"\s*JobID(?:Raw)?\s+\S.*\n[\s-]*-{4,}"), "sacct without -P: write it with sacct -P"),
     (re.compile(rb"\s*JOBID\s+PARTITION\s+NAME\s+USER\s"), "squeue as a table: write it with squeue --json"),
 )

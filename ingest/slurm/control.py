@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 def blocks(data: Data, report: Report) -> Iterator[Block]:
-    """The blocks in order. Text before the first is reported, and a key that stands twice, which may be two blocks in one."""
+    """The blocks in order. Text before the first is reported, and a key that occurs twice, which may be two blocks in one."""
     block: Block | None = None
     seen = Counter[tuple[str, str]]()
     for line in lines(data, report):

@@ -14,7 +14,7 @@ from . import values
 
 JOBS, NODES, GROUPS, STATISTICS = "jobs", "nodes", "sinfo", "statistics"
 _SECTIONS = (JOBS, NODES, GROUPS)
-_ASKED = "last_update"  # since 23.11: when the controller was asked; it stands behind the records
+_ASKED = "last_update"  # since 23.11: when the controller was asked; it is behind the records
 _MOMENTS = frozenset({"req_time", "req_time_start", "job_states_ts", "bf_when_last_cycle", _ASKED})
 
 

@@ -37,7 +37,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
 
 
 def _pairs(line: Line, report: Report) -> dict[str, Element]:
-    """The pairs of a line's object; of a key that stands twice the last, as JSON decoders do."""
+    """The pairs of a line's object; the last one for a key that occurs twice, as JSON decoders do."""
     return {pair.key: pair for pair in json_pairs(line.data, report, start=(line.offset, line.number)) if pair.key is not None}
 
 

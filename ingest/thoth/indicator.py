@@ -1,4 +1,4 @@
-"""The performance indicator in a result, in long form, so that an indicator that nobody has seen needs no change here."""
+"""The performance indicator in a result, in long form, so that a new indicator needs no change here."""
 
 from __future__ import annotations
 

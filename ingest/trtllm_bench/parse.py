@@ -91,7 +91,7 @@ def _by_statistic(entries: Mapping[str, Entry]) -> dict[str, Entry]:
 
 
 def _check_rates(entries: Mapping[str, Entry], report: Report) -> None:
-    """As `BenchmarkStatistics` computes them (`tensorrt_llm/bench/dataclasses/statistics.py`); the average latency stands twice."""
+    """As `BenchmarkStatistics` computes them (`tensorrt_llm/bench/dataclasses/statistics.py`); the average latency occurs twice."""
     requests, took = _number(entries, "request_info/num_requests"), _number(entries, "performance/total_latency_ms")
     lengths = [_number(entries, f"request_info/avg_{which}_length") for which in ("input", "output")]
     expected: list[tuple[str, float, str]] = []

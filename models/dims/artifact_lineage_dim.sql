@@ -3,7 +3,7 @@ description: >
   One row per run: where its raw evidence is, and what is known about its integrity.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null, unique, {relationships: main.benchmark_run_fact.run_id}]}
+  run_id: {tests: [not_null, unique, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle: its manifest's sha256", tests: [not_null]}
   raw_path_prefix: {type: varchar, description: "Where the bundle is in the store, relative to the store's root", tests: [not_null]}
   file_count: {type: bigint, description: "Files in the bundle", tests: [not_null]}

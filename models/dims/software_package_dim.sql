@@ -5,8 +5,7 @@ description: >
 grain: [software_version_key, component, version]
 columns:
   software_version_key: {type: varchar, description: "Key in software_version_dim", tests: [not_null, {relationships: main.software_version_dim.software_version_key}]}
-  component: {type: varchar, description: "The component, lower case: pytorch, cuda, nccl", tests: [not_null]}
-  version: {type: varchar, description: "Its version as written; NULL: none is stated"}
+  component: {tests: [not_null]}
   stated_as: {type: varchar, description: "The evidence's own words for component and version", tests: [not_null]}
 */
 select

@@ -5,17 +5,9 @@ description: >
   precedence, so two runs with the same digest always have the same row.
 grain: [workload_spec_digest]
 columns:
-  workload_spec_digest: {type: varchar, description: "sha256 of the canonical frozen workload document", tests: [not_null, unique]}
-  workload_document: {type: varchar, description: "The document itself, canonical JSON", tests: [not_null]}
+  workload_spec_digest: {tests: [not_null, unique]}
+  workload_document: {tests: [not_null]}
   declared_spec_digest: {type: varchar, description: "sha256 of the declared document, as wh validate prints it; NULL: none was declared"}
-  model: {type: varchar, description: "The model or kernel under test"}
-  precision: {type: varchar, description: "Weight data type as written"}
-  protocol: {type: varchar, description: "How load is generated: a scenario or a wire protocol"}
-  deployment_model: {type: varchar, description: "Parallelism and placement"}
-  batching_policy: {type: varchar, description: "Batching policy"}
-  concurrency_point: {type: bigint, description: "Requests in flight, where the workload fixes it"}
-  prompt_distribution: {type: varchar, description: "Input lengths"}
-  completion_distribution: {type: varchar, description: "Output lengths"}
 */
 select
     workload_spec_digest,

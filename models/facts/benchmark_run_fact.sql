@@ -21,8 +21,8 @@ columns:
   supports_run_id: {type: varchar, description: "The performance run that this run supports; NULL for a performance run"}
   intent: {type: varchar, description: "publication, exploratory or validation; NULL where the evidence does not say"}
   cadence: {type: varchar, description: "canary, nightly, pre_release or a round's name; NULL where the evidence does not say"}
-  benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL where nobody declared it"}
-  grade_reason: {type: varchar, description: "Why the grade is less than what was declared; NULL: it is as declared", feed: false}
+  benchmark_grade: {type: varchar, description: "publication_grade or realism_grade; NULL: none was declared"}
+  grade_reason: {feed: false}
   status: {type: varchar, description: "How the run ended", tests: [not_null, {accepted_values: [succeeded, invalid, failed, interrupted, unknown]}]}
   status_reason: {type: varchar, description: "The evidence's own words for the status"}
   repeat_index: {type: bigint, description: "Place in a set of repeats, from 1; NULL where the evidence does not say"}
@@ -52,10 +52,10 @@ columns:
   hardware_topology_key: {type: varchar, description: "Key in hardware_topology_dim", feed: false, tests: [{relationships: main.hardware_topology_dim.hardware_topology_key}]}
   cluster_region_key: {type: varchar, description: "Key in cluster_region_dim", feed: false, tests: [{relationships: main.cluster_region_dim.cluster_region_key}]}
   outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution", feed: false}
-  bundle_count: {type: bigint, description: "How many evidence bundles state this run", feed: false, tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles have different bytes for this run, and it is not settled which of them is its evidence", feed: false, tests: [not_null]}
+  bundle_count: {feed: false, tests: [not_null]}
+  has_conflict: {feed: false, tests: [not_null]}
   settled_reason: {type: varchar, description: "Why this bundle is the evidence, in the words of the person who settled it; NULL: nothing was settled", feed: false}
-  settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nothing was settled", feed: false}
+  settled_since: {feed: false}
   state: {type: varchar, description: "Whether the run counts: admitted, retracted, or superseded by another run", feed: false, tests: [not_null, {accepted_values: [admitted, retracted, superseded]}]}
   state_reason: {type: varchar, description: "Why it is not admitted, in the words of the person who decided; NULL: it is", feed: false}
   state_since: {type: timestamptz, unit: UTC, description: "When that was decided; NULL: it is admitted", feed: false}

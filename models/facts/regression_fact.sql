@@ -1,7 +1,7 @@
 /*
 description: >
   One row per finding of wh changes that was recorded or marked: a change of a series, its size, and what was decided
-  about it. The rows are the last mark of each finding in the ledger; findings that nobody has marked are not here,
+  about it. The rows are the last mark of each finding in the ledger; findings without a mark are not here,
   because wh changes finds them again. Findings are decisions about numbers, not evidence, so nothing in this table
   can be published.
 grain: [finding_id]

@@ -36,7 +36,7 @@ columns:
   gpu_count: {type: bigint, description: "GPUs of all nodes"}
   nodes: {type: varchar, description: "Nodes, as the scheduler compresses them"}
   exit_code: {type: bigint, description: "Exit code, once it has ended"}
-  evictions: {type: bigint, description: "How often it was evicted, preempted or started again, as far as the evidence shows; NULL: it says nothing of it"}
+  evictions: {type: bigint, description: "How often it was evicted, preempted or started again, as far as the evidence shows; NULL: not stated"}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle that the row is read from", tests: [not_null]}
   raw_path: {type: varchar, description: "Its file", tests: [not_null]}
   raw_offset: {type: bigint, unit: bytes, description: "Where the job is in it", tests: [not_null]}

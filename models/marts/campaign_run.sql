@@ -4,14 +4,11 @@ description: >
 materialized: view
 grain: [campaign_key, member, run_id]
 columns:
-  campaign_key: {type: varchar, description: "The campaign"}
   campaign: {type: varchar, description: "Its name"}
   member: {type: varchar, description: "The member, by the name under which it was scheduled"}
   run_id: {type: varchar, description: "The run; NULL: the evidence has none"}
   benchmark_case_id: {type: varchar, description: "What the run measured"}
-  status: {type: varchar, description: "How the run ended"}
   has_stated_packages: {type: boolean, description: "Whether the run had the packages that the campaign chose; NULL where one of them is not stated"}
-  score: {type: double, description: "The score that the campaign gave the stack before it ran"}
 */
 with matched as (
     select

@@ -5,14 +5,9 @@ description: >
   of its peers.
 grain: [run_id, test_index]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  test_index: {type: bigint, description: "Place of the test in its run", tests: [not_null]}
-  cluster: {type: varchar, description: "The cluster; NULL where no folder names it"}
-  test: {type: varchar, description: "The test"}
-  nodes: {type: varchar, description: "The nodes that took part"}
-  node_count: {type: bigint, description: "How many nodes"}
-  rank_count: {type: bigint, description: "How many ranks"}
-  avg_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the test", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  test_index: {tests: [not_null]}
+  avg_bus_bandwidth_gb_per_s: {tests: [not_null]}
   peer_count: {type: bigint, description: "How many tests are compared, this one included", tests: [not_null]}
   peer_median_gb_per_s: {type: double, unit: GB/s, description: "Median of the peers' average bus bandwidth", tests: [not_null]}
   ratio_to_median: {type: double, description: "This test's share of the median; NULL where that is zero"}

@@ -6,20 +6,10 @@ description: >
 materialized: view
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  artifact_manifest_digest: {type: varchar, description: "The bundle of the samples"}
-  series_number: {type: bigint, description: "The series in its bundle"}
-  raw_path: {type: varchar, description: "The file that first states the series"}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
   scope: {type: varchar, description: "gpu, link or nic"}
-  scope_name: {type: varchar, description: "Which one"}
   metric: {type: varchar, description: "The kind of error"}
   error_count: {type: double, description: "Errors between samples of the run"}
   edge_count: {type: double, description: "Errors between two samples with the run's start or end between them"}
-  counter_reset_count: {type: bigint, description: "How often the counter began anew"}
-  is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
-  is_ambiguous: {type: boolean, description: "Whether another run or job was at the same place at the same time"}
 */
 select
     run_id,

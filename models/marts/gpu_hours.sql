@@ -5,7 +5,7 @@ description: >
   Waiting is what its GPUs would have given while the run waited for them. What was not sampled is NULL.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   gpu_count: {type: bigint, description: "GPUs, by the run's hardware; else those that were sampled", tests: [not_null]}
   allocated_gpu_hours: {type: double, unit: h, description: "GPUs * time from start to end", tests: [not_null]}
   failed_gpu_hours: {type: double, unit: h, description: "The same, if the run failed, was interrupted or is invalid; else 0", tests: [not_null]}

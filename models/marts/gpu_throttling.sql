@@ -6,19 +6,11 @@ description: >
 materialized: view
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  artifact_manifest_digest: {type: varchar, description: "The bundle of the samples"}
-  series_number: {type: bigint, description: "The series in its bundle"}
-  raw_path: {type: varchar, description: "The file that first states the series"}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
   scope_name: {type: varchar, description: "The GPU, or its instance, as its labels name it"}
   reason: {type: varchar, description: "Why: power_cap, hardware_thermal, software_thermal, power_brake, sync_boost, or a violation by its older name (power, thermal, reliability)"}
   throttled_s: {type: double, unit: s, description: "Time held back, between samples of the run"}
   edge_s: {type: double, unit: s, description: "Time held back between two samples with the run's start or end between them"}
   share_pct: {type: double, unit: "%", description: "throttled_s of the time between the samples of the run"}
-  is_supported: {type: boolean, description: "Whether the samples cover the run as the policy asks"}
-  is_ambiguous: {type: boolean, description: "Whether another run or job was on the GPU at the same time"}
 */
 select
     run_id,

@@ -5,15 +5,12 @@ description: >
   in between. Repeats of one code cannot be seen.
 grain: [run_id, artifact_manifest_digest, series_number, code]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The bundle of the samples", tests: [not_null]}
-  series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
-  raw_path: {type: varchar, description: "The file that first states the series", tests: [not_null]}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
+  series_number: {tests: [not_null]}
+  raw_path: {tests: [not_null]}
   code: {type: bigint, description: "The XID", tests: [not_null]}
   name: {type: varchar, description: "NVIDIA's name for it; NULL: staging.gpu_xid does not have it"}
-  xid_class: {type: varchar, description: "Where the cause usually lies"}
   certainty: {type: varchar, description: "in run: the code appeared between two samples of the run. pre-existing: it was there before the run. unknown: it was there at the first sample of the run, and not at the last one before it, or there is none", tests: [not_null, {accepted_values: [in run, pre-existing, unknown]}]}
   first_seen_at: {type: timestamptz, unit: UTC, description: "First sample of the run with the code; of one that appeared in the run, the first after that", tests: [not_null]}
   not_before_at: {type: timestamptz, unit: UTC, description: "Last sample without the code before it appeared in the run; NULL: it did not appear in the run"}

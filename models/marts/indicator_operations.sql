@@ -4,7 +4,7 @@ description: >
   parameters. They agree unless the script counts other operations than it ran.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   indicator: {type: varchar, description: "The indicator's name"}
   script_sha256: {type: varchar, description: "The script that measured"}

@@ -3,40 +3,8 @@ description: "One row per run of PiConv1D, with its parameters and results."
 materialized: view
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  component: {type: varchar, description: "The component under test"}
-  script_sha256: {type: varchar, description: "The script that measured"}
-  batch: {type: bigint, description: "The parameter batch"}
-  data_format: {type: varchar, description: "The parameter data_format"}
-  device: {type: varchar, description: "The parameter device"}
-  dtype: {type: varchar, description: "The parameter dtype"}
-  filter_width: {type: bigint, description: "The parameter filter_width"}
-  input_channels: {type: bigint, description: "The parameter input_channels"}
-  input_width: {type: bigint, description: "The parameter input_width"}
-  output_channels: {type: bigint, description: "The parameter output_channels"}
-  padding: {type: varchar, description: "The parameter padding"}
-  reps: {type: bigint, description: "The parameter reps"}
-  strides: {type: bigint, description: "The parameter strides"}
-  elapsed_ms: {type: double, unit: "ms", description: "The result elapsed"}
-  rate_gflop_per_s: {type: double, unit: "Gflop/s", description: "The result rate"}
+  run_id: {tests: [not_null]}
 */
-select
-    run_id,
-    min(component) as component,
-    min(script_sha256) as script_sha256,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'batch') as bigint) as batch,
-    max(value_text) filter (where kind = 'parameter' and key = 'data_format') as data_format,
-    max(value_text) filter (where kind = 'parameter' and key = 'device') as device,
-    max(value_text) filter (where kind = 'parameter' and key = 'dtype') as dtype,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'filter_width') as bigint) as filter_width,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'input_channels') as bigint) as input_channels,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'input_width') as bigint) as input_width,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'output_channels') as bigint) as output_channels,
-    max(value_text) filter (where kind = 'parameter' and key = 'padding') as padding,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'reps') as bigint) as reps,
-    try_cast(max(value_number) filter (where kind = 'parameter' and key = 'strides') as bigint) as strides,
-    max(value_number) filter (where kind = 'result' and key = 'elapsed') as elapsed_ms,
-    max(value_number) filter (where kind = 'result' and key = 'rate') as rate_gflop_per_s
-from performance_indicator_fact
+select * exclude (indicator, filter_height, input_height, mini_batch)
+from indicator_pi_convolution
 where indicator = 'PiConv1D'
-group by run_id

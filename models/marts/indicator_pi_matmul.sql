@@ -3,7 +3,6 @@ description: "One row per run of PiMatmul, with its parameters and results."
 materialized: view
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
   component: {type: varchar, description: "The component under test"}
   script_sha256: {type: varchar, description: "The script that measured"}
   device: {type: varchar, description: "The parameter device"}

@@ -5,9 +5,6 @@ description: >
 materialized: view
 grain: [run_id, indicator, component, result_key]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  indicator: {type: varchar, description: "The indicator's name"}
-  component: {type: varchar, description: "The component under test"}
   script_sha256: {type: varchar, description: "The script that measured"}
   parameters: {type: varchar, description: "All parameters, key=value, sorted"}
   result_key: {type: varchar, description: "The result"}
@@ -15,16 +12,7 @@ columns:
   hardware_topology_key: {type: varchar, description: "The machine"}
   software_version_key: {type: varchar, description: "The software"}
   value: {type: double, description: "The result of the run"}
-  mode: {type: varchar, description: "performance, or what else the run is for"}
-  status: {type: varchar, description: "How the run ended"}
-  state: {type: varchar, description: "Whether the run counts"}
-  has_conflict: {type: boolean, description: "Whether bundles state different bytes for the run"}
-  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
-  session: {type: varchar, description: "The session of the run (run_session)"}
-  configuration: {type: varchar, description: "Digest of the frozen workload document"}
   software: {type: varchar, description: "The image's digest; without an image, that of the script that measured"}
-  outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution"}
-  grade: {type: varchar, description: "The grade that was declared; NULL: none"}
 */
 with parameters as (
     select

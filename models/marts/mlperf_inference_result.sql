@@ -16,21 +16,13 @@ description: >
 grain: [run_id, scenario]
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from", tests: [not_null]}
-  round: {type: varchar, description: "Round"}
-  division: {type: varchar, description: "Division", tests: [not_null]}
-  submitter: {type: varchar, description: "Submitter", tests: [not_null]}
-  platform: {type: varchar, description: "Platform folder", tests: [not_null]}
-  benchmark: {type: varchar, description: "Benchmark folder", tests: [not_null]}
-  model: {type: varchar, description: "Official model name", tests: [not_null]}
+  division: {tests: [not_null]}
+  submitter: {tests: [not_null]}
+  platform: {tests: [not_null]}
+  benchmark: {tests: [not_null]}
+  model: {tests: [not_null]}
   scenario: {type: varchar, description: "Scenario", tests: [not_null]}
-  location: {type: varchar, description: "The scenario's folder", tests: [not_null]}
-  availability: {type: varchar, description: "available, preview or rdi"}
-  suite: {type: varchar, description: "datacenter, edge or both"}
-  system_name: {type: varchar, description: "System name"}
-  accelerator: {type: varchar, description: "Accelerator model"}
-  accelerators_per_node: {type: bigint, description: "Accelerators per node"}
-  node_count: {type: bigint, description: "Nodes"}
-  precision: {type: varchar, description: "Weight data types as written"}
+  location: {tests: [not_null]}
   is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario; false where there is no result", tests: [not_null]}
   performance: {type: double, description: "Performance as the logs state it, in performance_unit"}
   performance_unit: {type: varchar, description: "The true unit", tests: [{accepted_values: [Tokens/s, Samples/s, Queries/s, Latency (ms), Streams]}]}
@@ -38,8 +30,8 @@ columns:
   power_unit: {type: varchar, description: "Watts or millijoules", tests: [{accepted_values: [Watts, millijoules]}]}
   power_state: {type: varchar, description: "measured, missing (power was measured, but its log is not in the bundle) or NULL: no power submission"}
   status: {type: varchar, description: "succeeded, invalid or unknown", tests: [not_null]}
-  state: {type: varchar, description: "Whether the run counts: admitted, retracted or superseded", tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles disagree about the run", tests: [not_null]}
+  state: {tests: [not_null]}
+  has_conflict: {tests: [not_null]}
 */
 with logged as (
     select

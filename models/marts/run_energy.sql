@@ -6,7 +6,7 @@ description: >
   sample is mean power over the run's own rate, where the run states one.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   boundary: {type: varchar, description: "What the energy is of", tests: [not_null, {accepted_values: [gpu boards]}]}
   sampled_gpu_count: {type: bigint, description: "GPUs with samples", tests: [not_null]}
   gpu_count: {type: bigint, description: "GPUs of the run, by its hardware; NULL: not stated"}

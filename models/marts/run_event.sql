@@ -10,20 +10,9 @@ columns:
   phase: {type: varchar, description: "running, waiting (from submission of its job to the start), or before (the hour before the start)"}
   s_after_start: {type: double, unit: s, description: "From the start of the run to the event; below 0 it happened earlier"}
   source: {type: varchar, description: "Who reports the event"}
-  event_class: {type: varchar, description: "What kind of event it is"}
-  code: {type: varchar, description: "The source's reason"}
   severity: {type: varchar, description: "error, warning or info"}
   event_at: {type: timestamptz, unit: UTC, description: "When it first happened"}
   last_seen_at: {type: timestamptz, unit: UTC, description: "When it last happened"}
-  count: {type: bigint, description: "Occurrences; NULL: not stated"}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
-  object_kind: {type: varchar, description: "What the event is about"}
-  object_name: {type: varchar, description: "Which one"}
-  message: {type: varchar, description: "In the source's words"}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle"}
-  raw_path: {type: varchar, description: "Its file"}
-  raw_offset: {type: bigint, unit: bytes, description: "Where in it"}
 */
 with spell as (
     select

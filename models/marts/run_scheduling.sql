@@ -1,27 +1,15 @@
 /*
 description: >
   One row per run that names a job of a scheduler, or a pod or service that is known to one: how it waited, where it ran, and what happened
-  there meanwhile. The run's own waits come first. If several jobs answer to what the run names, none is taken, and job_count says how many.
+  there meanwhile. The run's own waits come first. If several jobs match what the run names, none is taken, and job_count says how many.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
+  run_id: {tests: [not_null, unique]}
   join_method: {type: varchar, description: "What the run names that the job has, too: scheduler_run_id, job_uid, pod_uid; NULL: no job does", tests: [{accepted_values: [scheduler_run_id, job_uid, pod_uid]}]}
   job_count: {type: bigint, description: "Jobs that answer to it: 1, or the join is ambiguous", tests: [not_null]}
   scheduler: {type: varchar, description: "The scheduler"}
-  cluster: {type: varchar, description: "Its cluster"}
-  scheduler_run_id: {type: varchar, description: "The job"}
-  job_state: {type: varchar, description: "Its state"}
-  submitted_at: {type: timestamptz, unit: UTC, description: "Submission"}
-  started_at: {type: timestamptz, unit: UTC, description: "Start of the job"}
-  ended_at: {type: timestamptz, unit: UTC, description: "End of the job"}
-  is_zone_assumed: {type: boolean, description: "Whether the zone of the job's times was assumed"}
   queue_wait_s: {type: double, unit: s, description: "From submission to quota, or for Slurm to start; what the run itself states, else its job's"}
   admission_wait_s: {type: double, unit: s, description: "From submission to admission, with queue_wait_s; what the run itself states, else its job's"}
-  admission_checks_wait_s: {type: double, unit: s, description: "From quota to admission, of its job"}
-  evictions: {type: bigint, description: "How often the job was evicted or started again"}
-  queue: {type: varchar, description: "Queue or partition"}
-  resource_flavor: {type: varchar, description: "Flavor"}
-  zone: {type: varchar, description: "Zone"}
   nodes: {type: varchar, description: "Nodes of the job, each once, with commas"}
   node_count: {type: bigint, description: "How many are known"}
   event_count: {type: bigint, description: "Warnings and errors on those nodes between start and end of the job, or to its last known moment; NULL: start or nodes are not known"}

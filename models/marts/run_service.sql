@@ -4,24 +4,9 @@ description: >
   which only the client is known is not here, because nothing says which service answered it.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
-  service: {type: varchar, description: "The service, by its uid", tests: [not_null]}
-  kind: {type: varchar, description: "InferenceService, LLMInferenceService", tests: [not_null]}
-  name: {type: varchar, description: "Name"}
-  namespace: {type: varchar, description: "Namespace"}
-  serving_path: {type: varchar, description: "How it is served: kserve-knative, kserve-standard, kserve-modelmesh, kserve-llm"}
-  runtime: {type: varchar, description: "ServingRuntime"}
-  model_format: {type: varchar, description: "Format of the model"}
-  model_uri: {type: varchar, description: "Where the model comes from"}
-  min_replicas: {type: bigint, description: "Fewest replicas"}
-  max_replicas: {type: bigint, description: "Most replicas"}
-  tensor_parallel_size: {type: bigint, description: "Tensor parallelism"}
-  pipeline_parallel_size: {type: bigint, description: "Pipeline parallelism"}
-  data_parallel_size: {type: bigint, description: "Data parallelism"}
-  is_expert_parallel: {type: boolean, description: "Whether experts are parallel"}
-  is_disaggregated: {type: boolean, description: "Whether prefill is served apart"}
-  is_ready: {type: boolean, description: "Whether it was ready when it was last seen"}
-  url: {type: varchar, description: "Where it answers"}
+  run_id: {tests: [not_null, unique]}
+  service: {tests: [not_null]}
+  kind: {tests: [not_null]}
 */
 with pod as (
     select distinct

@@ -5,7 +5,6 @@ description: >
 materialized: view
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
   session: {type: varchar, description: "Scheduler job; else day (UTC) and testbed; else bundle"}
 */
 select

@@ -7,34 +7,14 @@ description: >
   the node whoever was on it. The checks of playbooks read this table.
 grain: [run_id, artifact_manifest_digest, series_number, scope, scope_name, metric, window_start]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle of the samples", tests: [not_null]}
-  series_number: {type: bigint, description: "The series in telemetry_series; NULL: the evidence states windows, not samples"}
-  raw_path: {type: varchar, description: "The file that first states the series"}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   window_start: {type: timestamptz, unit: UTC, description: "Start of the run, as the evidence of the values states it", tests: [not_null]}
-  scope: {type: varchar, description: "What the value is about", tests: [not_null]}
-  scope_name: {type: varchar, description: "Which one, as in telemetry_slice_fact"}
+  scope: {tests: [not_null]}
   subject: {type: varchar, description: "Which one, in words: its node, and its own name", tests: [not_null]}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
-  rank_id: {type: bigint, description: "The rank"}
-  labels: {type: varchar, description: "All labels of the series, a JSON object"}
-  metric: {type: varchar, description: "Canonical name", tests: [not_null]}
-  unit: {type: varchar, description: "Unit of the values"}
-  kind: {type: varchar, description: "gauge, state, counter or histogram; NULL: the evidence states windows"}
-  value_min: {type: double, description: "Least value"}
-  value_max: {type: double, description: "Greatest value"}
-  value_mean: {type: double, description: "Mean over the covered time; of a histogram over its observations"}
-  value_p50: {type: double, description: "Median of the samples"}
-  value_p95: {type: double, description: "95th percentile"}
-  value_p99: {type: double, description: "99th percentile, where the evidence states it"}
-  value_last: {type: double, description: "Last value"}
-  value_delta: {type: double, description: "Increase of a counter between samples of the run; of a histogram the observations"}
-  value_edge_delta: {type: double, description: "Increase between two samples with the run's start or end between them"}
+  metric: {tests: [not_null]}
   rate_per_s: {type: double, description: "Increase of a counter a second, between the samples of the run"}
-  counted_s: {type: double, unit: s, description: "Time between the samples that value_delta is of"}
   duration_s: {type: double, unit: s, description: "Length of the run"}
-  is_ambiguous: {type: boolean, description: "Whether another run was at the same place at the same time"}
   is_idle_neighbour: {type: boolean, description: "Whether its GPU was idle while others of the node worked, and nothing says that it is the run's", tests: [not_null]}
   is_supported: {type: boolean, description: "Whether it can answer a question about the run", tests: [not_null]}
   note: {type: varchar, description: "Why it cannot, or what is assumed, to be appended to a statement; NULL: nothing"}

@@ -8,29 +8,15 @@ description: >
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
   run_id: {type: varchar, description: "The run, the unit of replication", tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
-  family: {type: varchar, description: "The evidence family", tests: [not_null]}
+  workload_point: {tests: [not_null]}
+  family: {tests: [not_null]}
   accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
-  prefill_accelerator_count: {type: bigint, description: "Accelerators that prefill, where prefill and decode are split"}
-  decode_accelerator_count: {type: bigint, description: "Accelerators that decode, where prefill and decode are split"}
-  implied_accelerator_count: {type: double, description: "Accelerators by the evidence's own figures: throughput of the system / throughput per accelerator; NULL: it does not state both"}
-  accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / implied_accelerator_count: 1 if they agree"}
   input_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input tokens per second"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second; NULL if they were not counted"}
   total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
   input_token_throughput_per_prefill_accelerator_per_s: {type: double, unit: tokens/s, description: "Input tokens per second / accelerators that prefill"}
   output_token_throughput_per_decode_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators that decode"}
-  price_usd_per_hour: {type: double, unit: USD/h, description: "Price of all accelerators of the run for an hour"}
-  prefill_price_usd_per_hour: {type: double, unit: USD/h, description: "Price of the accelerators that prefill"}
-  decode_price_usd_per_hour: {type: double, unit: USD/h, description: "Price of the accelerators that decode"}
-  price_effective_date: {type: date, description: "First day on which all prices of the run apply"}
-  price_provider: {type: varchar, description: "Who offers them"}
-  price_source: {type: varchar, description: "Who states them"}
-  price_row: {type: varchar, description: "Their rows in price lists, as path:line"}
-  price_list: {type: varchar, description: "Digest of the price list's manifest"}
   cost_per_million_input_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million input tokens"}
   cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
   cost_per_million_total_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million tokens of input and output"}
@@ -38,11 +24,6 @@ columns:
   decode_cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the accelerators that decode over a million output tokens"}
   cost_reason: {type: varchar, description: "Why a cost per million tokens of the run is NULL (docs/serving.md); NULL: all three are known"}
   accelerator_power_w: {type: double, unit: W, description: "Measured at the boards of all accelerators, mean of the measured window; hosts and cooling are not in it"}
-  accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of all accelerators / input tokens"}
-  accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of all accelerators / output tokens"}
-  accelerator_energy_per_total_token_j: {type: double, unit: J, description: "Energy of all accelerators / input and output tokens"}
-  prefill_accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of the accelerators that prefill / input tokens"}
-  decode_accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators that decode / output tokens"}
   accelerator_energy_reason: {type: varchar, description: "Why an energy of all accelerators is NULL; NULL: all three are known"}
   system_power_w: {type: double, unit: W, description: "Measured by a power meter, mean of the measured window: the whole system under test"}
   system_energy_per_input_token_j: {type: double, unit: J, description: "Measured power of the system / input tokens per second"}

@@ -8,73 +8,24 @@ grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 role: load_points
 columns:
   run_id: {type: varchar, description: "The run, the unit of replication", tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  workload_point: {tests: [not_null]}
   curve_key: {type: varchar, description: "Digest of all that the points of a curve share", tests: [not_null]}
   load_kind: {type: varchar, description: "concurrency, or request_rate, which may have a limit of requests in flight beside it (then part of curve_key); NULL: the load is not stated", tests: [{accepted_values: [concurrency, request_rate]}]}
   load: {type: double, description: "The load in the unit of its kind: requests in flight, or requests per second; NULL: not stated"}
   load_rank: {type: bigint, description: "Place of the load in its curve, from 1, the lightest first; repeats share it; NULL: not stated"}
   run_rank: {type: bigint, description: "Place of the run in the order in which those of the curve started, from 1; NULL: its start is not known"}
-  status: {type: varchar, description: "How the run ended", tests: [not_null]}
+  status: {tests: [not_null]}
   copy_of: {type: varchar, description: "Another run that is the same measurement (staging.run_replicate); NULL: none"}
   session: {type: varchar, description: "The session of the run (run_session)", tests: [not_null]}
-  started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
   model: {type: varchar, description: "The served model"}
   framework: {type: varchar, description: "The serving software"}
-  framework_version: {type: varchar, description: "Its version"}
   accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
-  deployment_model: {type: varchar, description: "Parallelism and placement"}
-  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
-  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
-  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
-  completed_count: {type: bigint, description: "Requests completed"}
-  failed_count: {type: bigint, description: "Requests that failed"}
-  error_rate: {type: double, description: "failed / (completed + failed)"}
-  request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
-  output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
-  total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
   output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators"}
   total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
   interactivity_p50_tokens_per_s: {type: double, unit: tokens/s, description: "Output tokens per second that one user sees after the first token: 1000 / tpot_p50_ms"}
-  ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
-  ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
-  ttft_p99_ms: {type: double, unit: ms, description: "Time to first token, p99"}
-  tpot_mean_ms: {type: double, unit: ms, description: "Time per output token, mean"}
-  tpot_p50_ms: {type: double, unit: ms, description: "Time per output token, p50"}
-  tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
-  e2e_mean_ms: {type: double, unit: ms, description: "End-to-end latency, mean"}
-  e2e_p50_ms: {type: double, unit: ms, description: "End-to-end latency, p50"}
-  e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
-  accelerator_power_w: {type: double, unit: W, description: "Mean power of all accelerators together in the measured window, at their boards; hosts and cooling are not in it"}
-  accelerator_energy_per_output_token_j: {type: double, unit: J, description: "Energy of the accelerators per output token, at their boards"}
-  cost_per_million_input_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million input tokens (serving_cost)"}
-  cost_per_million_output_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million output tokens"}
-  cost_per_million_total_tokens_usd: {type: double, unit: USD, description: "Price of the run over a million tokens of input and output"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators differ from throughput / throughput per accelerator; NULL: not both are stated"}
-  is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate (serving_validity defines this and the next columns)"}
-  is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated"}
-  is_steady: {type: boolean, description: "Whether there is a steady-state window"}
-  is_load_stated: {type: boolean, description: "Whether the evidence states the load"}
-  window_effect: {type: double, description: "By which share figures of the whole run differ from those of its steady-state window, the greatest"}
-  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict"}
   energy_error: {type: double, description: "By which share stated energy per output token * throughput differs from the stated power of the accelerators; NULL: not both are stated"}
-  steady_request_count: {type: bigint, description: "Requests of the steady-state window"}
-  steady_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second in the steady-state window"}
-  steady_ttft_p99_ms: {type: double, unit: ms, description: "Time to first token in the steady-state window, p99"}
-  steady_tpot_p99_ms: {type: double, unit: ms, description: "Time per output token in the steady-state window, p99"}
-  steady_e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency in the steady-state window, p99"}
-  littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1"}
-  send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99"}
-  coordinated_omission: {type: double, description: "By which share the p99 of TTFT or end-to-end latency is higher if it is counted from when requests were meant to be sent"}
-  send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1, beyond chance"}
-  unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off"}
-  effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies"}
-  output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1"}
-  cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke"}
-  must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache"}
-  prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache"}
   is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same model, precision, serving software and accelerators succeeded; NULL: none is known"}
 */
 with point as (

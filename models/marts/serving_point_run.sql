@@ -6,21 +6,6 @@ description: >
 materialized: view
 grain: [run_id, curve_key, load_kind, load]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  curve_key: {type: varchar, description: "Digest of all that the points of a curve share (serving_curve)"}
-  load_kind: {type: varchar, description: "concurrency or request_rate; NULL: the load is not stated"}
-  load: {type: double, description: "The load in the unit of its kind; NULL: not stated"}
-  status: {type: varchar, description: "How the run ended"}
-  copy_of: {type: varchar, description: "Another run that is the same measurement; NULL: none"}
-  model: {type: varchar, description: "The served model"}
-  framework: {type: varchar, description: "The serving software"}
-  framework_version: {type: varchar, description: "Its version"}
-  accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
-  accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
-  deployment_model: {type: varchar, description: "Parallelism and placement"}
-  precision: {type: varchar, description: "Quantisation of the served weights, or else their data type"}
-  input_length: {type: bigint, unit: tokens, description: "Input tokens asked for in a request, or their mean"}
-  output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request, or their mean"}
   request_throughput_per_s: {type: double, unit: 1/s, description: "Requests completed per second"}
   output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens per second"}
   output_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Output tokens per second / accelerators"}
@@ -48,19 +33,14 @@ columns:
   contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict"}
   energy_error: {type: double, description: "By which share stated energy contradicts stated power; of several rows, the greatest"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off; of several rows, the greatest"}
-  effective_request_count: {type: double, description: "How many independent requests would tell as much; of several rows, the fewest"}
+  effective_request_count: {type: double, description: "How many independent requests would determine the latencies as well; of several rows, the fewest"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; of several rows, the one furthest from 0"}
   cut_stream_share: {type: double, description: "Share of the completed requests whose stream broke; of several rows, the greatest"}
   must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache; of several rows, in any"}
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache; of several rows, the greatest"}
   is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same stack succeeded; NULL: none is known"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
-  started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
-  session: {type: varchar, description: "The session of the run (run_session)"}
-  configuration: {type: varchar, description: "Digest of the frozen workload document"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
-  outcome_digest: {type: varchar, description: "Digest of the run's own files: two runs that share it are one execution"}
-  grade: {type: varchar, description: "The grade that was declared; NULL: none"}
 */
 select
     curve.run_id,

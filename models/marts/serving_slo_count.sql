@@ -7,10 +7,8 @@ materialized: incremental
 key: [run_id]
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s, slo]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload, as in serving_outcome_fact", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  run_id: {tests: [not_null]}
+  workload_point: {tests: [not_null]}
   slo: {type: varchar, description: "The SLO (serving_slo)", tests: [not_null]}
   total: {type: bigint, description: "Requests that ended"}
   met: {type: bigint, description: "Requests that meet all limits"}

@@ -5,10 +5,7 @@ description: >
   them need the requests of the run.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload that was driven"}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  run_id: {tests: [not_null]}
   is_open_loop: {type: boolean, description: "Whether requests were to be sent at a stated rate, however many are in flight", tests: [not_null]}
   is_closed_loop: {type: boolean, description: "Whether a stated number of requests was to be in flight, and no rate is stated", tests: [not_null]}
   is_load_stated: {type: boolean, description: "Whether the evidence states the load: a rate, which may be unlimited, or a number of requests in flight", tests: [not_null]}
@@ -16,20 +13,14 @@ columns:
   steady_from_s: {type: double, unit: s, description: "Start of the steady-state window, counted from the first request; NULL: none"}
   steady_to_s: {type: double, unit: s, description: "End of the steady-state window: the last request was sent"}
   steady_request_count: {type: bigint, description: "Requests that were sent in the window and completed"}
-  steady_output_token_throughput_per_s: {type: double, unit: tokens/s, description: "Output tokens of the requests that completed in the window / its length"}
-  steady_ttft_p99_ms: {type: double, unit: ms, description: "Time to first token of the requests sent in the window, p99"}
-  steady_tpot_p99_ms: {type: double, unit: ms, description: "Time per output token of the requests sent in the window, p99"}
-  steady_e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency of the requests sent in the window, p99"}
   window_effect: {type: double, description: "By which share the p99 of TTFT or end-to-end latency, or the output throughput, of the whole run differs from that of its steady-state window, the greatest; NULL: no window"}
   contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict (ingest_issue: errors aggregate-disagrees)", tests: [not_null]}
   littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1. Below 0 the client kept fewer in flight; above 0 the figures contradict each other. NULL: open loop, or not stated"}
-  send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99; NULL: intended times are not stated"}
   coordinated_omission: {type: double, description: "By which share the p99 of TTFT or end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
   send_rate_error: {type: double, description: "Rate at which requests were sent / rate asked for, minus 1, beyond chance; NULL: closed loop, or fewer than 50 send times"}
   unfinished_share: {type: double, description: "Share of the requests that the end of the run cut off, or of those asked for that neither completed nor failed; NULL: neither is known"}
-  effective_request_count: {type: double, description: "How many independent requests would tell as much of the latencies (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
+  effective_request_count: {type: double, description: "How many independent requests would determine the latencies as well (staging.serving_effective_request_count); NULL: fewer than 100 timed requests are known"}
   output_length_error: {type: double, description: "Mean output tokens of a request / those that were asked for, minus 1; NULL: no length was asked for"}
-  cut_stream_share: {type: double, description: "Share of the requests that count as completed, and have no output token, or a first token and no end"}
   must_miss_prefix_cache: {type: boolean, description: "Whether prompts should find nothing in the prefix cache: they are drawn at random without a shared prefix, and the cache is not off; or it is off, and hits are stated", tests: [not_null]}
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache (staging.serving_prefix_cache); NULL: not stated"}
 */

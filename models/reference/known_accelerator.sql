@@ -217,7 +217,7 @@ alias as (
     ) as other (name, family)
 ),
 
--- Names that tell one product of a family: machines of clouds, labels, and what a driver writes.
+-- Names that identify one product of a family: machines of clouds, labels, and what a driver writes.
 named_product as (
     select
         name,

@@ -8,7 +8,7 @@ description: >
 grain: [benchmark]
 columns:
   benchmark: {type: varchar, description: "Benchmark folder", tests: [not_null, unique]}
-  run_count: {type: bigint, description: "Runs that a result rests on", tests: [not_null]}
+  run_count: {type: bigint, description: "Runs that a result is made of", tests: [not_null]}
   dropped_count: {type: bigint, description: "Runs dropped at each end", tests: [not_null]}
 */
 select

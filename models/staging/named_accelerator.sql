@@ -7,10 +7,9 @@ description: >
   NULL, and accelerator_reason says why. Nothing is guessed: H100 alone is a family, without form factor and memory.
 grain: [artifact_manifest_digest, stated_by]
 columns:
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   stated_by: {type: varchar, description: "The run; the run and its role, prefill or decode; or the price list's line as path:line", tests: [not_null]}
   accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL where no rule knows it"}
-  accelerator_family: {type: varchar, description: "Its model without form factor and memory: H100"}
   accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known"}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Its memory as its maker names the product; NULL where it is not known"}
   accelerator_name: {type: varchar, description: "One name for all spellings: the family, with form factor and memory where it has several; NULL for a part of an accelerator, and for a product that no rule knows"}

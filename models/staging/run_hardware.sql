@@ -25,11 +25,11 @@ columns:
   cpu_logical_count: {type: bigint, description: "Logical CPUs the operating system sees"}
   host_memory: {type: varchar, description: "Host memory as written"}
   host_memory_bytes: {type: bigint, unit: bytes, description: "Host memory where it was measured"}
-  accelerator_vendor: {type: varchar, description: "Who makes the accelerator; NULL if no rule has its name", feed: false}
-  accelerator_family: {type: varchar, description: "The accelerator's model without form factor and memory: H100", feed: false}
-  accelerator_form_factor: {type: varchar, description: "SXM, PCIe, NVL, OAM, superchip and so on; NULL where it is not known", feed: false}
+  accelerator_vendor: {feed: false}
+  accelerator_family: {feed: false}
+  accelerator_form_factor: {feed: false}
   accelerator_memory_gb: {type: bigint, unit: GB, description: "Memory of one accelerator as its maker names the product; NULL where it is not known", feed: false}
-  accelerator_name: {type: varchar, description: "One name for all spellings of gpu_model: the family, and the form factor and memory where it has several; NULL where no rule knows the product, or it is a part of one", feed: false}
+  accelerator_name: {feed: false}
   accelerator_reason: {type: varchar, description: "Why the product is not known (staging.named_accelerator); NULL: it is known, or no text names one", feed: false}
   hardware_topology_key: {type: varchar, description: "Digest of what is stated, the columns that feeders fill; NULL when nothing is stated", feed: false}
 */

@@ -4,11 +4,6 @@ description: >
 materialized: view
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it"}
-  cluster: {type: varchar, description: "Who or what runs the machines"}
-  region: {type: varchar, description: "Region"}
-  node_pool: {type: varchar, description: "Node pool, platform or system category"}
   gpu_model: {type: varchar, description: "The accelerator by the rules of staging.accelerator_rule; else as written"}
   scheduler_path: {type: varchar, description: "How the run was scheduled"}
 */

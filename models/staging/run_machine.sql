@@ -12,7 +12,6 @@ columns:
   accelerator_count: {type: bigint, description: "Accelerators of the role; NULL: not known"}
   system_key: {type: varchar, description: "The machine's name, in the form in which it is matched with price lists"}
   accelerator_family: {type: varchar, description: "The family of the role's accelerators, where a rule knows it"}
-  accelerator_reason: {type: varchar, description: "Why the product is not known (named_accelerator)"}
   accelerator_key: {type: varchar, description: "The accelerator, in the form in which it is matched with price lists"}
 */
 with role as (

@@ -4,8 +4,8 @@ description: >
   contain several runs. Two runs with the same digest are one execution.
 grain: [run_id, artifact_manifest_digest]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   outcome_digest: {type: varchar, description: "sha256 of the sha256 of each of its own files, in path order, and of raw_section; NULL: it has none"}
 */
 with own as (

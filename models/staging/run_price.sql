@@ -5,8 +5,8 @@ description: >
   part is.
 grain: [run_id, artifact_manifest_digest]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The run's evidence bundle", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   usd_per_hour: {type: double, unit: USD/h, description: "Price of all accelerators of the run for an hour; NULL: none, for the reason", tests: [{range: {min: 0}}]}
   prefill_usd_per_hour: {type: double, unit: USD/h, description: "Price of the accelerators that prefill; NULL: prefill and decode are not split, or there is no price"}
   decode_usd_per_hour: {type: double, unit: USD/h, description: "Price of the accelerators that decode"}

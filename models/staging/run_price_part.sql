@@ -9,9 +9,9 @@ description: >
   that is provisioned.
 grain: [run_id, artifact_manifest_digest, role]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The run's evidence bundle", tests: [not_null]}
-  role: {type: varchar, description: "whole, prefill or decode", tests: [not_null, {accepted_values: [whole, prefill, decode]}]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
+  role: {tests: [not_null, {accepted_values: [whole, prefill, decode]}]}
   usd_per_hour: {type: double, unit: USD/h, description: "Price of the role's accelerators for an hour; NULL: none, for the reason", tests: [{range: {min: 0}}]}
   reason: {type: varchar, description: "Why there is no price; NULL: there is one"}
   effective_date: {type: date, description: "First day on which the price applies"}

@@ -5,7 +5,7 @@ description: >
   morning's run belongs to the day before if the testbed's runs followed each other from then on, each within two hours of the last.
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   session: {type: varchar, description: "Scheduler job; else day (UTC) and testbed; else bundle", tests: [not_null]}
   copy_of: {type: varchar, description: "The first run, by its id, of the same case, workload, hardware, testbed and software whose own files have the same bytes or whose outcomes all have the same figures; NULL: none, this run is a measurement of its own"}
 */

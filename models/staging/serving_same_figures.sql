@@ -7,10 +7,8 @@ description: >
   of the number of runs.
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  workload_point: {type: varchar, description: "The point of the workload that was driven", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
-  request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
+  run_id: {tests: [not_null]}
+  workload_point: {tests: [not_null]}
   same_figures_as: {type: varchar, description: "The other run", tests: [not_null]}
 */
 with figure as (

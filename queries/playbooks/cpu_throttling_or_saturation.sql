@@ -101,7 +101,7 @@ select
         when measured.kind = 'busy' then measured.share >= 0.9 and coalesce(measured.share > usual.share + 0.1, true)
         else measured.share >= 0.1 and coalesce(measured.share > 1.5 * usual.share, true)
     end as is_found,
-    -- Time in which the pod or its tasks stood still, of the throughput that was lost. Busy CPUs alone do not say how much was lost.
+    -- Time in which the pod or its tasks did not run, of the throughput that was lost. Busy CPUs alone do not say how much was lost.
     if(
         measured.kind = 'busy', 0.5,
         greatest(0, least(1, (measured.share - coalesce(usual.share, 0)) / coalesce(if(lost.share > 0, lost.share, null), 1)))

@@ -75,7 +75,7 @@ judged as (
     from told
 ),
 
--- Kueue lists what stands against each flavor: constraints, or quota.
+-- Kueue lists what excludes each flavor: constraints, or quota.
 weighed as (
     select
         name,

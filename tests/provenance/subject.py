@@ -71,11 +71,11 @@ class Subject:
     def _row(self, fields: dict, row: tuple) -> Row:
         numbers = [occurrence.number for occurrence in self.annotated.occurrences]
         cells = {
-            (value, n): tuple((cell["c"], cell["t"]) for cell in fields[f"__cell_{i}_{n}"])
+            (value, n): tuple(dict.fromkeys((cell["c"], cell["t"]) for cell in fields[f"__cell_{i}_{n}"]))
             for i, value in enumerate(self.values)
             for n in numbers
         }
-        why = {n: tuple(sorted(fields[f"__why_{n}"])) for n in numbers}
+        why = {n: tuple(sorted(set(fields[f"__why_{n}"]))) for n in numbers}
         return Row(row[: len(self.annotated.columns)], why, cells)
 
     def kept(self, row: Row) -> dict[int, set[int]]:

@@ -68,7 +68,7 @@ class SeriesState:
 class Finding:
     """A change. `before` and `after` are medians in the metric's unit, `ratio` after over before. `p` is of this series alone, `q` after
     so many were scanned. `needs` more runs settle a suspicion; None where runs alone cannot. `variables` are the variables that changed
-    there: of a finding with more than one, or another script, nobody can say that it is the software. `controls` are the series of
+    there: of a finding with more than one, or another script, the software cannot be named as the cause. `controls` are the series of
     other cases on the same machine: how many changed there too, of how many."""
 
     finding_id: str

@@ -31,7 +31,7 @@ class Design:
     @property
     def note(self) -> str | None:
         if self.order == "separate blocks":
-            return "base and head ran in separate blocks of time: an effect of the time cannot be told from the change"
+            return "base and head ran in separate blocks of time: an effect of the time cannot be separated from the change"
         if self.order == "unknown":
             return "runs without a start time: whether base and head ran side by side is not known"
         return None

@@ -120,7 +120,7 @@ def _effect(
         is_across = len(set(sessions)) >= 2
         found = paired_ratio_interval(first, second, _CONFIDENCE, sessions if is_across else None)
         ratios = _means(np.log(second / first), sessions if is_across else None)
-        # Of two sides that spread so much each, a difference spreads by the root of two more.
+        # If each side spreads so much, their difference spreads by the root of two more.
         return found, _spread([ratios], 2**0.5), (len(ratios), len(ratios))
     groups = _sessions(base, head, design)
     replicates = [_means(side, names) for side, names in zip(logs, groups, strict=True)]

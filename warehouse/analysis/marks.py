@@ -46,8 +46,8 @@ def read_marks(project: Project) -> dict[str, Mark]:
 def mark(
     project: Project, finding_id: str, state: str, reason: str, finding: Mapping[str, Any] | None, key: "SigningKey | None" = None
 ) -> Event:
-    """Mark a finding, which the event keeps as it is now; one that is found no more keeps what its last mark has. Raises WH503 for a state
-    that is none, an empty reason, or a finding that nobody knows, and WH107, WH109, WH113."""
+    """Mark a finding as it is now; a finding that is no longer detected keeps the data of its last mark. Raises WH503 for a state
+    that is not valid, an empty reason, or an unknown finding, and WH107, WH109, WH113."""
     if state not in MARKS:
         hint = did_you_mean(state, MARKS) or f"states are: {', '.join(MARKS)}"
         raise WarehouseError("WH503", f"{printable(state)!r} is not a state of a finding", finding_id, hint, ExitCode.USAGE)
@@ -62,7 +62,7 @@ def mark(
 
 
 def precision(marks: Iterable[Mark]) -> tuple[Precision, ...]:
-    """Of each rule with marks that say whether its findings were real."""
+    """The counts of each rule whose findings were marked as real or not."""
     counts: dict[str, list[int]] = {}
     for each in marks:
         if each.state != OPEN:

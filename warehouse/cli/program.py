@@ -36,7 +36,7 @@ _INTERRUPTED = "nothing is left half done; run the command again"
 
 class _Parser(_OptionParser):
     """Takes for arguments what only looks like options: a negative number, and text with spaces, such as SQL that begins with a comment.
-    An option whose metavar is in brackets may stand without a value, which is then empty."""
+    An option whose metavar is in brackets may be given without a value, which is then empty."""
 
     def _process_opts(self, arg: str, state: Any) -> None:
         name = arg.split("=", 1)[0]

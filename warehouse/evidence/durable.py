@@ -53,7 +53,7 @@ def write_synced(path: Path, chunks: Iterable[bytes]) -> None:
 
 def create_if_absent(path: Path, data: bytes, scratch: Path) -> bool:
     """Give `path` the content `data` unless the name is taken; whether it was free. `scratch` is a name on the same
-    file system that nobody else uses."""
+    file system that no other process uses."""
     make_folder(path.parent)
     make_folder(scratch.parent)
     write_synced(scratch, [data])
@@ -93,7 +93,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     restart, and mean nothing to another container on the same disk.
     """
     make_folder(parent)
-    with open(parent / _LOCK, "a") as gate:  # nobody removes a folder between its making and its locking
+    with open(parent / _LOCK, "a") as gate:  # no process removes a folder between its making and its locking
         fcntl.flock(gate, fcntl.LOCK_EX)
         for dead in dead_folders(parent):
             shutil.rmtree(dead, ignore_errors=True)
@@ -134,7 +134,7 @@ def dead_folders(parent: Path) -> Iterator[Path]:
 
 
 def remove_dead_folder(folder: Path) -> None:
-    """Remove one of the `dead_folders`, unless it is none any more."""
+    """Remove one of the `dead_folders`, unless it is in use again."""
     with lock(folder.parent / _LOCK, alone=True):
         if folder in dead_folders(folder.parent):
             shutil.rmtree(folder)

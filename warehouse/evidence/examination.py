@@ -40,7 +40,7 @@ def examine(objects: Objects) -> Iterator[Trial]:
     try:
         protections = objects.protections()
     except WarehouseError as error:  # not every key may ask
-        protections = {"protection": f"nobody says: {error.message}"}
+        protections = {"protection": f"not known: {error.message}"}
     for protection, detail in protections.items():
         yield Trial(protection, SAID, detail)
 

@@ -16,7 +16,7 @@ UNPROTECTED = "unprotected"  # it may be whole: no digest tells
 LEFTOVER = "leftover"  # of a crash, seen by no reader
 
 RESTORE = "restore it from a copy of the store"
-AWAY = "nobody reads it: move it away by hand"
+AWAY = "it is not read: move it away by hand"
 
 # Kind to its code and to what `wh` returns for it; the worst first.
 _KINDS = {

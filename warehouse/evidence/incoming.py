@@ -40,7 +40,7 @@ class Incoming:
             return list(threads.map(self._copy, sources))
 
     def discard(self, copies: Iterable[Staged]) -> None:
-        """Forget copies that nobody needs any more."""
+        """Forget copies that are not needed any more."""
         for copy in copies:
             if isinstance(copy.content, Path):
                 copy.content.unlink(missing_ok=True)

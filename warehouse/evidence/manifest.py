@@ -86,7 +86,7 @@ def checked_raw_path(path: str) -> str:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether `text`, such as a file name from the disk, can be written as UTF-8 and so stand in JSON."""
+    """Whether `text`, such as a file name from the disk, can be written as UTF-8 and so be in JSON."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -122,7 +122,7 @@ def _parse_file(item: Mapping[str, Any]) -> ManifestFile:
         _value(item, "role", str | None),
     )
     if file.bytes < 0 or not _SHA256.fullmatch(file.sha256):
-        raise ValueError("a file's size or sha256 is none")
+        raise ValueError("a file's size or sha256 is not valid")
     return file
 
 

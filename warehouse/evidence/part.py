@@ -53,7 +53,7 @@ class PartObjects:
         self._whole.fetch({self._own(key): sha256 for key, sha256 in wanted.items()})
 
     def matching(self, pattern: str) -> list[str]:
-        # Its bundles are known without a listing; one whose manifest is gone is told of when it is read.
+        # Its bundles are known without a listing; one whose manifest is gone is reported when it is read.
         return [manifest_key(digest) for digest in self._digests] if pattern == manifest_key("*") else []
 
     def entries(self, prefix: str) -> Iterator[Entry]:

@@ -185,7 +185,7 @@ class EvidenceStore:
         the bundle was there and lacked files; else `WAS_THERE`.
 
         `staged[i]` is the copy of `manifest.files[i]`. A file or manifest that is there but has another digest (left by
-        a crash of another tool) is moved aside, kept, and replaced. Of a bundle that is there, files that it lacks are put
+        a crash of another tool) is moved aside, kept, and replaced. Files that a stored bundle lacks are put
         back; the others are not read again. Raises WH103 for a path that the store has no room for,
         WH109 when the store cannot be written, WH114, WH116 for a bundle that is being removed.
         """

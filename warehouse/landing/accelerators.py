@@ -62,7 +62,7 @@ def accelerator_text(names: Sequence[str]) -> str | None:
     """What names of one path, the innermost first, mention as the accelerator, and as its partition.
 
     Each name narrows what the others leave open: `h100sxm` in `compare_h100sxm_vs_b200` is the H100 SXM, as is an `h100` in
-    `h100sxm`. Where several are left, or none because the names contradict each other, all are listed, so that nobody takes one
+    `h100sxm`. Where several are left, or none because the names contradict each other, all are listed, so that a reader does not take one
     of them for the run's. So is a partition in any of the names: no other name can make an accelerator whole.
     """
     mentioned = [found for name in names if (found := accelerators_in(name))]

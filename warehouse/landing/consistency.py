@@ -172,7 +172,7 @@ def _of_whole_request(of: str, entries: Mapping[str, Entry]) -> list[str]:
 
 
 def _unit(of: str, entries: Mapping[str, Entry]) -> str | None:
-    """The unit that stands beside a statistic; None where it is in the key."""
+    """The unit that is beside a statistic; None where it is in the key."""
     return next((entries[key].value for key in (f"{of}/unit", f"{of}/units") if key in entries), None)
 
 

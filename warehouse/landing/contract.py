@@ -85,7 +85,7 @@ class Bundle:
 
     def map(self, raw_path: str) -> "mmap.mmap | bytes":
         """The file as a memory map, for files too large to hold; `bytes` when it is empty. Raises as `read` does. Mapped
-        again, a file that nobody has touched since is not hashed again."""
+        again, a file that has not changed since is not hashed again."""
         with self._opened(raw_path) as stream:
             state = _state(stream)
             is_empty = os.fstat(stream.fileno()).st_size == 0

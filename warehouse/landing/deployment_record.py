@@ -45,7 +45,7 @@ DEPLOYMENT_FIELDS = (
 
 
 def deployment_columns(stated: Stated, tell: Callable[[Doubt], None]) -> dict[str, Any]:
-    """The columns of `DEPLOYMENT_FIELDS`. What is in doubt is told, and unknown."""
+    """The columns of `DEPLOYMENT_FIELDS`. What is in doubt is reported, and unknown."""
     def size(key: str) -> int | None:
         return size_in(stated[key].number) if key in stated else None
 

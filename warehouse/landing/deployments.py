@@ -143,7 +143,7 @@ def size_doubt(entry: Entry) -> Doubt | None:
 
 
 def size_of(record: Record, key: str) -> int | None:
-    """The size that a decoded record states, which is flagged if it is none; None, too, if it states nothing."""
+    """The size that a decoded record states, which is flagged if it is not a size; None, too, if it states nothing."""
     value = record.values.get(key)
     if value is None or (isinstance(value, str) and value.strip().casefold() in _UNKNOWN):
         return None

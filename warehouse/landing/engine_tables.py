@@ -33,7 +33,7 @@ NAME_PREFIX = "sha256-"  # of a file, before that
 
 
 def write_decisions(store: EvidenceStore, decisions: Iterable[Decision]) -> list[LandingFile]:
-    """Keep the decisions that stand. Raises WH109."""
+    """Keep the decisions in force. Raises WH109."""
     ordered = sorted(decisions, key=lambda decision: decision.run_id)
     return [
         *_write(store, DECISION_TABLE, DECISION_SCHEMA, [_state(decision) for decision in ordered if decision.bundle is None]),
@@ -42,7 +42,7 @@ def write_decisions(store: EvidenceStore, decisions: Iterable[Decision]) -> list
 
 
 def write_findings(store: EvidenceStore, marks: Iterable[Mark]) -> list[LandingFile]:
-    """Keep the marks of findings that stand. Raises WH109."""
+    """Keep the marks of findings in force. Raises WH109."""
     ordered = sorted(marks, key=lambda mark: mark.finding_id)
     return _write(store, FINDING_TABLE, FINDING_SCHEMA, [_mark(mark) for mark in ordered])
 

@@ -125,7 +125,7 @@ def plan_ingest(
 
 
 def _declared(claims: _Claims, tree: Tree, reasons_by_path: dict[str, str]) -> _Claims:
-    """The claims with the run declarations that lie with their files; of one that lies with none it is told."""
+    """The claims with the run declarations that lie with their files; a declaration without files beside it is reported."""
     taken = _claimants(claims)
     declarations = find_declarations(tree, (path for path in tree.files if path not in taken))
     reasons_by_path.update(dict.fromkeys(declarations, "a run declaration in a folder without recognised evidence"))

@@ -257,7 +257,7 @@ def landing_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBa
 
 
 def coded(texts: Sequence[str | None], codes: NDArray[np.integer[Any]]) -> pa.DictionaryArray:
-    """Of each row one of a few texts, by its place among them: written as it is, where to look for equal texts among so many
+    """One of a few texts for each row, by its place among them: written as it is, where to look for equal texts among so many
     would take longer than to write all numbers of their rows."""
     known = {text: place for place, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
     places = np.array([known.get(text, -1) if text is not None else -1 for text in texts], np.int32)[codes]

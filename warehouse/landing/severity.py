@@ -37,7 +37,7 @@ def disagreement(stated: float, found: float) -> tuple[str, str]:
 
 def identity_issue(part: str, stated: str | None, folder: str) -> tuple[str, str, str] | None:
     """(code, message, severity) of a file that names another submitter, division or benchmark than its path; None where both
-    are the same name. A placeholder that nobody filled in says nothing, so it contradicts nothing."""
+    are the same name. A placeholder that was not filled in states nothing, so it contradicts nothing."""
     if stated is None or _folded(stated) == _folded(folder):
         return None
     if _folded(stated) in _NO_NAMES or _TEMPLATE.search(stated):

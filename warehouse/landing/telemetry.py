@@ -38,7 +38,7 @@ TELEMETRY_TABLES: Mapping[str, pa.Schema] = {
         pa.field("series_number", pa.int64(), nullable=False),
         pa.field("sampled_at", pa.timestamp("us", tz="UTC")),
         pa.field("value", pa.float64()),  # in the source's unit; NULL if there is none
-        pa.field("no_value", pa.string()),  # why there is none: NaN, Inf, -Inf, or blank: the source's mark for a value that it lacks
+        pa.field("no_value", pa.string()),  # why there is none: NaN, Inf, -Inf, or blank: the source's mark for a missing value
         pa.field("previous_at", pa.timestamp("us", tz="UTC")),  # of the last sample with a value before it in its series; NULL: it is the first
         pa.field("previous_value", pa.float64()),
     ),

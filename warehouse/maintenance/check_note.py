@@ -20,7 +20,7 @@ from warehouse.evidence.finding import Finding
 
 class CheckNote:
     """Use as a context: `add` what is done; `finish` removes the note. `done` is what an earlier check found, by key. Where no note can
-    be written, as on a full or read-only disk, there is none: the check is not for want of it."""
+    be written, as on a full or read-only disk, there is none, and the check goes on without it."""
 
     def __init__(self, path: Path, scope: Mapping[str, Any], done: Mapping[str, tuple[Finding, ...]]) -> None:
         self._path = path

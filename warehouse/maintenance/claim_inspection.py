@@ -132,7 +132,7 @@ class ClaimInspector:
                 return
         subject = self._subject(digest)
         if subject is None:
-            return  # of a publication that is not whole: that is told
+            return  # of a publication that is not whole, which is reported
         found = check_signature(self._objects, key, subject, {})
         if found.finding not in (TRUSTED, UNKNOWN_KEY):
             yield Finding(ALTERED, key, found.reason, RESTORE)
@@ -169,7 +169,7 @@ def _orphan(key: str) -> Finding:
 
 
 def _unread(key: str, error: Exception) -> Finding:
-    """What keeps an object that is there from being read. An unreachable store is none of its objects' faults: raised."""
+    """What keeps an object that is there from being read. An unreachable store is not a fault of its objects: it is raised."""
     if isinstance(error, WarehouseError):
         return Finding(ALTERED, key, damage(error).message, RESTORE)
     if isinstance(error, FileNotFoundError):

@@ -59,7 +59,7 @@ class Check:
 
 def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_bundle: Progress = lambda done, all: None) -> Check:
     """Check a project's store. A check that is interrupted leaves a note, with which it goes on when `is_resumed`, of the
-    scope that it had. `on_bundle` is told how many bundles of how many are done. Raises WH127 when there is none to resume,
+    scope that it had. `on_bundle` is called with how many bundles of how many are done. Raises WH127 when there is none to resume,
     WH114."""
     path = project.root / ".wh" / "fsck.jsonl"
     store = open_store(project)
@@ -149,7 +149,7 @@ def _once(note: CheckNote, key: str, inspect: Callable[[], Iterator[Finding]]) -
 
 
 def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]:
-    """Objects that are none of the store's; a folder has the work on it beside them."""
+    """Objects that do not belong to the store; for a folder, also files of interrupted work."""
     for entry in entries:
         top = entry.key.partition("/")[0]
         if top == "probes":
@@ -165,7 +165,7 @@ def _unfinished(store: EvidenceStore) -> Iterator[Finding]:
 
 
 def _in_use(project: Project, store: EvidenceStore) -> set[Path]:
-    """The landing files that the current build rests on."""
+    """The landing files that the current build depends on."""
     build = find_current(project)
     tables = from_json(build.landing, store.landing).tables.values() if build else ()
     return {file.path for table in tables for file in table.files}

@@ -74,8 +74,8 @@ def _inspect_file(landing: Path, file: dict[str, Any]) -> Iterator[Finding]:
 
 
 def inspect_other_files(landing: Path, in_use: Collection[Path]) -> Iterator[Finding]:
-    """What lies in the folder and is of no batch: what signatures were found to be, what was decided of runs, and strays. `in_use` are the
-    files that a build rests on: those that are not there are missed, unless none is: the folder may be deleted, and the build may be from
+    """Files in the folder that belong to no batch: states of signatures, decisions on runs, and unknown files. `in_use` are the
+    files that a build depends on: those that are not there are reported, unless all are gone: the folder may be deleted, and the build may be from
     elsewhere."""
     batches = {path.stem for path in (landing / "batches").glob("*.json")}
     for path in sorted(landing.glob("*/*")) + sorted(path for path in landing.glob("*") if not path.is_dir()):

@@ -56,7 +56,7 @@ def remove_leftovers(store: EvidenceStore, older_than: datetime) -> Iterator[Lef
     others use or remove evidence."""
     if store.is_empty() and not store.scratch.is_dir():
         return
-    with store.removing() as removal:  # what nobody holds now, nobody takes up while it goes
+    with store.removing() as removal:  # what is not held now cannot be taken up during the removal
         for leftover in removal.agreed(partial(find_leftovers, store, older_than), _bundle_that_goes):
             try:
                 if leftover.kind == SCRATCH:

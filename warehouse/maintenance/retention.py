@@ -20,7 +20,7 @@ from warehouse.project.project import Project
 
 DUE = "due"  # past its age, and no active publication needs it
 UNFINISHED = "unfinished"  # so it was, the ledger says that it is removed, and some of it is still there
-NEEDED = "needed"  # past its age, but an active publication rests on it: it stays
+NEEDED = "needed"  # past its age, but an active publication depends on it: it stays
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Promises: what arrives was hashed on the way and is what its digest says; nothing that is there is overwritten; what was cut short
 is gone on with by the next one; the same again is a no-op. A bundle is there before the ledger says so, as in an ingest, and
-a publication's record comes last, after all that it rests on. What cannot be brought keeps nothing else from it.
+a publication's record comes last, after all that it depends on. What cannot be copied does not stop the rest.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def select(source: EvidenceStore, wanted: Sequence[str]) -> Selection:
 
 
 def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection) -> Iterator[Moved]:
-    """Bring what is selected into another store, one after another. What could not be brought is raised together when the rest
-    is there: WH128 where the other store has other bytes under a key, WH105 to WH107, WH113 and WH307 for what is not whole where it
-    comes from, WH103 and WH115 for what the other store does not take, WH116. Raises WH109, WH114, WH129 at once."""
+    """Copy what is selected into another store, one after another. What could not be copied is raised together when the rest
+    is copied: WH128 where the other store has other bytes under a key, WH105 to WH107, WH113 and WH307 for what is damaged in the
+    first store, WH103 and WH115 for what the other store does not take, WH116. Raises WH109, WH114, WH129 at once."""
     with target.incoming() as incoming:
         carrier = _Carrier(source, target, incoming)
         for digest in selection.bundles:
@@ -96,7 +96,7 @@ def transfer(source: EvidenceStore, target: EvidenceStore, selection: Selection)
 
 
 class _Carrier:
-    """Carries from `source` to `target`. Both ledgers are read once, when it is made. `failed`: what could not be brought, by
+    """Copies from `source` to `target`. Both ledgers are read once, when it is made. `failed`: what could not be copied, by
     digest."""
 
     def __init__(self, source: EvidenceStore, target: EvidenceStore, incoming: Incoming) -> None:
@@ -120,7 +120,7 @@ class _Carrier:
         self.failed: dict[str, WarehouseError] = {}
 
     def finish(self) -> None:
-        """Record in the other ledger which events were brought, those of a call that was cut short too. Raises WH109."""
+        """Record in the other ledger which events were copied, also those of a call that was cut short. Raises WH109."""
         known = {str(sha256) for event in self._ledger.events() if event.kind == BROUGHT for sha256 in event.detail.get("events", ())}
         if new := [sha256 for sha256 in self._brought if sha256 not in known]:
             self._ledger.brought(self._source.objects.url, new)
@@ -132,7 +132,7 @@ class _Carrier:
         except WarehouseError as error:
             if error.code in _OF_THE_STORE:
                 raise replace(error, also=(*error.also, *self.failed.values())) from error
-            if error not in self.failed.values():  # of a run's decisions one may stand for all
+            if error not in self.failed.values():  # one decision of a run may represent all
                 self.failed[digest] = error
         else:
             if moved:
@@ -237,7 +237,7 @@ class _Carrier:
         return bool(keys)
 
     def _copy_signatures(self, subject: Subject) -> None:
-        """Copy the signatures of a subject that fit it; whose key nobody trusts here may be trusted there."""
+        """Copy the signatures of a subject that fit it; a key that is not trusted here may be trusted there."""
         for key in signature_keys(self._source.objects, subject.digest):
             found = check_signature(self._source.objects, key, subject, {})
             data = self._read(key)

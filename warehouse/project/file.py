@@ -1,4 +1,4 @@
-"""A project's file as it is written: its sections and values, and faults that stand at their line (WH002)."""
+"""A project's file as it is written: its sections and values, and faults at their lines (WH002)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}
 
 @dataclass(frozen=True)
 class ProjectFile:
-    """The text of a `warehouse.toml` and what it says; it has no section and no key that nobody knows."""
+    """The text of a `warehouse.toml` and what it says; it has only known sections and keys."""
 
     text: str
     document: Mapping[str, Any]
 
     def section(self, name: str) -> Mapping[str, Any]:
-        """What stands in a section; empty when it is not there."""
+        """The values of a section; empty when it is not there."""
         found: Mapping[str, Any] = self.document.get(name, {})
         return found
 
@@ -55,7 +55,7 @@ class ProjectFile:
 
 
 def read_project_file(root: Path) -> ProjectFile:
-    """The file in exactly this folder. Raises WH002 when it cannot be read, is not TOML, or says what nobody knows."""
+    """The file in exactly this folder. Raises WH002 when it cannot be read, is not TOML, or has an unknown section or key."""
     text = _read_text(root / PROJECT_FILE)
     try:
         document = tomllib.loads(text)

@@ -67,7 +67,7 @@ def init_project(
 
 def trust_key(project: Project, name: str, key: str) -> Project:
     """Write a public key into the project's file, among its trusted ones, and read it again. The same key again is a no-op;
-    raises WH002 for a name that another key has, or that is none for TOML."""
+    raises WH002 for a name that another key has, or that is not a key in TOML."""
     if project.trusted_keys.get(name) == key:
         return project
     file, path = read_project_file(project.root), (project.root / PROJECT_FILE).resolve()

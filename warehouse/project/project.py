@@ -49,7 +49,7 @@ class Project:
     kept_builds: int
     uses_standard: bool
     build_memory: str | None = None  # that the engine may use in a build; None: four fifths of the machine's
-    # Of a store in S3; `store_root` then has only what is no evidence. Keys are never the project's.
+    # The URL of a store in S3; `store_root` then has only what is not evidence. Keys never lie in the project.
     store_url: str | None = None
     store_endpoint: str | None = None
     store_region: str | None = None
@@ -97,7 +97,7 @@ class Project:
 
 
 def is_left_out(parts: Sequence[str], kind: str) -> bool:
-    """Whether a file of a kind is none of that kind: it is hidden or private (but for what makes a package), or a check of a playbook."""
+    """Whether a file is not read as one of its kind: it is hidden or private (but for what makes a package), or a check of a playbook."""
     is_check = kind == "queries" and parts[0] == PLAYBOOKS and len(parts) > 1
     return is_check or any(part.startswith((".", "_")) and part != "__init__.py" for part in parts)
 

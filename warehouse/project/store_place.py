@@ -1,4 +1,4 @@
-"""Where a store is: the folder that a place stands for, as a project's file or a person writes it, and its URL if it has one."""
+"""Where a store is: the folder that a place names, as a project's file or a person writes it, and its URL if it has one."""
 
 from __future__ import annotations
 

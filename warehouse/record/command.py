@@ -184,7 +184,7 @@ def _wait_for_end(pid: int) -> bool:
         killer.start()
         try:
             _wait_unreaped(pid)
-        except KeyboardInterrupt:  # asked twice: no more grace
+        except KeyboardInterrupt:  # interrupted twice: the grace period ends
             _signal_group(pid, signal.SIGKILL)
             _wait_unreaped(pid)
         finally:
@@ -199,7 +199,7 @@ def _wait_unreaped(pid: int) -> None:
 
 
 def _signal_group(group: int, number: int) -> bool:
-    """Signal a process group. False when nobody is in it."""
+    """Signal a process group. False when the group is empty."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""Takes secrets out of a command line before it becomes evidence, which nobody can change afterwards. The command itself runs as it
+"""Takes secrets out of a command line before it becomes evidence, which cannot be changed afterwards. The command itself runs as it
 was given.
 
 `_RULES` is the whole list, in the order in which it is applied; docs/ingestors.md describes it, and a project adds patterns. A rule
@@ -112,7 +112,7 @@ class Redaction:
 
 
 def redacted(argv: Sequence[str], patterns: Sequence[str] = ()) -> tuple[list[str], tuple[Redaction, ...]]:
-    """A command line without its secrets, and what was taken out. Of a match of a project's `patterns` (regular expressions, each
+    """A command line without its secrets, and what was taken out. In a match of a project's `patterns` (regular expressions, each
     applied to every argument) the first group goes, or all of it where there is none."""
     line, found = _END.join(argv), list[Redaction]()
     for what, rule in _RULES:

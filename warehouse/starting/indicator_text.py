@@ -11,7 +11,7 @@ from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import run_query
 from warehouse.transform.sql.text import RESERVED
 
-# Of each key: its kind, the JSON types of its values, and its unit where its own name does not state it.
+# For each key: its kind, the JSON types of its values, and its unit where its own name does not state it.
 _SEEN = """
 select
     fact.kind,

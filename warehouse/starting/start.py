@@ -29,7 +29,7 @@ class Start:
 
 def start(project: Project, kind: str, name: str, sample_file: Path | None = None, indicator: str | None = None) -> Start:
     """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given; or a model of a performance
-    indicator with the columns that the current build has of it. Raises WH004 for a name that is none, a file of the project that is there
+    indicator with the columns that the current build has of it. Raises WH004 for a name that is not valid, a file of the project that is there
     already, and a sample that cannot be read."""
     if not _NAME.fullmatch(name) or name in RESERVED:
         raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not an SQL keyword", printable(name))

@@ -8,14 +8,13 @@ that the observations cannot answer gets `NotSupported`, which says how many are
 |---|---|
 | `interval` | `Interval`, `NotSupported`: what the others return |
 | `means` | `mean_interval`, `median_interval`, `geometric_interval`: over runs, or over sessions of runs where these are given; `olympic_interval` |
-| `quantiles` | within one run: `quantile_interval`, `quantile_bound`; `fewest_for_interval`, `fewest_for_bound` |
-| `levels` | `typical_quantile_interval`: a percentile over runs or sessions. `variance_components` |
-| `summaries` | `olympic_mean`, `total_rate`, `geometric_mean`, `variation`, `robust_spread` |
-| `comparisons` | head against base: `ratio_interval`, `shift_interval`, `paired_ratio_interval`, `paired_shift_interval` |
-| | what the sizes allow: `smallest_p`, `smallest_paired_p`, `least_detectable_ratio` |
+| `levels` | `variance_components`: what sessions and runs each add to the variance |
+| `summaries` | `olympic_mean`, `geometric_mean`, `variation` |
+| `comparisons` | head against base: `ratio_interval`, `shift_interval`, `paired_ratio_interval` |
+| | what the sizes allow: `least_detectable_ratio` |
 | `effects` | `judge`: the interval of a ratio against a practical threshold |
 | `shape` | `two_levels_p`, `trend_p`: whether repeats lie about one level, and come in no order |
-| `scans` | many tests at once: `benjamini_hochberg`, `benjamini_yekutieli` |
+| `scans` | many tests at once: `benjamini_hochberg` |
 | `changes` | `advance`: takes the next points of a series and says whether its level changed; `SeriesState` is what it keeps |
 
 Values are sequences or arrays of finite floats. NaN is refused with ValueError: to leave a value out is the caller's decision, and is

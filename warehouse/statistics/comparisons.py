@@ -50,17 +50,6 @@ def ratio_interval(
     return _exponential(_difference(np.log(positive(base)), np.log(positive(head)), confidence, base_sessions, head_sessions))
 
 
-def paired_shift_interval(
-    base: ArrayLike, head: ArrayLike, confidence: float = 0.95, sessions: Sequence[Hashable] | None = None
-) -> Interval | NotSupported:
-    """An interval of how much head lies above base, where base[i] and head[i] ran side by side. Two pairs at least.
-
-    The median of the pairs' Walsh averages, with the interval that inverts the signed-rank test (Hollander, Wolfe and Chicken,
-    sections 3.2 and 3.3). With five pairs or fewer: Student's t.
-    """
-    return _paired(finite(base), finite(head), confidence, sessions)
-
-
 def paired_ratio_interval(
     base: ArrayLike, head: ArrayLike, confidence: float = 0.95, sessions: Sequence[Hashable] | None = None
 ) -> Interval | NotSupported:
@@ -79,16 +68,6 @@ def difference_p(base: ArrayLike, head: ArrayLike) -> float | NotSupported:
     if variance == 0:
         return float(distance == 0)
     return float(2 * stdtr(freedom, -distance / np.sqrt(variance)))
-
-
-def smallest_p(base: int, head: int) -> float:
-    """The smallest two-sided p-value that a rank test of so many values can reach: 0.1 for 3 against 3, 0.0079 for 5 against 5."""
-    return min(1.0, 2 / comb(base + head, head))
-
-
-def smallest_paired_p(pairs: int) -> float:
-    """The smallest two-sided p-value that a signed-rank test of so many pairs can reach: 0.03125 for 6."""
-    return min(1.0, 2.0 * 0.5**pairs)
 
 
 def least_detectable_ratio(spread: float, base: int, head: int, confidence: float = 0.95, power: float = 0.8) -> float | NotSupported:

@@ -14,12 +14,11 @@ Outcome = Literal["better", "worse", "same", "inconclusive"]
 @dataclass(frozen=True)
 class Judgement:
     """Where the interval of a ratio lies. `better` and `worse`: beyond the threshold altogether. `same`: within it altogether.
-    `inconclusive`: across it. `is_not_worse`: not worse by the threshold or more, whatever else is open. `is_different`: the interval
+    `inconclusive`: across it. `is_different`: the interval
     excludes that there is no effect at all, however small. `is_across_sessions`: the interval covers sessions; without that another
     session may differ by more than the effect, and a difference is only suspected."""
 
     outcome: Outcome
-    is_not_worse: bool
     is_different: bool
     is_across_sessions: bool
 
@@ -34,10 +33,9 @@ def judge(ratio: Interval, threshold: float, better: Direction) -> Judgement:
     if not 0 <= threshold < 1:
         raise ValueError(f"a threshold is a share between 0 and 1, not {threshold}")
     is_above, is_below = ratio.low > 1 + threshold, ratio.high < 1 - threshold
-    is_not_worse = ratio.low > 1 - threshold if better == "higher" else ratio.high < 1 + threshold
     outcome: Outcome = "inconclusive"
     if is_above or is_below:
         outcome = "better" if is_above == (better == "higher") else "worse"
     elif 1 - threshold < ratio.low and ratio.high < 1 + threshold:
         outcome = "same"
-    return Judgement(outcome, is_not_worse, not ratio.low <= 1 <= ratio.high, "session" in ratio.levels)
+    return Judgement(outcome, not ratio.low <= 1 <= ratio.high, "session" in ratio.levels)

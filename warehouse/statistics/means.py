@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
-from warehouse.statistics.interval import Interval, NotSupported, Scale
-from warehouse.statistics.observations import Floats, finite, is_ratio_scaled, positive, replicates, tail_of
+from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.observations import Floats, finite, positive, replicates, tail_of
 
 # Up to so many observations t is the better one: BCa of 30 log-normal values with a spread of 1 covers 90 %.
 FEW = 30
@@ -24,11 +24,11 @@ _AT_ONCE = 1_000_000  # values drawn at one time
 
 
 def mean_interval(
-    runs: ArrayLike, confidence: float = 0.95, scale: Scale = "ratio", sessions: Sequence[Hashable] | None = None
+    runs: ArrayLike, confidence: float = 0.95, sessions: Sequence[Hashable] | None = None
 ) -> Interval | NotSupported:
     """An interval of the mean of runs, or of sessions where they are given. Two observations at least.
 
-    Up to 30: Student's t; on the ratio scale Cox's interval of a log-normal mean with t (Olsson, *Confidence intervals for the mean of
+    Up to 30: Student's t; of positive runs Cox's interval of a log-normal mean with t (Olsson, *Confidence intervals for the mean of
     a log-normal distribution*, Journal of Statistics Education 13(1), 2005), which is the same where the spread is small. More: the
     bias-corrected and accelerated bootstrap.
     """
@@ -38,7 +38,7 @@ def mean_interval(
     values = observed.values
     if len(values) > FEW:
         method, (low, high) = "BCa bootstrap", _bca_mean(values, tail)
-    elif is_ratio_scaled(values, scale):
+    elif (values > 0).all():
         method, (low, high) = "t, log-normal mean", _cox(np.log(values), tail)
     else:
         method, (low, high) = "t", student(values, tail)
@@ -46,13 +46,13 @@ def mean_interval(
 
 
 def median_interval(
-    runs: ArrayLike, confidence: float = 0.95, scale: Scale = "ratio", sessions: Sequence[Hashable] | None = None
+    runs: ArrayLike, confidence: float = 0.95, sessions: Sequence[Hashable] | None = None
 ) -> Interval | NotSupported:
     """An interval of the median of runs, or of sessions where they are given. Two observations at least.
 
     Where two values enclose the median with the confidence (from six values on at 95 %): order statistics, interpolated to the very
     confidence (Hettmansperger and Sheather, *Confidence intervals based on interpolated order statistics*, Statistics & Probability
-    Letters 4, 1986). Fewer: Student's t, on the ratio scale of the logarithms, which assumes that they are symmetric.
+    Letters 4, 1986). Fewer: Student's t, of positive runs that of the logarithms, which assumes that they are symmetric.
     """
     tail, observed = tail_of(confidence), replicates(finite(runs), sessions, np.median)
     if refusal := observed.too_few(2, _NO_SPREAD):
@@ -60,7 +60,7 @@ def median_interval(
     values = observed.values
     if 0.5 ** len(values) <= tail:
         method, (low, high) = "order statistics, interpolated", _enclosing_median(np.sort(values), tail)
-    elif is_ratio_scaled(values, scale):
+    elif (values > 0).all():
         method, (low, high) = "t of logarithms", multiplied(student(np.log(values), tail))
     else:
         method, (low, high) = "t", student(values, tail)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from warehouse.statistics.interval import Level, NotSupported, Scale
+from warehouse.statistics.interval import Level, NotSupported
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -61,11 +61,6 @@ def replicates(runs: Floats, sessions: Sequence[Hashable] | None, reduce: Callab
         return Replicates(runs, {"run": len(runs)})
     means = np.array([reduce(group) for group in grouped(runs, sessions)], dtype=np.float64)
     return Replicates(means, {"session": len(means), "run": len(runs)})
-
-
-def is_ratio_scaled(values: Floats, scale: Scale) -> bool:
-    """Whether logarithms are apt: the quantity is positive by nature, and all of these values are positive."""
-    return scale == "ratio" and bool((values > 0).all())
 
 
 def tail_of(confidence: float) -> float:

@@ -120,7 +120,7 @@ def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: I
 
 def _deviate(gain: Floats, correlations: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
     unbiased = correlations + (1 + _KENDALL * np.maximum(correlations[0], 0)) / lengths
-    # Of the sum over lags, as the first-order autoregression whose mean has that variance.
+    # For the sum over lags, as the first-order autoregression whose mean has that variance.
     summed = np.maximum(2 * sum((1 - lag / (_LAGS + 1)) * unbiased[lag - 1] for lag in range(1, _LAGS + 1)), 0)
     rho = np.clip(np.maximum(unbiased[0], summed / (2 + summed)), 0, _MOST_CORRELATED)
     most = (1 + rho) / (1 - rho)

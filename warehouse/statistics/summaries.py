@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from warehouse.statistics.interval import NotSupported
 from warehouse.statistics.observations import finite, positive
 
-_NORMAL_MAD = 1.4826  # the median absolute deviation of a normal distribution, times this, is its standard deviation
-
 
 def olympic_mean(values: ArrayLike, dropped: int = 1) -> float | NotSupported:
     """The mean without the `dropped` least and the `dropped` greatest values.
@@ -23,18 +21,6 @@ def olympic_mean(values: ArrayLike, dropped: int = 1) -> float | NotSupported:
     if len(array) < 2 * dropped + 1:
         return NotSupported("the mean of what is left after dropping the best and the worst", "run", len(array), 2 * dropped + 1)
     return float(array[dropped : len(array) - dropped].mean())
-
-
-def total_rate(work: ArrayLike, time: ArrayLike) -> float:
-    """Total work over total time: the rate of all runs together.
-
-    Hoefler and Belli, *Scientific benchmarking of parallel computing systems* (SC 2015), rules 3 and 4: average the costs, not the
-    rates. For equal work in each run it is the harmonic mean of the rates.
-    """
-    done, taken = finite(work), finite(time)
-    if len(done) != len(taken) or not len(taken) or taken.min() <= 0:
-        raise ValueError("a rate needs a positive time for each amount of work")
-    return float(done.sum() / taken.sum())
 
 
 def geometric_mean(ratios: ArrayLike) -> float:
@@ -56,14 +42,3 @@ def variation(values: ArrayLike) -> float | NotSupported:
     if array.mean() == 0:
         raise ValueError("the variation of values with mean zero is undefined")
     return float(array.std(ddof=1) / abs(array.mean()))
-
-
-def robust_spread(values: ArrayLike) -> float | NotSupported:
-    """The median absolute deviation, scaled so that it is the standard deviation for normal values: outliers do not move it.
-
-    Rousseeuw and Croux, *Alternatives to the median absolute deviation* (JASA 88, 1993), section 1.
-    """
-    array = finite(values)
-    if len(array) < 2:
-        return NotSupported("one value has no spread", "run", len(array), 2)
-    return float(_NORMAL_MAD * np.median(np.abs(array - np.median(array))))

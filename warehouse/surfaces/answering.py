@@ -70,7 +70,7 @@ class Question:
 
 
 def _build_of(given: Sequence[tuple[str, str]]) -> tuple[str | None, list[tuple[str, str]]]:
-    """The build that is asked for, and the other parameters. Raises WH601."""
+    """The requested build, and the other parameters. Raises WH601."""
     builds = [text for name, text in given if name == BUILD]
     if len(builds) > 1:
         raise WarehouseError("WH601", f"the parameter {BUILD} is given twice", BUILD, exit_code=ExitCode.USAGE)
@@ -136,7 +136,7 @@ class Answers:
         return state
 
     def _keep_open(self, build: Build | None) -> None:
-        """Keep a session on a build open until another build is asked for. One that cannot be opened is for the views to tell of."""
+        """Keep a session on a build open until another build is asked for. The views report a build that cannot be opened."""
         if build and (self._open is None or self._open[0] != build.digest):
             with suppress(WarehouseError):
                 self._open = build.digest, open_build(build.path)

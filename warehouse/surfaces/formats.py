@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.surfaces.parts import Page, Part, Table
-from warehouse.surfaces.view import linked
 from warehouse.transform.finished.query import json_value, plain_cell
 
 if TYPE_CHECKING:
@@ -135,10 +134,3 @@ def table_bytes(table: Table, form: str) -> bytes:
 
         pq.write_table(found, sink)
     return bytes(sink.getvalue())
-
-
-def row_links(table: Table) -> list[dict[str, str]]:
-    """For each row, where its values lead, by column."""
-    return [
-        {column.name: place for column in table.columns if (place := linked(column.link, record))} for record in table.records()
-    ]

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 Kind = Literal["text", "code", "number", "state", "moment", "bytes", "spark", "effect"]
-# Of state words: what colour they have beside the word.
-Tone = Literal["good", "warn", "bad", "plain"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Chart:
 @dataclass(frozen=True)
 class Table:
     """Rows with named columns. `total` says how many rows there are in all where these are the first of them, and `more` where the next
-    are; `is_cut`: there are more, nobody counted how many. `listed`: only so many of the rows are for reading, the chart and the data formats
+    are; `is_cut`: there are more, and how many was not counted. `listed`: only so many of the rows are for reading, the chart and the data formats
     have all."""
 
     part: ClassVar[str] = "table"
@@ -151,7 +149,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Bytes that were read from a file, in what stands around them; each piece as text, or as hex where it is not text."""
+    """Bytes that were read from a file, with those around them; each piece as text, or as hex where it is not text."""
 
     part: ClassVar[str] = "excerpt"
     name: str

@@ -149,7 +149,7 @@ def is_called(table: exp.Table, name: str) -> bool:
 
 
 def either_is_vacuous(one: Rows, other: Rows) -> bool:
-    """Of rows that pair: nothing when one side has nothing. What is shared may have rows that are kept for others."""
+    """The rows that pair: nothing when one side has nothing. What is shared may have rows that are kept for others."""
     both = one.is_vacuous and other.is_vacuous
     return both or any(rows.is_vacuous and not rows.is_shared for rows in (one, other))
 

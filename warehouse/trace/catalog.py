@@ -19,6 +19,7 @@ from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.project.model import RESERVED_COLUMNS
+from warehouse.transform.sql.duck import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,16 +52,18 @@ class BuiltModel:
         return self.materialized != "view"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalog:
     """A build's models in build order by qualified name, columns of every table, and landing files, whose paths are
-    relative to the store's landing folder."""
+    relative to the store's landing folder. `empty` are the tables, by the names that SQL may give them, in which a session found no row:
+    nothing can come from them."""
 
     models: Mapping[str, BuiltModel]
     columns: Mapping[str, tuple[str, ...]]
     types: Mapping[str, Mapping[str, str]]
     landing_types: Mapping[str, Mapping[str, str]]
     landing_files: tuple[LandingFile, ...]
+    empty: frozenset[str] = frozenset()
 
     def resolve(self, reference: str) -> str:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
@@ -134,8 +137,7 @@ def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPy
     landing: dict[str, list[LandingFile]] = {table: [] for table in catalog.landing_types}
     for file in catalog.landing_files:
         landing[file.table].append(replace(file, path=store_root / "landing" / file.path))
-    _prepare(con, catalog, landing)
-    return con, catalog
+    return con, _prepared(con, catalog, landing)
 
 
 @contextmanager
@@ -148,11 +150,11 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
                 "select table_name from duckdb_tables() where temporary union select view_name from duckdb_views() where temporary"
             ).fetchall()
         }
-        _prepare(con, catalog, {name: table.files for name, table in material.landing.tables.items() if name not in opened})
-        yield con, catalog
+        yield con, _prepared(con, catalog, {name: table.files for name, table in material.landing.tables.items() if name not in opened})
 
 
-def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> None:
+def _prepared(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> Catalog:
+    """The catalog of a session that has its settings and landing tables now."""
     from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
     from warehouse.transform.inputs.landing_tables import open_landing_table
 
@@ -160,6 +162,11 @@ def _prepare(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappin
         con.execute(setting)
     for table, files in landing.items():
         open_landing_table(con, table, catalog.landing_types[table], files)
+    read = {name: (name, model.name) for name, model in catalog.models.items() if model.has_rows}
+    read |= {table: (table, table) for table in catalog.landing_types}
+    # One statement a table: planning them as one takes three times as long.
+    empty = [names for table, names in read.items() if not con.execute(f"select 1 from {quoted(table)} limit 1").fetchall()]
+    return replace(catalog, empty=frozenset(name for names in empty for name in names))
 
 
 def catalog_of(

@@ -1,6 +1,6 @@
 """How exactly a published value is determined by its evidence: to the last bit (E), or within a tolerance (T).
 
-A float sum is (a + b) + c or a + (b + c): its last bits hang on the order of adding, which the engine does not promise across
+A float sum is (a + b) + c or a + (b + c): its last bits depend on the order of adding, which the engine does not promise across
 plans, threads and machines. All else is exact: integers, decimals, minima, quantiles, counts, arithmetic on one row. What
 is determined by neither (a sample, an approximation, a tie) is refused. `claims.publish.operations` tells which is which.
 """
@@ -19,8 +19,8 @@ DEFAULT_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Determinism:
-    """Of one column: EXACT or TOLERANT; by how much, relative to the larger, a replayed value may differ, None: not at all
-    (of what is made of a sum of floats but is none, too); and what it hangs on, as `avg in main.energy`."""
+    """The class of one column: EXACT or TOLERANT; by how much, relative to the larger, a replayed value may differ, None: not at all
+    (also for what is made of a sum of floats but is not a float); and what it depends on, as `avg in main.energy`."""
 
     determinism: str
     tolerance: float | None = None
@@ -31,11 +31,11 @@ class Determinism:
         return asdict(self)
 
     def __str__(self) -> str:
-        """As it is told: `class T, sum in main.energy`."""
+        """As it is shown: `class T, sum in main.energy`."""
         return f"class {self.determinism}" + (f", {self.why}" if self.why else "")
 
 
-# Of a number that was never published nothing is recorded: any float may be a sum.
+# Nothing is recorded of a number that was never published: any float may be a sum.
 UNRECORDED = Determinism(TOLERANT, DEFAULT_TOLERANCE)
 
 

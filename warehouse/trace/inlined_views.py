@@ -1,5 +1,5 @@
 """A model's SQL with the views it reads written out, for a view has no rows of its own to stop at; and of every character
-of it, in which file it stands.
+of it, in which file it is.
 
 The analysts' own text is spliced, never generated anew: what a refusal quotes is what they wrote, and its place is theirs.
 Only before the tables that a view names their schema is written, for a CTE of its reader may have such a name.
@@ -36,13 +36,14 @@ class _Piece:
 
 @dataclass(frozen=True)
 class Expansion:
-    """SQL in which only tables with rows are named, made of pieces of several files."""
+    """SQL in which only tables with rows are named, made of pieces of several files, and these tables by their qualified names."""
 
     text: str
     pieces: tuple[_Piece, ...]
+    tables: frozenset[str]
 
     def fault(self, refusal: Refusal) -> WarehouseError:
-        """The refusal at its place in the file that has the clause: the line itself and a caret. A clause that stands in
+        """The refusal at its place in the file that has the clause: the line itself and a caret. A clause that is in
         no file, as in a feed's union, has the place of its model alone."""
         if refusal.offset is None:
             return _placed(refusal, self.pieces[0].model)
@@ -64,7 +65,9 @@ def _placed(refusal: Refusal, model: BuiltModel) -> WarehouseError:
 def expanded(model: BuiltModel, catalog: Catalog) -> Expansion:
     """A model's SQL, from its first token to its last, with every view under it in place of its name."""
     pieces = tuple(_pieces(model, catalog, is_view=False))
-    return Expansion("".join(piece.text for piece in pieces), pieces)
+    read = frozenset().union(*(piece.model.reads for piece in pieces))
+    tables = frozenset(name for name in read if name not in catalog.models or catalog.models[name].has_rows)
+    return Expansion("".join(piece.text for piece in pieces), pieces, tables)
 
 
 def _pieces(model: BuiltModel, catalog: Catalog, *, is_view: bool) -> Iterator[_Piece]:
@@ -106,7 +109,7 @@ def _tree(text: str, model: BuiltModel) -> "exp.Expr":
         try:
             return admit(text)
         except Refusal as refusal:
-            raise Expansion(text, (_Piece(text, model, first_token(model.sql)),)).fault(refusal) from refusal
+            raise Expansion(text, (_Piece(text, model, first_token(model.sql)),), frozenset()).fault(refusal) from refusal
 
 
 def _references(text: str, model: BuiltModel, catalog: Catalog) -> list[_Reference]:
@@ -125,7 +128,7 @@ def _references(text: str, model: BuiltModel, catalog: Catalog) -> list[_Referen
 
 
 def is_cte(table: "exp.Table") -> bool:
-    """Whether a table's name is that of a CTE in sight: of the queries around it, and of the WITH it stands in those before
+    """Whether a table's name is that of a CTE in sight: of the queries around it, and of its own WITH those before
     its own, which it sees only when they are recursive."""
     from sqlglot import exp
 

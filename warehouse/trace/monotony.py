@@ -92,7 +92,7 @@ def _brings_rows_in(query: "exp.Query") -> bool:
 
 
 def _is_asserted(condition: "exp.Expr") -> bool:
-    """Whether a row passes only where this holds: it stands in WHERE under nothing but AND."""
+    """Whether a row passes only where this holds: it is in WHERE under nothing but AND."""
     from sqlglot import exp
 
     above = condition.parent

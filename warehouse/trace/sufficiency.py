@@ -7,9 +7,9 @@ It is of one of four levels (`Level`), by what it yields then:
 - EXACT: I and nothing else. Tables are, and what maps rows to rows one to one, or to groups that share no row.
 - GENUINE: I and perhaps other rows that the part has on all the data. A join is: two kept rows may pair that are not in I.
 - ENOUGH: I and perhaps rows that it never had, such as a group that lost rows, or a window's row without its frame.
-- UNPROVEN: nobody knows. What collects, chooses or keeps out needs rows that are at least GENUINE; a spurious one changes it.
+- UNPROVEN: not known. What collects, chooses or keeps out needs rows that are at least GENUINE; a spurious one changes it.
 
-A query holds G2 when it is at least ENOUGH. Of nothing (I is empty) a part must yield nothing (`is_vacuous`); an aggregate of
+A query holds G2 when it is at least ENOUGH. If I is empty, a part must yield nothing (`is_vacuous`); an aggregate of
 all rows yields one. Key columns show that a join pairs each row of one side with one of the other at most: then it is EXACT.
 """
 
@@ -327,7 +327,7 @@ class _Analysis:
     # --- subqueries of expressions -----------------------------------------------------------------------------------
 
     def _condition(self, part: exp.Expr, level: Level, ctes: Ctes, is_where: bool) -> Level:
-        """What a conjunct leaves of a level. `x in (..)` and `exists (..)` by themselves, or under NOT, are not told apart from
+        """What a conjunct leaves of a level. `x in (..)` and `exists (..)` by themselves, or under NOT, are not distinguished from
         NULL where they are false; elsewhere they may be."""
         bare = part.unnest()
         is_negated = isinstance(bare, exp.Not)

@@ -1,7 +1,7 @@
 """One hop of a trace: which rows of the tables that a model reads, or which runs, some of its rows came from.
 
 The model's own SQL is annotated and run again, and asked for the wanted rows alone: what they are known by goes into the
-query, so that DuckDB reads no more for one row of a rollup than it must. A hop never changes the build.
+query, so that DuckDB reads only what it must for one row of a rollup. A hop never changes the build.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _WANTED_VALUES = "getvariable('wanted')"
 _LISTED_VALUES = 100
 
 
-def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, str]:
+def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, str | None]:
     """Rows of the build by row id, landing rows by their bytes, with `tells_content` also by what tells those of the same
-    bytes apart; landing rows that are read from no file by their content."""
-    tokens = {}
+    bytes apart; landing rows that are read from no file by their content. Tables without rows have no token."""
+    tokens: dict[str, str | None] = {}
     for table, types in catalog.landing_types.items():
         if not has_bytes(types):
             tokens[table] = content_of("{alias}", types)
@@ -46,7 +46,7 @@ def row_tokens(catalog: Catalog, *, tells_content: bool = False) -> dict[str, st
             tokens[table] = f"{_LANDING_TOKEN.removesuffix(')')}, content := {content_of('{alias}', types)})"
         else:
             tokens[table] = _LANDING_TOKEN
-    return tokens | dict.fromkeys(_names_of_rows(catalog), _ROW_TOKEN)
+    return tokens | dict.fromkeys(_names_of_rows(catalog), _ROW_TOKEN) | dict.fromkeys(catalog.empty)
 
 
 def has_bytes(columns: Iterable[str]) -> bool:
@@ -60,13 +60,12 @@ def content_of(alias: str, columns: Iterable[str]) -> str:
     return f"hash({', '.join(f'{alias}.{quote(column)}' for column in columns)})"
 
 
-def run_tokens(catalog: Catalog) -> dict[str, str]:
+def run_tokens(catalog: Catalog) -> dict[str, str | None]:
     """Rows of the build by their run, so that a list has each run once however many rows it has; others have no token."""
-    tokens = dict.fromkeys(catalog.landing_types, "null::varchar")
+    tokens: dict[str, str | None] = dict.fromkeys(catalog.landing_types)
     for name in _names_of_rows(catalog):
-        has_runs = "run_id" in catalog.columns[catalog.resolve(name)]
-        tokens[name] = "{alias}.run_id" if has_runs else "null::varchar"
-    return tokens
+        tokens[name] = "{alias}.run_id" if "run_id" in catalog.columns[catalog.resolve(name)] else None
+    return tokens | dict.fromkeys(catalog.empty)
 
 
 def _names_of_rows(catalog: Catalog) -> list[str]:
@@ -78,13 +77,13 @@ def hop(
     con: "duckdb.DuckDBPyConnection",
     catalog: Catalog,
     model: BuiltModel,
-    tokens: Mapping[str, str],
+    tokens: Mapping[str, str | None],
     values: Sequence[str] = (),
     has_whys: bool = True,
     is_known: bool = False,
 ) -> Annotated:
     """Make what `pieces` reads: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
-    (`has_whys`) and for the cells of `values`; a row id stands in several rows where the SQL was ungrouped. Raises WH306 for SQL
+    (`has_whys`) and for the cells of `values`; a row id is in several rows where the SQL was ungrouped. Raises WH306 for SQL
     that cannot be traced or that yields other rows now, which `is_known` says that it does not."""
     keys = model.grain or tuple(_columns(catalog, model))
     only = _wanted_values(con, model, keys)

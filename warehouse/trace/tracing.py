@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _WHOLE_ROW = "*"
-# In place of a value column: what the row's being there rests on. No column has this name.
+# In place of a value column: what the existence of the row depends on. No column has this name.
 THE_ROW = ""
 _RUNS, _MORE_RUNS, _WITNESS, _EVIDENCE, _TARGET, _STATING, _STATED, _OWN, RAW_FILE, LANDING_DEMAND = (
     quote(OWN_PREFIX + name)
@@ -49,8 +49,8 @@ class FileEvidence:
 
 @dataclass(frozen=True)
 class RowTrace:
-    """One rollup row's why-set of runs, sorted; the runs beyond these that each value column rests on (whose rows its value was
-    computed from, at any depth); and each value's evidence. Under `THE_ROW` stand the runs and the evidence of the row's being
+    """One rollup row's why-set of runs, sorted; the runs beyond these that each value column depends on (whose rows its value was
+    computed from, at any depth); and each value's evidence. `THE_ROW` has the runs and the evidence of the row's being
     there, where that was asked."""
 
     runs: tuple[str, ...]
@@ -58,12 +58,12 @@ class RowTrace:
     more_runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def runs_of(self, column: str) -> tuple[str, ...]:
-        """All runs that a cell rests on: those of its row and those of its value."""
+        """All runs that a cell depends on: those of its row and those of its value."""
         more = self.more_runs.get(column)
         return tuple(sorted({*self.runs, *more})) if more else self.runs
 
     def all_runs(self) -> frozenset[str]:
-        """The runs that the row or any of its values rests on."""
+        """The runs that the row or any of its values depends on."""
         return frozenset(self.runs).union(*self.more_runs.values())
 
 
@@ -75,7 +75,7 @@ class Traced:
         self.demanded = frozenset(demanded)  # the models that rows were read of
 
     def runs(self) -> list[str]:
-        """The runs that any row or value rests on, sorted."""
+        """The runs that any row or value depends on, sorted."""
         found = f"select run_id from {_RUNS} union select run_id from {_MORE_RUNS} order by run_id"
         return [row[0] for row in self._con.execute(found).fetchall()]
 
@@ -153,7 +153,7 @@ def trace(
     their evidence, with `traces_rows` also that of the rows being there; without columns no further than to the runs.
 
     `con` is a session of `open_trace_session`. It holds afterwards, for `claims.numbers.cell_rows` to read, a table `demand_table(model)`
-    for every model of which rows were read: which column (`c`, `*` for a row as such) of which row (`rid`) each value rests on;
+    for every model of which rows were read: which column (`c`, `*` for a row as such) of which row (`rid`) each value depends on;
     with `keeps_landing_rows` its table `LANDING_DEMAND` has the same of landing tables. Raises WH306 for SQL that cannot be
     traced, and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
     """
@@ -343,7 +343,7 @@ class Tracer:
 
 def group_keys(model: BuiltModel, columns: Sequence[str]) -> list[str]:
     """Those of the columns that are computed from the keys of the model's own outermost GROUP BY and nothing else: all rows of a
-    group hold the same value, so any of them is its witness. Of a model that does not plainly group, none."""
+    group hold the same value, so any of them is its witness. A model that does not plainly group has none."""
     from sqlglot import exp
 
     from warehouse.trace.provenance.syntax.engine import is_aggregate

@@ -6,13 +6,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it"}
-  cluster: {type: varchar, description: "Who or what runs the machines"}
-  region: {type: varchar, description: "Region"}
-  node_pool: {type: varchar, description: "Node pool, platform or system category"}
-  gpu_model: {type: varchar, description: "The accelerator"}
-  scheduler_path: {type: varchar, description: "How the run was scheduled"}
   all_reduce_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the all-reduce tests; the lowest of the run"}
   all_gather_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the all-gather tests; the lowest of the run"}
   reduce_scatter_bus_bandwidth_gb_per_s: {type: double, unit: GB/s, description: "Average bus bandwidth of the reduce-scatter tests; the lowest of the run"}

@@ -6,13 +6,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id, concurrency_bucket]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it"}
-  cluster: {type: varchar, description: "Who or what runs the machines"}
-  region: {type: varchar, description: "Region"}
-  node_pool: {type: varchar, description: "Node pool, platform or system category"}
-  gpu_model: {type: varchar, description: "The accelerator"}
-  scheduler_path: {type: varchar, description: "How the run was scheduled"}
   concurrency_bucket: {type: varchar, description: "The smallest power of two that is not below the requests in flight; NULL when the load is not closed-loop"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50; the longest of the load points in the bucket"}
   ttft_p95_ms: {type: double, unit: ms, description: "Time to first token, p95; the longest of the load points in the bucket"}

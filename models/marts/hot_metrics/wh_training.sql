@@ -6,13 +6,6 @@ materialized: view
 role: hot_metrics
 grain: [run_id]
 columns:
-  run_id: {type: varchar, description: "The run"}
-  benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it"}
-  cluster: {type: varchar, description: "Who or what runs the machines"}
-  region: {type: varchar, description: "Region"}
-  node_pool: {type: varchar, description: "Node pool, platform or system category"}
-  gpu_model: {type: varchar, description: "The accelerator"}
-  scheduler_path: {type: varchar, description: "How the run was scheduled"}
   step_time_p50_s: {type: double, unit: s, description: "Time of a training step, p50; the longest of the scale points of the run"}
   step_time_p95_s: {type: double, unit: s, description: "Time of a training step, p95; the longest of the scale points of the run"}
   step_time_p99_s: {type: double, unit: s, description: "Time of a training step, p99; the longest of the scale points of the run"}

@@ -7,8 +7,8 @@ description: >
   than three ranks do not count.
 grain: [run_id, rank]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  rank: {type: bigint, description: "The rank", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  rank: {tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   raw_path: {type: varchar, description: "The rank's first trace", tests: [not_null]}
   node_name: {type: varchar, description: "The rank's node"}

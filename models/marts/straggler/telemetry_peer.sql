@@ -5,23 +5,13 @@ description: >
   because GPUs lower their clocks while they are idle), the increase of a counter, and the least of a state. A value that cannot answer a question about the run is in no median.
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle of the samples", tests: [not_null]}
-  series_number: {type: bigint, description: "The series in telemetry_series"}
-  raw_path: {type: varchar, description: "The file that first states the series"}
-  scope: {type: varchar, description: "What the value is about", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
+  scope: {tests: [not_null]}
   subject: {type: varchar, description: "Which one: its node, and its own name", tests: [not_null]}
-  node_name: {type: varchar, description: "The node"}
-  gpu_uuid: {type: varchar, description: "The GPU"}
-  metric: {type: varchar, description: "Canonical name", tests: [not_null]}
-  unit: {type: varchar, description: "Unit"}
+  metric: {tests: [not_null]}
   value: {type: double, description: "Mean, median, increase or least value"}
-  value_min: {type: double, description: "Least value; NULL for a counter"}
-  value_max: {type: double, description: "Greatest value; NULL for a counter"}
-  value_last: {type: double, description: "Last value"}
   observed_s: {type: double, unit: s, description: "Time that the value is of: of a counter between samples of the run, else the run's"}
-  is_supported: {type: boolean, description: "Whether it can answer a question about the run (mart.run_telemetry)"}
-  note: {type: varchar, description: "Why it cannot, or what is assumed; NULL: nothing"}
   peer_count: {type: bigint, description: "How many have a value, this one included", tests: [not_null]}
   peer_median: {type: double, description: "Median of their values"}
 */

@@ -5,8 +5,8 @@ description: >
   covers all gaps of the run.
 grain: [run_id, artifact_manifest_digest]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
   ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}

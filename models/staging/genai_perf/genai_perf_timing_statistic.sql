@@ -3,9 +3,9 @@ description: >
   One row per run and point with requests: statistics that no summary states.
 grain: [run_id, artifact_manifest_digest, point_index]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  point_index: {type: bigint, description: "Which point of the run", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
+  point_index: {tests: [not_null]}
   completed_count: {type: bigint, description: "Requests that brought an answer", tests: [not_null]}
   failed_count: {type: bigint, description: "Requests that did not", tests: [not_null]}
   started_ns: {type: bigint, unit: ns, description: "When the first was sent, since the epoch"}

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per job with traces: from the first event of any rank to the last one. A trace that breaks off says nothing of
-  its job.
+  One row per job with traces: from the first event of any rank to the last one. A trace that breaks off does not show
+  how its job ended.
 grain: [run_id, artifact_manifest_digest]
 feeds: benchmark_run
 */

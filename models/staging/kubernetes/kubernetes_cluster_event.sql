@@ -2,7 +2,7 @@
 description: >
   One row per Kubernetes event, of several snapshots of one the newest. An event's node is the component's host, the node that it is
   about, or the one that the scheduler's message names. The kubelet has one reason for an image that it cannot get and for a container that
-  does not start: the message tells them apart.
+  does not start: the message distinguishes them.
 feeds: cluster_event
 */
 select

@@ -6,7 +6,7 @@ description: >
   that changed last; of two in the same second, the one that is later in the list.
 grain: [workload]
 columns:
-  workload: {type: varchar, description: "The Workload", tests: [not_null, unique]}
+  workload: {tests: [not_null, unique]}
   state: {type: varchar, description: "State by its conditions", tests: [not_null, {accepted_values: [pending, quota_reserved, admitted, running, evicted, preempted, finished]}]}
   type: {type: varchar, description: "Condition", tests: [not_null]}
   reason: {type: varchar, description: "Reason"}

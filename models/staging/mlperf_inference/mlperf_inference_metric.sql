@@ -7,8 +7,8 @@ description: >
   estimate of 0 is NULL.
 grain: [run_id, artifact_manifest_digest]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples completed per second; scheduled samples are not the result"}
   token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens completed per second, counted"}
   inferred_token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens per second, computed by the load generator from samples and a constant"}

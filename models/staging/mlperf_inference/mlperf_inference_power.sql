@@ -5,8 +5,8 @@ description: >
   clocks and have no row. mlperf_inference_log_source has the run whose power log is used.
 grain: [run_id, artifact_manifest_digest, channel]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   channel: {type: varchar, description: "Channel of the meter; NULL: the whole system"}
   power_w: {type: double, unit: W, description: "Mean power"}
   sample_count: {type: bigint, description: "Samples in the window", tests: [not_null]}

@@ -6,7 +6,7 @@ grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
-  round: {type: varchar, description: "Round, e.g. v5.1; NULL where the path does not tell"}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL if the path does not state it"}
   division: {type: varchar, description: "closed, open or network", tests: [not_null]}
   submitter: {type: varchar, description: "Submitter, as the path has it", tests: [not_null]}
   platform: {type: varchar, description: "Platform folder", tests: [not_null]}
@@ -16,19 +16,12 @@ columns:
   run_scenario: {type: varchar, description: "Scenario of the run in that folder, as its log has it: another one where the result is inferred", tests: [not_null]}
   location: {type: varchar, description: "The scenario's folder (Location in the official table)", tests: [not_null]}
   availability: {type: varchar, description: "available, preview or rdi"}
-  suite: {type: varchar, description: "datacenter, edge or both"}
-  system_name: {type: varchar, description: "System name"}
   accelerator: {type: varchar, description: "Accelerator model; NULL for a system without one"}
   accelerators_per_node: {type: bigint, description: "Accelerators per node"}
   node_count: {type: bigint, description: "Nodes"}
   precision: {type: varchar, description: "Weight data types as written"}
-  has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput"}
   has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
-  early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99"}
   uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on; without a round, whether the logs mention early stopping"}
-  scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second"}
-  single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
-  samples_per_query: {type: double, description: "Samples per query, as the log says"}
   refusal: {type: varchar, description: "The code of the issue for which the submission checker takes no result from the logs; NULL: it takes one"}
   has_ranging_run: {type: boolean, description: "Whether there is a ranging run, which means that power was measured", tests: [not_null]}
 */

@@ -7,19 +7,17 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   repeat_set: {type: varchar, description: "The runs that are one result", tests: [not_null]}
-  round: {type: varchar, description: "Round, e.g. v5.1; NULL where the path does not tell"}
+  round: {type: varchar, description: "Round, e.g. v5.1; NULL if the path does not state it"}
   division: {type: varchar, description: "closed or open, as the log or else the system description says"}
   submitter: {type: varchar, description: "Submitter folder, else as the log says"}
   platform: {type: varchar, description: "Platform folder, else as the log says"}
   benchmark: {type: varchar, description: "Benchmark folder, else as the log says"}
   scaling_mode: {type: varchar, description: "strong or weak, of an HPC round; weak: the run is one of many models that were trained at once"}
-  system_name: {type: varchar, description: "System name"}
   accelerator: {type: varchar, description: "Accelerator model"}
   node_count: {type: bigint, description: "Nodes"}
   accelerator_count: {type: bigint, description: "Accelerators in all nodes"}
   instance_node_count: {type: bigint, description: "Nodes that a weak run's model was trained on; NULL: all"}
   instance_accelerator_count: {type: bigint, description: "Accelerators that a weak run's model was trained on; NULL: all"}
-  framework: {type: varchar, description: "Framework string"}
   global_batch_size: {type: double, description: "Samples per optimiser step"}
   scaling_factor: {type: double, description: "The factor by which the RCP checker multiplies the result: 1 without a scaling.json; NULL: the file has no factor that can be read"}
   run_start_ms: {type: bigint, unit: ms, description: "First run_start, of the Unix epoch"}

@@ -6,17 +6,16 @@ description: >
   capture is about are expected: files of /sys may be of a few interfaces only.
 grain: [artifact_manifest_digest, raw_path, component_kind, component]
 columns:
-  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
   raw_path: {type: varchar, description: "The capture", tests: [not_null]}
   manifest_path: {type: varchar, description: "The manifest", tests: [not_null]}
-  component_kind: {type: varchar, description: "interface, pci", tests: [not_null]}
-  component: {type: varchar, description: "Which one", tests: [not_null]}
+  component_kind: {tests: [not_null]}
+  component: {tests: [not_null]}
   flags: {type: varchar, description: "Flags that it should have, with commas"}
   mtu: {type: double, unit: bytes, description: "MTU that it should have"}
   speed: {type: double, unit: Mbit/s, description: "Speed that it should have"}
   link_speed: {type: varchar, description: "Speeds of its PCIe link that are right, with commas"}
   link_width: {type: double, description: "Lanes that it should have"}
-  slot: {type: varchar, description: "Its slot"}
   raw_offset: {type: bigint, unit: bytes, description: "Where the capture states its first device of the kind", tests: [not_null]}
   raw_length: {type: bigint, unit: bytes, description: "To the end of its last", tests: [not_null]}
 */

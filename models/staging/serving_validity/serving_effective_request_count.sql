@@ -1,15 +1,15 @@
 /*
 description: >
   One row per run and load with at least 100 timed requests in its steady-state window, or in all if it has none: how many independent
-  requests would tell as much of the mean latency, because requests that were served at the same time resemble each other. By batch means (Flegal and Jones, Batch means and spectral variance
+  requests would determine the mean latency as well, because requests that were served at the same time resemble each other. By batch means (Flegal and Jones, Batch means and spectral variance
   estimators in Markov chain Monte Carlo, Annals of Statistics 2010): in batches of sqrt(n) requests,
   n * variance of the requests / (size of a batch * variance of the batches' means), at most n.
 materialized: incremental
 key: [run_id]
 grain: [run_id, point]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  point: {tests: [not_null]}
   effective_request_count: {type: double, description: "The smaller count of time to first token and end-to-end latency; NULL: neither varies"}
 */
 with counted as (

@@ -7,7 +7,7 @@ materialized: incremental
 key: [run_id]
 grain: [run_id, point]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points", tests: [not_null]}
   send_lag_p99_ms: {type: double, unit: ms, description: "How much later than meant requests were sent, p99; NULL: intended times are not stated"}
   coordinated_omission: {type: double, description: "By which share the p99 of TTFT or of the end-to-end latency is higher if it is counted from when requests were meant to be sent, the greater one; NULL: intended times are not stated"}
@@ -39,7 +39,7 @@ summed as (
         asked_per_s,
         count(gap_s) as gap_count,
         avg(gap_s) as gap_s,
-        -- Gaps vary by chance as much as their mean (Poisson), or twice that if they are bursty. A pause of the client varies more, and is none.
+        -- Gaps vary by chance as much as their mean (Poisson), or twice that if they are bursty. A pause of the client varies more, and is not a gap.
         3 * least(stddev_samp(gap_s), 2 / asked_per_s) / sqrt(count(gap_s)) as error_s,
         count(*) as request_count,
         count(*) filter (where is_completed) as completed_count,

@@ -10,8 +10,8 @@ materialized: incremental
 key: [run_id]
 grain: [run_id, point]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  point: {tests: [not_null]}
   is_steady: {type: boolean, description: "Whether there is a window", tests: [not_null]}
   from_s: {type: double, unit: s, description: "Its start, counted from the first request; NULL: there is none"}
   to_s: {type: double, unit: s, description: "Its end: the last request was sent"}

@@ -5,7 +5,6 @@ description: >
 materialized: view
 grain: [run_id, point]
 columns:
-  run_id: {type: varchar, description: "The run"}
   point: {type: "struct(workload_point varchar, concurrency_point bigint, request_rate_per_s double)", description: "Which of the run's points, as in serving_outcome_fact"}
   requests: {type: "struct(started_s double, ended_s double, ttft_ms double, tpot_ms double, e2e_ms double, output_token_count bigint)[]", description: "The requests; their times count from the first request of the point"}
 */

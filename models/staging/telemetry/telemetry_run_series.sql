@@ -2,14 +2,14 @@
 description: >
   One row per run and series of telemetry that belongs to it, with the reason. The strongest of these joins counts: the
   evidence states the run; the GPU, the pod or the job is the run's; the node is the run's, by its own evidence or by its
-  scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be told apart and is
+  scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be assigned to one of them and is
   ambiguous for each of them. So is a node's series while a scheduler had several jobs on the node; for a series of a GPU, several jobs with
   GPUs.
 grain: [run_id, artifact_manifest_digest, series_number]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  run_id: {tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The bundle of the series", tests: [not_null]}
-  series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
+  series_number: {tests: [not_null]}
   join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, allocation, short_node_name]}]}
   join_confidence: {type: varchar, description: "stated: the evidence names the run. unique: a name that no other place has, and time. place: a node's name and time", tests: [not_null, {accepted_values: [stated, unique, place]}]}
   is_ambiguous: {type: boolean, description: "Whether another run, or a job of the scheduler, was at the same place at the same time", tests: [not_null]}

@@ -8,9 +8,9 @@ materialized: incremental
 key: [artifact_manifest_digest]
 grain: [run_id, artifact_manifest_digest, series_number, window_kind, window_name, window_start]
 columns:
-  run_id: {type: varchar, description: "The run", tests: [not_null]}
-  artifact_manifest_digest: {type: varchar, description: "The bundle of the series", tests: [not_null]}
-  series_number: {type: bigint, description: "The series in its bundle", tests: [not_null]}
+  run_id: {tests: [not_null]}
+  artifact_manifest_digest: {tests: [not_null]}
+  series_number: {tests: [not_null]}
   window_kind: {type: varchar, description: "run, phase, step, load_point or interval", tests: [not_null]}
   window_name: {type: varchar, description: "Which one; NULL for the whole run"}
   window_start: {type: timestamptz, unit: UTC, description: "Start", tests: [not_null]}

@@ -39,7 +39,7 @@ _SAME = {"benchmark_case_id": "case", "workload_spec_digest": "workload", "hardw
 # What was measured while the runs ran is what checks are about, no difference between what was asked of them.
 _MEASURED_KINDS = frozenset({"host", "telemetry", "reported", "evidence"})
 _PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
-# What a check returns. Of these it may leave out those that are not needed.
+# What a check returns. It may leave out those that are not needed.
 _NEEDED = ("subject", "is_found", "score", "statement")
 _COLUMNS = (*_NEEDED, "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
 

@@ -54,7 +54,7 @@ def _method(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _runs(evidence: Evidence, settings: Settings) -> Finding:
-    """The runs that the number rests on: with a value, but of an olympic mean all that were launched."""
+    """The runs that the number depends on: those with a value; for an olympic mean, all that were launched."""
     counted = evidence.used if evidence.number.statistic == "olympic mean" else evidence.measured
     return Finding(len(counted), _rows(counted))
 
@@ -113,12 +113,12 @@ def _drift(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _accounted(evidence: Evidence, settings: Settings) -> Finding:
-    """The runs that were launched and left out, and nobody said why."""
+    """The runs that were launched and left out without a stated reason."""
     left_out = [each for each in evidence.left_out if each.excuse is None]
     undetermined = [each for each in left_out if each.reason == NOT_DETERMINED]
     rows = [{RUN_ID: each.run_id, "left out by": each.clause or each.reason, "at": each.place} for each in left_out]
     if undetermined and len(undetermined) == len(left_out):
-        return Finding(None, rows, "it cannot be told which clause leaves them out")
+        return Finding(None, rows, "it is not known which clause leaves them out")
     return Finding(len(left_out), rows)
 
 
@@ -147,7 +147,7 @@ def _lineage(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _observed(evidence: Evidence, settings: Settings) -> Finding | None:
-    """A column of the observations, over the runs that the number rests on; not over those whose column `when` is false."""
+    """A column of the observations, over the runs that the number depends on; not over those whose column `when` is false."""
     column, pattern = settings["column"], re.compile(settings.get("matching", ""))
     counted = [each for each in evidence.used if "when" not in settings or each.columns.get(settings["when"]) is not False]
     if evidence.used and not counted:

@@ -24,7 +24,7 @@ DIGITS = 12  # of a figure that is recorded
 
 @dataclass(frozen=True)
 class Observation:
-    """One run of a row of the result. `value` is None where it has none, as a run that failed; `is_used`: the number rests on it;
+    """One run of a row of the result. `value` is None where it has none, as a run that failed; `is_used`: the number depends on it;
     `columns` are those of the observations that policies ask for, times as text (ISO 8601, UTC)."""
 
     run_id: str
@@ -36,7 +36,7 @@ class Observation:
 @dataclass(frozen=True)
 class LeftOut:
     """A run that was launched and is not in the number. `reason` is the kind of the clause that left it out, `clause` its text and `place`
-    its file and line; `excuse` is why it need not be in, None where nobody said."""
+    its file and line; `excuse` is why it need not be in, None if no reason was given."""
 
     run_id: str
     reason: str
@@ -48,7 +48,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ColumnEvidence:
-    """Of one claimed column of a row: the value of each of the row's observations, the places of those that the number rests on, and how
+    """Of one claimed column of a row: the value of each of the row's observations, the places of those that the number depends on, and how
     many an olympic mean drops at each end."""
 
     values: Sequence[float | None]
@@ -169,7 +169,7 @@ class Evidence:
 
     @property
     def n(self) -> dict[str, int]:
-        """How many observations of each level the number rests on."""
+        """How many observations of each level the number depends on."""
         sessions = {session for session in sessions_of(self.measured) if session is not None}
         counts = [each.columns.get(REQUESTS) for each in self.measured]
         requests = [int(count) for count in counts if count is not None]

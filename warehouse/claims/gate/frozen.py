@@ -25,7 +25,7 @@ _TOLERANCE = 1e-9  # of a figure that is computed again: libraries differ in the
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """One line: the exact forms of its grain, the evidence, and by column what `told` says of the judgement."""
+    """One line: the exact forms of its grain, the evidence, and by column what `told` returns for the judgement."""
 
     grain: Mapping[str, Any]
     evidence: RowEvidence
@@ -77,7 +77,7 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
 
 
 def judged_rows(publication: PublishedRollup, carrying: bytes = b"") -> Iterator[JudgedRow]:
-    """The judged rows of a publication, or those in whose text `carrying` stands; none of one that was not judged. Raises WH307."""
+    """The judged rows of a publication, or those whose text contains `carrying`; none if it was not judged. Raises WH307."""
     if JUDGEMENT in publication.content:
         for line in publication.lines(JUDGEMENT):
             if carrying in line:
@@ -102,7 +102,7 @@ def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: Claim,
 
 
 def difference(said: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    """What a judgement that is made again says otherwise; None where nothing."""
+    """How a repeated judgement differs; None if it does not."""
     for name in ("verdict", "n", "interval", "not_supported", "rules"):
         if not same(said.get(name), found.get(name)):
             return f"{name} {said.get(name)!r}, and judging again gives {found.get(name)!r}"

@@ -124,7 +124,7 @@ def _cell(rollup: Rollup, evidence: RowEvidence, column: str, row: Mapping[str, 
 def _rows(
     rollup: Rollup, policy: Policy, looks: Looks
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], RowEvidence, dict[str, str | None]]]:
-    """Of each row its grain, its values, the evidence of its claimed numbers, and its number ids."""
+    """The grain of each row, its values, the evidence of its claimed numbers, and its number ids."""
     spec, claim, con = rollup.spec, rollup.claim, rollup.con
     observed = dict(observed_rows(con, rollup.catalog, spec, claim, observed_columns(policy)))
     names, text = ", ".join(map(quote, rollup.columns)), canonical(spec.sql)

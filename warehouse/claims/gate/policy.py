@@ -56,7 +56,7 @@ class Bound:
 @dataclass(frozen=True)
 class Rule:
     """One rule. `check` names one of `checks.CHECKS`, `settings` are what else the file says for it. What is within `publishable` or
-    `provisional` gets that verdict, all else `otherwise`; a figure that cannot be told `missing`."""
+    `provisional` gets that verdict, all else `otherwise`; a figure that is not known `missing`."""
 
     id: str
     says: str

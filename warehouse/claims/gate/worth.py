@@ -24,7 +24,7 @@ NOT_CLAIMED = "not claimed"  # its query claims no statistic of this column, or 
 @dataclass(frozen=True)
 class Worth:
     """The verdict on a number, and what it follows from: the policy, None where there was none; the interval or why there is none, how many
-    observations of each level it rests on, and what each rule says. `statistic`: what its query claims it to be; `evidence`: what was
+    observations of each level it depends on, and what each rule says. `statistic`: what its query claims it to be; `evidence`: what was
     judged. All are empty for a number that is not claimed."""
 
     verdict: str

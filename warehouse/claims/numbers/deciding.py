@@ -115,7 +115,7 @@ def _is_of(event: Event, subject: str) -> bool:
 
 
 def _checked(project: Project, run_id: str, reason: str) -> Standing:
-    """The decisions that stand now, where something may be decided on a run."""
+    """The decisions in force now, where something may be decided on a run."""
     if not reason.strip():
         raise WarehouseError("WH314", "it needs a reason", printable(run_id))
     now = standing_now(open_store(project).objects)

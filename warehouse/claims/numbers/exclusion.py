@@ -25,8 +25,8 @@ class Excluded:
 
     `reason` is the kind of the clause (`where`, `inner join`, `anti join`, `qualify`, ...), or `not determined`. `clause` is
     its text and `place` its file and line. `is_null`: the condition was NULL for the run, not false. `witnesses` are the runs
-    whose rows stood against it, or were taken in its stead. `is_of_row`: whether it would have been in this number's row by
-    its grain; None where that cannot be told. `decision` is why it is not admitted, None where it is.
+    whose rows excluded it, or were taken in its place. `is_of_row`: whether it would have been in this number's row by
+    its grain; None where that is not known. `decision` is why it is not admitted, None where it is.
     """
 
     run_id: str
@@ -90,7 +90,7 @@ def excluded_by(project: Project, number: "Lineage") -> Exclusion:
 
 def _excluded(found: "FollowedRuns", own: set[str], rowid: int) -> tuple[Excluded, ...]:
     """The losses of runs that no reading kept, each reason once, those of the number's own row first. What two readings say
-    differently of one reason is told as the one that is nearer to the row does."""
+    differently for one reason is reported by the one that is nearer to the row."""
     order = {True: 0, None: 1, False: 2}
     told: dict[tuple[str, Clause, bool], Loss] = {}
     for loss in sorted(found.losses, key=lambda loss: order[loss.is_of(rowid)]):

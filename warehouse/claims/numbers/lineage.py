@@ -181,7 +181,7 @@ def _declared(project: Project, found: FoundCell) -> tuple[str | None, str | Non
 
 
 def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:
-    """The decisions that stand now on some runs, and on their evidence. An event that cannot be read is for `wh ledger` to
+    """The decisions in force now on some runs, and on their evidence. An event that cannot be read is for `wh ledger` to
     tell of."""
     now = standing(Ledger(objects).decisions())
     run_ids = {str(run["run_id"]) for run in runs}

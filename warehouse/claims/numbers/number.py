@@ -82,7 +82,7 @@ NumberArgument = IdArgument | CellArgument | LiteralArgument
 
 
 def parse_argument(text: str) -> NumberArgument:
-    """What a person typed after `wh lineage`: a number id, a cell, or a number as it stands on a slide (`8703`, `8.7k`,
+    """What a person typed after `wh lineage`: a number id, a cell, or a number as it is printed on a slide (`8703`, `8.7k`,
     `8702.7 tok/s`). Raises WH304 for anything else."""
     text = text.strip()
     if _ID.fullmatch(text.lower()):

@@ -1,4 +1,4 @@
-"""The bytes that a number was read from, as they lie in the store: each range with what stands around it.
+"""The bytes that a number was read from, as they lie in the store: each range with the bytes around it.
 
 A file is hashed first. One that is not the file of the record is named as such, and none of its bytes is shown: they would
 be no evidence.
@@ -54,7 +54,7 @@ class Window:
 @dataclass(frozen=True)
 class OpenedFile:
     """A raw file of a lineage: its state (`WHOLE`, `ALTERED`, `MISSING`), the windows of its first ranges, and how many
-    ranges more it has. Of a file that is not whole there are none."""
+    ranges more it has. A file that is not whole has none."""
 
     file: RawFile
     state: str
@@ -92,7 +92,7 @@ def _window(stream: BinaryIO, offset: int, length: int, most: int) -> Window:
 
 
 def _last_lines(data: bytes, *, is_cut: bool) -> bytes:
-    """The end of what stands before a range: the line that it begins in, and whole lines before that."""
+    """The end of what precedes a range: the line that it begins in, and whole lines before that."""
     lines = data.split(b"\n")
     kept = b"\n".join(lines[is_cut and len(lines) > 1 :][-_CONTEXT_LINES - 1 :])
     while kept and kept[0] & 0xC0 == 0x80:  # the rest of a character that was cut
@@ -101,6 +101,6 @@ def _last_lines(data: bytes, *, is_cut: bool) -> bytes:
 
 
 def _first_lines(data: bytes, *, is_cut: bool) -> bytes:
-    """The beginning of what stands after a range: the rest of the line that it ends in, and whole lines after that."""
+    """The beginning of what follows a range: the rest of the line that it ends in, and whole lines after that."""
     lines = data.split(b"\n")
     return b"\n".join(lines[: len(lines) - (is_cut and len(lines) > 1)][: _CONTEXT_LINES + 1])

@@ -119,7 +119,7 @@ def recorded_columns(project: Project, number: Lineage, *, only_values: bool = F
 
 def own_models(project: Project, number: Lineage) -> list[str] | None:
     """The models that a number's value comes through from the evidence of its own families, by the columns that it is computed from,
-    nearest first. None where that cannot be told here: the recorded SQL cannot be bound, or a manifest cannot be read."""
+    nearest first. None where that is not known here: the recorded SQL cannot be bound, or a manifest cannot be read."""
     from warehouse.transform.lineage.columns import VALUE
 
     store = open_store(project)

@@ -59,7 +59,7 @@ def _typed(value: Any) -> str:
 
 def find_cell(project: Project, argument: NumberArgument, published: Sequence[PublishedRollup] | None = None) -> FoundCell:
     """The one cell that is meant. `published` are all publications, where the caller has listed them. Raises WH304 when there is none,
-    WH305, listing them, when there are several, and WH307 when it may stand in a publication that is damaged, and stands in none that is
+    WH305, listing them, when there are several, and WH307 when it may be in a publication that is damaged, and is in none that is
     whole, WH218 when the build is altered."""
     published = publications(project) if published is None else published
     found = find_cells(project, argument, published)

@@ -37,7 +37,7 @@ def check_admitted(
     project: Project, build: "Build", specification: Mapping[str, Any], runs: Iterable[str], place: str
 ) -> Sequence[Reference]:
     """The decisions that a publication from a build must name: none where its query does not read them. Raises WH313 where it
-    rests on runs that are not admitted now, or the build knows other decisions than the ledger; WH105, WH106 or WH107 where an
+    depends on runs that are not admitted now, or the build knows other decisions than the ledger; WH105, WH106 or WH107 where an
     event was altered, is gone or cannot be read."""
     objects = open_store(project).objects
     now, built = standing_now(objects), _of_build(project, build)
@@ -67,7 +67,7 @@ def conflicted_runs(build: "Build") -> list[str]:
 
 
 def decisions_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
-    """The decisions that stood when a publication was first made, by sha256, as the ledger has it."""
+    """The decisions in force when a publication was first made, by sha256, as the ledger has it."""
     ledger = Ledger(open_store(project).objects)
     made = next((event.at for event in ledger.events() if event.kind == PUBLICATION and event.subject == publication.digest), None)
     before = [event for event in ledger.decisions() if made is None or datetime.fromisoformat(event.at) < datetime.fromisoformat(made)]

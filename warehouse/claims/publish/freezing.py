@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class FrozenRows:
     """The rows, runs and why-sets of a publication as bytes by file name, how many rows and numbers there are, the runs and the
-    bundles that any of them rests on, and whether every row rests on a bundle."""
+    bundles that any of them depends on, and whether every row depends on a bundle."""
 
     content: Mapping[str, bytes]
     rows: int
@@ -48,7 +48,7 @@ class Facts:
         return tuple(self.runs[run] for run in run_ids)
 
     def bundles(self, row: "RowTrace") -> frozenset[str]:
-        """The bundles that a row and its values rest on, by their runs and by their files."""
+        """The bundles that a row and its values depend on, by their runs and by their files."""
         of_runs = {str(run["artifact_manifest_digest"]) for run in self.runs_of(row.all_runs()) if run.get("artifact_manifest_digest")}
         return frozenset(of_runs | {file.artifact_manifest_digest for files in row.evidence.values() for file in files})
 

@@ -35,7 +35,7 @@ CHECKED, BY_CONSTRUCTION, NOT_ESTABLISHED = "checked", "by construction", "not e
 
 def guarantees(catalog: "Catalog", spec: "BuiltModel") -> dict[str, Any]:
     """The four guarantees of a query's why-sets as a document; `clauses` are those for which G3 and G4 are not known. Of G2 its
-    own `clauses` are told, where there are any."""
+    own `clauses` are reported, if there are any."""
     models = (spec, *catalog.under(spec.qualified))
     clauses = [
         f"{model.qualified}: {clause}" for model in models for clause in absences(body(model.sql), is_outermost=model is spec)

@@ -47,13 +47,14 @@ def beside_evidence_fault(query: str, graph: "ColumnGraph", place: str) -> Wareh
     from warehouse.transform.lineage.derived import ROWS, ColumnRef
 
     table = f"rollup.{query}"
-    for column in (*graph.columns[table], ROWS):
-        for edge in graph.walk(ColumnRef(table, column)):
-            columns, way_out = BESIDE_EVIDENCE.get(edge.source.table, (frozenset(), ""))
-            if edge.source.column in columns:
-                what = "which rows it has" if column == ROWS else column
+    for what, (columns, way_out) in BESIDE_EVIDENCE.items():
+        starts = [ColumnRef(what, column) for column in sorted(columns)]
+        reached = {edge.target for edge in graph.walk(*starts, down=True)}
+        for column in (*graph.columns[table], ROWS):
+            if ColumnRef(table, column) in reached:
+                [source, *_] = sorted({edge.source for edge in graph.walk(ColumnRef(table, column))} & set(starts))
+                dependent = "which rows it has" if column == ROWS else column
                 return WarehouseError(
-                    "WH306", f"{what} depends on {edge.source}, which is not evidence, so no replay could reproduce it", place,
-                    way_out,
+                    "WH306", f"{dependent} depends on {source}, which is not evidence, so no replay could reproduce it", place, way_out
                 )
     return None

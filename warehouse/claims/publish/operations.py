@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse.trace.catalog import BuiltModel, Catalog
@@ -43,7 +44,7 @@ def determinism_of(
 ) -> dict[str, Determinism]:
     """The class of some value columns of a query. `tolerances` are those its header declares. Reads no data."""
     top = catalog.models[f"rollup.{query}"]
-    operations = _operations(catalog, _all_sources(catalog, [ColumnRef(top.qualified, column) for column in columns]))
+    operations = _operations(catalog, _all_sources(catalog, tuple(ColumnRef(top.qualified, column) for column in columns)))
     found = {}
     for column in columns:
         names = sorted(operations[ColumnRef(top.qualified, column)])
@@ -61,9 +62,9 @@ class Additions:
 
 
 def additions(catalog: Catalog, query: str, columns: Collection[str]) -> Additions:
-    """Of some value columns of a query. Reads no data."""
+    """The operations of some value columns of a query. Reads no data."""
     top = f"rollup.{query}"
-    sources = _all_sources(catalog, [ColumnRef(top, column) for column in columns])
+    sources = _all_sources(catalog, tuple(ColumnRef(top, column) for column in columns))
     found = _operations(catalog, sources)
     behind_views = _operations(catalog, sources, stops=lambda table: catalog.models[table].has_rows)
     return Additions(
@@ -80,7 +81,8 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
     return Determinism(TOLERANT, tolerance if is_float else None, ", ".join(names[:_TOLD]) + more)
 
 
-def _all_sources(catalog: Catalog, asked: Iterable[ColumnRef]) -> dict[ColumnRef, Refs]:
+@lru_cache(maxsize=1)  # a publication asks for its exactness and for its additions
+def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[ColumnRef, Refs]:
     """By column, of those that are asked for and of all that go into their values, what goes into it directly."""
     con = empty_tables(catalog)
     tables: dict[str, Mapping[str, Refs]] = {}
@@ -105,14 +107,14 @@ def _operations(
     """By column the additions of floats that its value passes through, up to the tables at which it `stops`."""
     found: dict[ColumnRef, frozenset[str]] = {}
     place = {name: number for number, name in enumerate(catalog.models)}
-    for ref in sorted(sources, key=lambda ref: place[ref.table]):  # as they are built: what a model reads stands before it
+    for ref in sorted(sources, key=lambda ref: place[ref.table]):  # as they are built: what a model reads comes before it
         own = frozenset(source.column for source in sources[ref] if source.table == _OPERATION)
         found[ref] = own.union(*(found.get(source, frozenset()) for source in sources[ref] if source in found and not stops(source.table)))
     return found
 
 
 def _sources(con: "duckdb.DuckDBPyConnection", model: BuiltModel, count: int) -> Iterable[Refs]:
-    """Of each column of a model the columns that go into its value, and the operations as columns of `_OPERATION`."""
+    """For each column of a model, the columns that go into its value, and the operations as columns of `_OPERATION`."""
     import duckdb
 
     from warehouse.transform.lineage.columns import relation_of

@@ -2,7 +2,7 @@
 
     publications/<digest>/rows.jsonl          one line a row: its grain, bundles, files and why-sets; of each cell the value, the number id,
                                               which why-set, and of which files which byte ranges
-    publications/<digest>/runs.jsonl          the runs that any row or cell rests on
+    publications/<digest>/runs.jsonl          the runs that any row or cell depends on
     publications/<digest>/why.jsonl           the why-sets, bitmaps over these runs (`claims.publish.why_sets`)
     publications/<digest>/judgement.jsonl     what its claimed numbers are worth, and the evidence for that (`claims.gate.frozen`)
     publications/<digest>/policy.json         the policy that says so
@@ -68,7 +68,7 @@ class PublishedCell:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row: its grain, its cells by column, and the bundles that it and they rest on."""
+    """One row: its grain, its cells by column, and the bundles that it and they depend on."""
 
     grain: Mapping[str, Any]
     cells: Mapping[str, PublishedCell]
@@ -93,7 +93,7 @@ class PublishedRollup:
         return tuple(sorted(self.record["sha256"])) if self.record else ()
 
     def rows(self, carrying: str = "", first: int = 0) -> Iterator[PublishedRow]:
-        """Its rows from the one with the place `first` on, counted from 0, or those of them in whose text `carrying` stands. Raises WH307
+        """Its rows from the one with the place `first` on, counted from 0, or those of them whose text contains `carrying`. Raises WH307
         when they cannot be read."""
         needle = carrying.encode()
         for line in islice(self.lines(ROWS), first, None):
@@ -101,7 +101,7 @@ class PublishedRollup:
                 yield read_row(line, self._why_sets)
 
     def bundles(self) -> frozenset[str]:
-        """The bundles that any of its rows rests on. Raises WH307."""
+        """The bundles that any of its rows depends on. Raises WH307."""
         found = set[str]()
         for line in self.lines(ROWS):
             found |= _bundles(line)

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from warehouse.claims.gate.gate import Judged
     from warehouse.evidence.signing.keys import SigningKey
-    from warehouse.trace.catalog import Catalog
     from warehouse.trace.determinism import Determinism
     from warehouse.transform.finished.builds import Build
 
@@ -77,7 +76,7 @@ def no_progress(step: str, done: int, total: int) -> None:
 def publish(
     project: Project, query: str, key: "SigningKey | None" = None, on_step: OnStep = no_progress, *, as_provisional: bool = False
 ) -> Publication:
-    """Freeze the current build's rollup of a query spec, and sign it with `key`. `on_step` is told which step begins, and how many of
+    """Freeze the current build's rollup of a query spec, and sign it with `key`. `on_step` is called with the step that begins, and how many of
     how many parts of it are done.
 
     The policy of its claim judges its numbers, and what it does not let pass is refused (WH315, and the ledger says so), unless it is
@@ -85,9 +84,9 @@ def publish(
     valid and a claim that does not fit.
 
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
-    who signed what (WH306). No run that it rests on may be retracted or superseded, and the build must be of the decisions on
+    who signed what (WH306). No run that it depends on may be retracted or superseded, and the build must be of the decisions on
     runs that the ledger has (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its
-    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row rests on none); the bytes are
+    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row depends on none); the bytes are
     re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made,
     WH307 when a publication or spec that is there already is damaged, WH107 when an event of the ledger is, WH113 when a signature
     of its evidence does not hold, WH312 when the project requires signatures and some evidence has none by a trusted key, WH109,
@@ -109,10 +108,8 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        spec = catalog.models.get(f"rollup.{query}")
-        if spec is None:
-            raise _unknown(query, catalog)
-        specification = _specification(con, query)
+        specification, _ = _specification(con, query)
+        spec = catalog.models[f"rollup.{query}"]
         refuse_unpublishable(project, catalog, query, specification)  # before anything that takes long
         _refuse_without_evidence(con)
         claim = claim_of(specification["document"]["claim"])
@@ -161,22 +158,25 @@ def judge_query(
 ) -> "list[Judged]":
     """What policies, None for that of the query's claim, say of the numbers of the current build. Nothing is published; the ledger says
     that they were looked at. Raises WH301, WH306, WH316, WH317, WH218, WH123."""
-    from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
+    from warehouse.claims.gate.gate import Judged, Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.publishable import refuse_unpublishable
     from warehouse.trace.catalog import open_trace_session, rollup_columns
     from warehouse.trace.tracing import trace
+    from warehouse.transform.finished.query import open_build
 
     build, objects = current_build(project), open_store(project).objects
+    with open_build(build.path) as plain:
+        specification, place = _specification(plain, query)
+    claim = claim_of(specification["document"]["claim"])
+    chosen = [policy_of(project, claim, place, policy) for policy in policies]
+    if not claim.numbers:
+        return [Judged(policy) for policy in chosen]
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        spec = catalog.models.get(f"rollup.{query}")
-        if spec is None:
-            raise _unknown(query, catalog)
-        specification = _specification(con, query)
+        spec = catalog.models[f"rollup.{query}"]
+        columns = rollup_columns(catalog, spec)
         refuse_unpublishable(project, catalog, query, specification)
-        claim, columns = claim_of(specification["document"]["claim"]), rollup_columns(catalog, spec)
-        chosen = [policy_of(project, claim, spec.place, policy) for policy in policies]
         on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True)
         on_step("judging numbers", 0, 1)
@@ -188,19 +188,17 @@ def judge_query(
     return judged
 
 
-def _specification(con: "duckdb.DuckDBPyConnection", query: str) -> dict[str, Any]:
-    """The spec of a query in a build."""
-    recorded = con.execute("select specification from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()
-    found: dict[str, Any] = json.loads(recorded[0][0])
-    return found
-
-
-def _unknown(query: str, catalog: "Catalog") -> WarehouseError:
-    known = sorted(model.name for model in catalog.models.values() if model.schema == "rollup")
-    return WarehouseError(
-        "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
-        exit_code=ExitCode.NOT_FOUND,
-    )
+def _specification(con: "duckdb.DuckDBPyConnection", query: str) -> tuple[dict[str, Any], str]:
+    """The spec of a query in a build, and its file. Raises WH301 for an unknown name."""
+    recorded = con.execute("select specification, place from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()
+    if not recorded:
+        known = [name for name, in con.execute("select name from catalog.model where schema_name = 'rollup' order by name").fetchall()]
+        raise WarehouseError(
+            "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
+            exit_code=ExitCode.NOT_FOUND,
+        )
+    [(document, place)] = recorded
+    return json.loads(document), str(place)
 
 
 def _not_publishable(
@@ -233,7 +231,7 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
 
 
 def _check_evidence(project: Project, place: str, frozen: FrozenRows, on_step: OnStep) -> None:
-    """Every row rests on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
+    """Every row depends on evidence, all of it is what its manifests say, and signed as the project requires. Raises WH308, WH105,
     WH106, WH107, WH113, WH312."""
     if not frozen.is_evident:
         raise WarehouseError(

@@ -1,4 +1,4 @@
-"""What builds but could not be published: told from the SQL alone, before anything is run.
+"""What builds but could not be published: found in the SQL alone, before anything is run.
 
 A query and every model under it, also one whose table is empty today, are annotated as a trace would annotate them. What is
 found traceable is remembered beside the builds, so that only what an edit touched is looked at again.
@@ -6,18 +6,14 @@ found traceable is remembered beside the builds, so that only what an edit touch
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import sqlglot
-
 from warehouse.claims.publish.non_evidence import BESIDE_EVIDENCE, beside_evidence_fault, refuse_beside_evidence
 from warehouse.claims.publish.tie_probe import check_triable, cuts
 from warehouse.errors import WarehouseError, by_place, printable
-from warehouse.evidence.durable import replace_durably
 from warehouse.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
 from warehouse.trace.empty_tables import empty_tables
 from warehouse.trace.inlined_views import Expansion, expanded
@@ -25,9 +21,7 @@ from warehouse.trace.provenance.annotator import annotate
 from warehouse.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS, Refusal
 from warehouse.trace.provenance.values import cells_read
 from warehouse.trace.trace_step import row_tokens
-from warehouse.transform.check.memory import key_of
-from warehouse.transform.sql.duck import engine_version
-from warehouse.version import __version__
+from warehouse.transform.check.text_facts import TextFacts
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
     from warehouse.transform.check.checked_project import CheckedProject
 
-_FILE = ".traceable.json"
 _SHOWN_QUERIES = 3
 _Cells = list[list[str]]  # tables and columns; of ties, places and clauses
 
@@ -54,10 +47,13 @@ def publishability(project: "Project", checked: "CheckedProject") -> Publishabil
 
     catalog = catalog_of(checked, project_landing_types(project))
     queries = [name for name, model in catalog.models.items() if model.schema == "rollup"]
-    memory = _Memory(project)
-    static = _Static(catalog, memory)
+    facts = TextFacts(project)
+    static = _Static(catalog, facts)
     faults = sorted(_unpublishable(project, checked, static, queries), key=by_place)
-    memory.write(keeps_unused=False)
+    if not faults:
+        for query in queries:  # so that publishing one of them asks nothing again
+            facts.recall("publishable", _closure(catalog, query), lambda: True)
+    facts.write(keeps_unused=False)
     return Publishability(faults, sorted(_notes(static, queries), key=by_place))
 
 
@@ -80,22 +76,36 @@ def _unpublishable(
         # Each query alone: of a model under several, a column that cannot be traced stops only those that read it.
         stopped = [name] if name in queries else [q for q in queries if name in _untraceable(static, [q], tries_ties=True)]
         yield replace(fault, message=f"{_listed(stopped)} cannot be published: {fault.message}")
-    yield from _resting_on_no_evidence(project, checked, static.catalog, queries)
+    yield from _depending_on_no_evidence(project, checked, static.catalog, queries)
 
 
 def refuse_unpublishable(project: "Project", catalog: Catalog, query: str, specification: Mapping[str, Any]) -> None:
     """Raise the WH306 of the first clause of a query, or of a model under it, that no trace could follow or that gives another
-    answer each time; also of one that only decides which rows there are. Then that of a column that rests on what is no evidence."""
-    memory = _Memory(project)
-    for fault in _untraceable(_Static(catalog, memory), [f"rollup.{query}"], tries_ties=False).values():
-        raise fault
+    answer each time; also of one that only decides which rows there are. Then that of a column that depends on what is not evidence."""
+    facts, name = TextFacts(project), f"rollup.{query}"
 
-    def found() -> _Cells:
-        refuse_beside_evidence(query, specification, catalog.landing_types, catalog.models[f"rollup.{query}"].place)
-        return []
+    def found() -> bool:
+        for fault in _untraceable(_Static(catalog, facts), [name], tries_ties=False).values():
+            raise fault
+        refuse_beside_evidence(query, specification, catalog.landing_types, catalog.models[name].place)
+        return True
 
-    memory.recall(["beside evidence", specification["query_spec_digest"]], found)
-    memory.write(keeps_unused=True)
+    facts.recall("publishable", _closure(catalog, name), found)
+    facts.write(keeps_unused=True)
+
+
+def _closure(catalog: Catalog, query: str) -> list[Any]:
+    """The texts of a query and of all under it, with the columns of all that they read."""
+    models = [catalog.models[query], *catalog.under(query)]
+    tables = sorted({table for model in models for table in model.reads})
+    return [
+        query, [[model.qualified, model.sql, model.materialized, list(model.grain)] for model in models],
+        [[table, list(_types(catalog, table).items())] for table in tables],
+    ]
+
+
+def _types(catalog: Catalog, table: str) -> Mapping[str, str]:
+    return catalog.types[table] if table in catalog.types else catalog.landing_types[table]
 
 
 def _listed(queries: Sequence[str]) -> str:
@@ -104,7 +114,7 @@ def _listed(queries: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_QUERIES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _resting_on_no_evidence(
+def _depending_on_no_evidence(
     project: "Project", checked: "CheckedProject", catalog: Catalog, queries: Sequence[str]
 ) -> Iterator[WarehouseError]:
     from warehouse.transform.lineage.columns import column_graph
@@ -126,8 +136,8 @@ def _resting_on_no_evidence(
 
 
 def _untraceable(static: "_Static", queries: Sequence[str], *, tries_ties: bool) -> dict[str, WarehouseError]:
-    """The faults of queries and of the models under them, by model. A view is in what reads it. Of a model below one with a
-    fault no values are asked: which ones would be read is not known."""
+    """The faults of queries and of the models under them, by model. A view is in what reads it. Values of a model below one
+    with a fault are not checked: which ones would be read is not known."""
     catalog = static.catalog
     under = {*queries, *(model.qualified for query in queries for model in catalog.under(query))}
     values = {query: set(rollup_columns(catalog, catalog.models[query])) - {*catalog.models[query].grain} for query in queries}
@@ -152,9 +162,10 @@ def _untraceable(static: "_Static", queries: Sequence[str], *, tries_ties: bool)
 class _Static:
     """SQL annotated and bound on a catalog's tables without their rows, unless the memory has it."""
 
-    def __init__(self, catalog: Catalog, memory: "_Memory") -> None:
-        self.catalog, self._memory = catalog, memory
-        self._tokens = row_tokens(catalog)
+    def __init__(self, catalog: Catalog, facts: TextFacts) -> None:
+        # Which tables have rows today is nothing that a text says.
+        self.catalog, self._facts = replace(catalog, empty=frozenset()), facts
+        self._tokens = row_tokens(self.catalog)
         self._written: dict[str, Expansion] = {}
         self.cuts: dict[str, list[list[str]]] = {}  # by model: place and SQL of each clause
 
@@ -170,7 +181,7 @@ class _Static:
             annotated = annotate(written.text, self.catalog.by_any_name, self._tokens, values, is_cut=False)
             return sorted([self.catalog.resolve(table), column] for table, column in cells_read(annotated))
 
-        return self._memory.recall(["cells", *self._meaning(written), *values], found)
+        return self._facts.recall("cells", [*self._meaning(written), *values], found)
 
     def try_ties(self, model: BuiltModel, written: Expansion) -> None:
         """Find the `cuts` of a model. Raises `Refusal` where no one could try whether ties decide the answer."""
@@ -179,42 +190,13 @@ class _Static:
             check_triable(self._session, written.text)
             return [["" if offset is None else str(offset), clause] for offset, clause in cuts(written.text, model.grain)]
 
-        self.cuts[model.qualified] = self._memory.recall(["cuts", *model.grain, *self._meaning(written)], found)
+        self.cuts[model.qualified] = self._facts.recall("cuts", [*model.grain, *self._meaning(written)], found)
 
     def _meaning(self, written: Expansion) -> list[Any]:
         """A text and the columns of all that it reads."""
         tables = sorted({table for piece in written.pieces for table in piece.model.reads})
-        types = {**self.catalog.types, **self.catalog.landing_types}
-        return [written.text, [[table, list(types[table].items())] for table in tables]]
+        return [written.text, [[table, list(_types(self.catalog, table).items())] for table in tables]]
 
     @cached_property
     def _session(self) -> "duckdb.DuckDBPyConnection":
         return empty_tables(self.catalog)
-
-
-class _Memory:
-    """What was found before, by what it follows from; of other versions nothing. It may be deleted."""
-
-    def __init__(self, project: "Project") -> None:
-        self._folder = project.builds
-        self._made_by = [__version__, engine_version(), str(vars(sqlglot)["__version__"])]
-        self._known: dict[str, _Cells] = {}
-        self._used: dict[str, _Cells] = {}
-        try:
-            document = json.loads((self._folder / _FILE).read_bytes())
-            if document["made_by"] == self._made_by:
-                self._known = document["cells"]
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-
-    def recall(self, follows_from: Sequence[Any], find: Callable[[], _Cells]) -> _Cells:
-        """What `find` gives, or gave before. What it raises is not remembered."""
-        key = key_of(*follows_from)
-        if key not in self._used:
-            self._used[key] = self._known[key] if key in self._known else find()
-        return self._used[key]
-
-    def write(self, *, keeps_unused: bool) -> None:
-        cells = {**self._known, **self._used} if keeps_unused else self._used
-        if cells != self._known and self._folder.is_dir():
-            replace_durably(self._folder / _FILE, json.dumps({"made_by": self._made_by, "cells": cells}).encode())

@@ -36,7 +36,7 @@ class Specification:
         sql = self.document["document"]["sql"]
         committed = None if cell.form is None else number_id(query, sql, grain, cell.column, cell.form)
         if committed != cell.number_id:
-            raise self._torn(f"{cell.number_id} does not commit to the value {cell.value!r} that stands beside it")
+            raise self._torn(f"{cell.number_id} does not commit to the value {cell.value!r} beside it")
 
     def _torn(self, message: str) -> WarehouseError:
         return _torn(message, self.place)

@@ -1,5 +1,5 @@
 """What a query's SQL alone establishes: its guarantees, the clauses at which ties are tried, and how exactly each column is
-determined. Every verification works it out again: a remembered answer would be one that nobody authenticates.
+determined. Every verification works it out again: a remembered answer would not be authenticated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The why-sets of a publication: each set of runs once, as a bitmap over the publication's dictionary of runs.
 
-    runs.jsonl    the dictionary: one line a run that any row or cell rests on, sorted by run id; a run's ordinal is its line's, from 0
+    runs.jsonl    the dictionary: one line a run that any row or cell depends on, sorted by run id; a run's ordinal is its line's, from 0
     why.jsonl     one line a set, sorted by digest: `why_digest`, and `runs`, the ordinals as a Roaring bitmap in its portable
                   serialisation (https://github.com/RoaringBitmap/RoaringFormatSpec), base64
 

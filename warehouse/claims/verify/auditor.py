@@ -1,9 +1,9 @@
 """Judges numbers of one query: their files are hashed again, their signatures checked, and the query is replayed from them.
 
 A replay has first the evidence of the number's own why-set and nothing else. That gives the number wherever removing other
-runs cannot change it (guarantee G3 of the design). Otherwise there is added what its row's being there rests on, then the
+runs cannot change it (guarantee G3 of the design). Otherwise it adds what the existence of its row depends on, then the
 evidence of its whole publication, and at last all that was there then, which may have kept rows away; and the verdict says
-so. A replay of what was published is traced too, and must rest on what the publication states (`claims.verify.retrace`).
+so. A replay of what was published is traced too, and must depend on what the publication states (`claims.verify.retrace`).
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class Auditor:
 
     @cached_property
     def _not_admitted(self) -> Mapping[str, Decision]:
-        """The decisions that stand now on runs that are not admitted any more."""
+        """The decisions in force now on runs that are not admitted any more."""
         return standing_now(self._store.objects).not_admitted
 
     def _damaged(self, bundles: frozenset[str]) -> dict[str, tuple[WarehouseError, ...]]:
@@ -217,7 +217,7 @@ class Auditor:
 
     @cached_property
     def published_bundles(self) -> frozenset[str]:
-        """What the publication rests on; nothing, where there is none. Reads all of its rows."""
+        """What the publication depends on; nothing, where there is none. Reads all of its rows."""
         return self._publication.bundles() if self._publication else frozenset()
 
     def bundles_then(self) -> Iterator[frozenset[str]]:

@@ -1,6 +1,6 @@
 """Whether a publication is all that its query gave: no row left out, none added, every value that of all the evidence.
 
-A number is replayed from what it says it rests on. That does not find who leaves out rows, or in a row the runs that he does
+A number is replayed from what its publication lists. That does not find a publisher who leaves out rows, or in a row the runs that he does
 not like: here the rows of a replay are compared with those that are frozen.
 """
 

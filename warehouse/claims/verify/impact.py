@@ -1,4 +1,4 @@
-"""`wh impact`: which published numbers rest on a run, a bundle, a raw file or a model. Read from the publications alone."""
+"""`wh impact`: which published numbers depend on a run, a bundle, a raw file or a model. Read from the publications alone."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project.project import Project
 
-# Whether a cell rests on what was asked about.
+# Whether a cell depends on what the user named.
 _Rests = Callable[[PublishedRow, PublishedCell], bool]
 
 
 @dataclass(frozen=True)
 class Impact:
-    """A published number that rests on it, and as what: run, bundle, file or model."""
+    """A published number that depends on it, and as what: run, bundle, file or model."""
 
     number_id: str
     key: str
@@ -33,14 +33,14 @@ class Impact:
 
 @dataclass(frozen=True)
 class Impacts:
-    """The published numbers that rest on it; and which publications are damaged (WH307), so that nobody can tell of theirs."""
+    """The published numbers that depend on it; and which publications are damaged (WH307), so that theirs are not known."""
 
     numbers: tuple[Impact, ...]
     damaged: tuple[WarehouseError, ...]
 
 
 def impact(project: Project, asked: str) -> Impacts:
-    """The numbers that rest on what a person named: a run id, the digest of a manifest (or its beginning), a raw file by its
+    """The numbers that depend on what a person named: a run id, the digest of a manifest (or its beginning), a raw file by its
     path in the bundle, its sha256 or a copy of it on disk, or a model. Raises WH304 when no whole publication knows of it."""
     numbers: list[Impact] = []
     whole, damaged = whole_publications(publications(project))

@@ -1,4 +1,4 @@
-"""Audit packets: one number with all that it rests on in one archive, for whoever has neither the store nor the project.
+"""Audit packets: one number with all that it depends on in one archive, for readers who have neither the store nor the project.
 
 A packet is a small store in an uncompressed tar: the publication with its event of the ledger, its spec, the bundles that a replay
 of the number needs, a page to read, and `packet.json`, which says which number it is of. It is a function of these, byte by byte: what was
@@ -45,7 +45,7 @@ _PAGE = "README.txt"
 _KEYS = "keys.json"
 _VERSION = 3
 _NAME = re.compile(rf"{_RECORD}|{_PAGE}|{_KEYS}|(signatures|publications|specs|ledger|raw)(/[^/\0]+){{1,100}}")
-_UNVOUCHED = "it reproduces, but no key that is trusted here signed its publication, so nobody vouches for it"
+_UNVOUCHED = "it reproduces, but no key that is trusted here signed its publication, so its origin is not known"
 
 
 def write_packet(project: Project, argument: str, target: Path) -> Verdict:
@@ -149,7 +149,7 @@ def _unpack(path: Path, root: Path) -> tuple[str, dict[str, str]]:
 def _write(project: Project, found: FoundCell, publication: PublishedRollup, bundles: list[str], stream: IO[bytes]) -> None:
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, content in _entries(project, found, publication, bundles):
-            entry = tarfile.TarInfo(name)  # of nobody, and of no time
+            entry = tarfile.TarInfo(name)  # without owner and time
             entry.size = len(content) if isinstance(content, bytes) else content.stat().st_size
             with BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as reader:
                 archive.addfile(entry, reader)
@@ -182,7 +182,7 @@ def _entries(
 
 def _signatures(project: Project, publication: PublishedRollup, bundles: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The signatures that hold by a trusted key, of the publication, of its event in the ledger, of the decisions that it names and
-    of its bundles: keys in the store, and ids of signing keys. Of another nobody could say whether it was changed on the way."""
+    of its bundles: keys in the store, and ids of signing keys. Whether any other was changed on the way could not be checked."""
     objects = open_store(project).objects
     decided = (decision_subject(decision.event) for decision in named_decisions(objects, made_with(project, publication))[0])
     event = publication_event(project, publication.digest)

@@ -1,4 +1,4 @@
-"""The page of an audit packet that people read: what the number is, what it rests on, and how to check it. Plain text, and a
+"""The page of an audit packet that people read: what the number is, what it depends on, and how to check it. Plain text, and a
 function of the packet's content."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
     assert found.publication
     yield f"{cell.number_id}  {printable(str(cell.value))}"
     yield ""
-    yield "This archive holds one published number and the raw evidence that it rests on. Check it, offline, with"
+    yield "This archive holds one published number and the raw evidence that it depends on. Check it, offline, with"
     yield ""
     yield "    wh verify FILE"
     yield ""

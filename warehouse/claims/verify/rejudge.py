@@ -94,7 +94,7 @@ def _unlike(evidence: Evidence, runs: set[str], replayed: RowEvidence | None) ->
     """What the observations of a record say otherwise than a replay of the number's own runs, in words."""
     used = {each.run_id for each in evidence.used}
     if used - runs:
-        return "its publication judges it by runs that it does not rest on"
+        return "its publication judges it by runs that it does not depend on"
     if replayed is None:
         return "the replay has none of the observations that its publication judges it by" if used else None
     values = replayed.columns[evidence.column].values if evidence.column in replayed.columns else [None] * len(replayed.observed)

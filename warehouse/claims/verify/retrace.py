@@ -1,6 +1,6 @@
 """A replayed query traced again: what its publication must say of runs, bytes, guarantees and exactness.
 
-A publication's digest shows that nobody changed it by accident. Whoever can write into the store can make another one that
+A publication's digest shows that it was not changed by accident. Whoever can write into the store can make another one that
 holds together, over the same numbers and other runs: only what the raw evidence itself says finds that.
 """
 
@@ -76,7 +76,7 @@ class Retraced:
         if record.wh != __version__:
             return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
         if others == ["runs"] and record.run_ids == tuple(run["run_id"] for run in cell.runs):
-            # The table of runs may rest on more than these runs; and an older spec does not hold it.
+            # The table of runs may depend on more than these runs; and an older spec does not hold it.
             what = "its publication says other things of its runs, though they are the same"
             return Doubt(f"its value is right, but {what}; what the table of runs is made of may be why", False)
         if self.established.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):

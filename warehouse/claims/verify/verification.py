@@ -159,7 +159,7 @@ def _incomplete(
     grain = specification["document"]["contract"]["grain"]
     named = {decision["sha256"] for decision in made_with(project, publication)}
     if reads_decisions(specification) and named != decisions_then(project, publication):
-        # Not tampered: clocks of two machines may have told the times of its making and of a decision.
+        # Not tampered: the times of its making and of a decision may be by the clocks of two machines.
         yield Verdict(None, publication.digest, None, REFUSED, "its record names other decisions on runs than the ledger has before it")
 
     def differs(bundles: frozenset[str]) -> str | None:
@@ -170,7 +170,7 @@ def _incomplete(
         )
 
     if any(auditor.check(digest) for digest in sorted(then | together)):
-        return  # damaged evidence does not tell what is left out; of the numbers that rest on it it is told that it is
+        return  # damaged evidence does not show what is left out; the numbers that depend on it are reported
     try:
         whole = auditor.replayed(together, grain).retraced if together else None
         is_certain = then <= together or (whole is not None and whole.established.guarantees["G3"]["holds"] == YES)
@@ -226,8 +226,8 @@ def _claim(
 
 
 def bundles_of(row: PublishedRow, cell: PublishedCell) -> frozenset[str]:
-    """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. What rests on
-    neither, as a constant does and a count of nothing, stands by its row: then those of the row."""
+    """The bundles of a published cell's why-set: those of its runs, and those that its value was read from. A cell without
+    either, such as a constant or a count of nothing, depends on its row: then those of the row."""
     own = {str(run["artifact_manifest_digest"]) for run in cell.runs if run.get("artifact_manifest_digest")}
     own |= {str(file["artifact_manifest_digest"]) for file in cell.evidence}
     return frozenset(own) or row.bundles

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _DONE = {"build": "built", "update": "updated", "drop": "dropped", "keep": "kept"}
 _SHOWN_MODELS = 10
-_LISTED_MODELS = 20  # more than these are summarised where nobody watches
+_LISTED_MODELS = 20  # more than these are summarised if stderr is not a terminal
 
 
 class BuildReporter:

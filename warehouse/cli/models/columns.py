@@ -57,7 +57,7 @@ def command(
 
 
 def not_understood(model: str, reason: str) -> str:
-    """What is told of a model whose columns nobody can tell apart."""
+    """What is reported of a model whose SQL was not understood."""
     return f"{model} is not understood ({printable(reason)}): each of its columns may depend on everything that it reads"
 
 
@@ -92,13 +92,13 @@ def _rows(graph: "ColumnGraph", starts: "list[ColumnRef]", *, down: bool) -> lis
 
 
 def _is_constant(graph: "ColumnGraph", column: "ColumnRef") -> bool:
-    """Whether a model's column rests on nothing that could change but its SQL."""
+    """Whether a model's column depends on nothing that could change but its SQL."""
     is_known = column in graph.sources and column.table not in graph.unknown
     return is_known and not _direct(graph, column, down=False)
 
 
 def column_tree(graph: "ColumnGraph", start: "ColumnRef", *, down: bool) -> list[str]:
-    """One line an edge. What hangs on a column stands where the column occurs first; upwards nothing hangs on a
+    """One line an edge. The sources of a column are listed where the column occurs first; upwards nothing is listed under a
     condition, for what lies behind all conditions is listed at the end."""
     from warehouse.transform.lineage.derived import ROWS
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LISTED = 12  # runs of each clause
 _WITNESSES = 3
-_OF_ROW = {True: "of this row by its grain", None: "of this row or another: it cannot be told", False: "of other rows by their grain"}
+_OF_ROW = {True: "of this row by its grain", None: "of this row or another: which is not known", False: "of other rows by their grain"}
 
 
 def excluded_part(project: "Project", number: "Lineage") -> Part:

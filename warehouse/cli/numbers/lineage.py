@@ -163,7 +163,7 @@ def _worth_lines(number: "Lineage") -> list[str]:
 
 
 def _repeats(number: "Lineage") -> str:
-    """How many runs of each workload there are: without repeats nobody can give an interval."""
+    """How many runs of each workload there are: without repeats there is no interval."""
     repeats = Counter(run.get("workload_spec_digest") for run in number.runs)
     if not repeats:
         return ""

@@ -121,7 +121,7 @@ def excerpt_lines(opened: "OpenedFile") -> list[str]:
 
 
 def window_lines(opened: "OpenedFile") -> list[str]:
-    """Each range with what stands around it: every line with the offset of its first byte, marked where it is of the range."""
+    """Each range with the bytes around it: every line with the offset of its first byte, marked where it is of the range."""
     if opened.state != "whole":
         return [_not_whole(opened)]
     lines = []

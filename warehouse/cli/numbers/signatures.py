@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def signings_text(signings: "Signings | None") -> str | None:
     """The states under a number on one line, and the keys that decided them; None where nothing is signed and no key is
-    trusted: who has no use for signatures need not read of them."""
+    trusted, so that projects without signatures do not show them."""
     if signings is None or not (signings.trusted or signings.is_signed):
         return None
     named = ", ".join(f"{key.name} {key.key_id[:12]}" for key in signings.trusted)

@@ -39,7 +39,7 @@ def command(
 
 
 def copy(place_text: str, wanted: list[str], build_id: str | None, *, as_json: bool, is_pull: bool, create: bool = False) -> ExitCode:
-    """Copy what is asked for from the project's store to the other one, or with `is_pull` from there."""
+    """Copy the selected objects from the project's store to the other one, or with `is_pull` from there."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.maintenance.transfer import select, transfer
     from warehouse.project.file import PROJECT_FILE

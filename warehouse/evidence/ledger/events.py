@@ -27,7 +27,7 @@ from warehouse.evidence.objects.base import Objects, damage
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
 JUDGED = "judged"  # a query's numbers, without being published: its subject is the query_spec_digest
-WITHDRAWAL, CORRECTION = "withdrawn", "corrected"  # of a publication: it does not count any more, or another one does in its stead
+WITHDRAWAL, CORRECTION = "withdrawn", "corrected"  # of a publication: it does not count any more, or another one replaces it
 REMOVAL = "removed"
 BROUGHT = "brought"  # events were copied from another store's ledger: its subject is that store's URL
 SIGNATURE = "signed"
@@ -109,7 +109,7 @@ class Ledger:
         self._append(JUDGED, query_spec_digest, detail)
 
     def corrected(self, digest: str, reason: str, by: str | None = None) -> Event:
-        """Record that a publication does not count any more, or that the publication `by` does in its stead. Raises WH109."""
+        """Record that a publication does not count any more, or that the publication `by` replaces it. Raises WH109."""
         detail = {"reason": reason} | ({"by": by} if by else {})
         return self._append(CORRECTION if by else WITHDRAWAL, digest, detail)
 
@@ -130,7 +130,7 @@ class Ledger:
 
     def events(self) -> Iterator[Event]:
         """All events that can be read, oldest first; one that cannot (WH107) or is not what its name says (WH105) goes to
-        `damaged` and stops nobody. Raises WH114."""
+        `damaged` and stops no reader. Raises WH114."""
         return (event for _, event in self.keyed_events())
 
     def keyed_events(self) -> Iterator[tuple[str, Event]]:
@@ -138,9 +138,9 @@ class Ledger:
         return self._read(self.keys())
 
     def decided(self, kind: str, run_id: str, detail: Mapping[str, Any]) -> Event:
-        """Record what was decided of a run now (`evidence.ledger.run_decisions`). The event says which one it follows, of whatever run: the order
-        hangs on nobody's clock. A second event tells of it, so that also the last decision is missed when it is taken away: written
-        after it, for a crash between the two must not leave word of a decision that never was. Raises WH109, WH114."""
+        """Record what was decided of a run now (`evidence.ledger.run_decisions`). The event names the one that it follows, of any run: the order
+        depends on no clock. A second event names it, so that the loss of the last decision is noticed as well: it is written
+        after it, because a crash between the two must not leave an event about a decision that does not exist. Raises WH109, WH114."""
         earlier = self.decisions()
         follows = {AFTER: earlier[-1].sha256} if earlier else {}
         event = self._append(kind, run_id, {**detail, **follows}, _DECIDED)
@@ -285,7 +285,7 @@ def parse_event(key: str, data: bytes) -> Event:
         key, bytes_digest(data), len(data), tuple(map(str, document["follows"])) if "follows" in document else None,
     )
     if not all(isinstance(value, str) for value in (event.kind, event.subject)) or not isinstance(event.detail, dict):
-        raise ValueError("its kind, subject or detail is none")
+        raise ValueError("its kind, subject or detail is not valid")
     if datetime.fromisoformat(event.at).tzinfo is None:
         raise ValueError(f"{event.at!r} states no zone")
     return event

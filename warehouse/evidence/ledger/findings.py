@@ -15,7 +15,7 @@ from warehouse.evidence.ledger.events import Event
 FINDING = "finding"  # the kind of the event; its subject is the finding's id
 
 OPEN, FALSE_ALARM = "open", "false-alarm"
-# `open`: recorded, and nobody has looked. All but `false-alarm` and `open` say that the change is real.
+# `open`: recorded, and not reviewed yet. All but `false-alarm` and `open` say that the change is real.
 MARKS = (OPEN, "acknowledged", "explained", "fixed", FALSE_ALARM)
 
 

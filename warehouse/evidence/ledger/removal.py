@@ -10,7 +10,7 @@ from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
 
 def remove_bundle(store: EvidenceStore, digest: str) -> None:
-    """Remove a bundle that the ledger says is removed: its manifest first, so that nobody sees half of it. What a crash
+    """Remove a bundle that the ledger says is removed: its manifest first, so that no reader sees half of it. What a crash
     leaves is removed by the next call. Raises WH109."""
     place = f"{store.objects.url}/{bundle_key(digest)}"
     try:

@@ -1,7 +1,7 @@
 """Decisions on runs: retracted, superseded by another run, reinstated; and which bundle's word on a run counts, where several
 state different bytes of it. They are ledger events, and the last word on a run counts.
 
-A decision takes nothing away: the run's evidence stays, and so does every publication that rests on it. What a number was
+A decision takes nothing away: the run's evidence stays, and so does every publication that depends on it. What a number was
 made with is a matter of record: a publication names the decisions by their events' sha256.
 """
 
@@ -29,8 +29,8 @@ STATES = {RETRACTION: "retracted", SUPERSESSION: "superseded", SETTLEMENT: "sett
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided of a run: its state (a value of `STATES`), the reason as it was given, the run that stands in its stead if
-    any, and the ledger's event that says so. Of one that is settled also the `bundle` that is its evidence, and those that
+    """What was decided of a run: its state (a value of `STATES`), the reason as it was given, the run that replaces it if
+    any, and the ledger's event that says so. A settled run has also the `bundle` that is its evidence, and those that
     stated it too and are `set_aside`: of a bundle that arrives later nothing was decided."""
 
     run_id: str
@@ -48,7 +48,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Standing:
-    """The decisions that stand, by run id: on runs that are not admitted, and on runs whose evidence was settled. One run may
+    """The decisions in force, by run id: on runs that are not admitted, and on runs whose evidence was settled. One run may
     have both."""
 
     not_admitted: Mapping[str, Decision] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def is_of_run(event: Event) -> bool:
 
 
 def standing(events: Iterable[Event]) -> Standing:
-    """The decisions that stand after these events, the oldest first."""
+    """The decisions in force after these events, the oldest first."""
     not_admitted: dict[str, Decision] = {}
     settled: dict[str, Decision] = {}
     for event in events:
@@ -94,7 +94,7 @@ def standing(events: Iterable[Event]) -> Standing:
 
 
 def standing_now(objects: Objects) -> Standing:
-    """The decisions that stand now. Raises WH107 where an event cannot be read: nobody knows then which runs are admitted."""
+    """The decisions in force now. Raises WH107 if an event cannot be read: it is then not known which runs are admitted."""
     ledger = Ledger(objects)
     found = standing(ledger.decisions())
     for damage in ledger.damaged:

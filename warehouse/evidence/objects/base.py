@@ -68,8 +68,8 @@ class Removal(Protocol):
     """The right to remove evidence, for as long as it is open."""
 
     def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> Sequence[Item]:
-        """Of what `find` says is to go, all that nobody uses. `bundle_of` gives the digest of the bundle that goes with it, None
-        for what is of no use to anybody. Raises WH116."""
+        """Of what `find` says is to be removed, all that is not in use. `bundle_of` gives the digest of the bundle that goes with it, None
+        for what no bundle uses. Raises WH116."""
         ...
 
     def done(self, digest: str) -> None:
@@ -166,14 +166,14 @@ class Objects(Protocol):
         ...
 
     def keeping(self) -> AbstractContextManager[None]:
-        """While it is open nobody removes what is found here and passes `check_kept`. May wait."""
+        """While it is open, no process removes what is found here and passes `check_kept`. May wait."""
         ...
 
     def check_kept(self, digest: str) -> None:
-        """Whether `keeping` holds a bundle: asked when it is brought, and before what rests on it is committed. Raises WH116
+        """Whether `keeping` holds a bundle: asked when it is added, and before what depends on it is committed. Raises WH116
         for one that is being removed."""
         ...
 
     def removing(self) -> AbstractContextManager[Removal]:
-        """While it is open nobody else is in `removing`, and what it agrees to goes. May wait. Raises WH116."""
+        """While it is open, no other process is in `removing`, and what it agrees to is removed. May wait. Raises WH116."""
         ...

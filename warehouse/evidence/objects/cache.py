@@ -65,7 +65,7 @@ class ObjectCache:
         return path
 
     def _make_room(self, size: int) -> None:
-        """Remove the copies that nobody asked for the longest, as long as there are too many."""
+        """Remove the copies that were not used for the longest time, as long as there are too many."""
         copies = []
         for path in self._folder.glob("sha256/*/*"):
             with suppress(FileNotFoundError):

@@ -1,19 +1,19 @@
-"""Who uses evidence in a bucket and who removes some: what the kernel's lock is to a folder, made of objects that are created
-if absent, under `holds/`.
+"""Locks between processes that use evidence in a bucket and those that remove some, as the kernel's lock does for a folder: objects created
+only if absent, under `holds/`.
 
-A keeper (ingest, push, publish) puts a hold, and then lists the marks: a bundle with a mark it neither brings nor rests anything
-on. A remover (retention, gc) puts a mark for every bundle that is to go, then lists the holds and waits until those that it found
+A keeper (ingest, push, publish) puts a hold, and then lists the marks: it neither adds a marked bundle nor commits anything that depends
+on it. A remover (retention, gc) puts a mark for every bundle that is to go, then lists the holds and waits until those that it found
 are gone, then looks again what is to go, and removes only what it found both times. A listing has what was put before it (S3
 says so since 2020, radosgw does it), so of a keeper and a remover one sees the other: where the mark was there when the keeper
 listed, the keeper refuses; where it was not, the hold was there before it, and the remover waits and at its second look finds
 what the keeper committed. Keepers never wait, and those that come later never keep a remover waiting.
 
 A crash leaves holds and marks. A hold counts for a day, and its owner commits nothing after half of that; a mark has no end:
-its bundle is neither brought nor rested on until the next remover has gone on with it or taken it off. Removers take turns, or a
-late deletion by one could hit what was brought again after another had finished: a turn ends when it is said to be done, or
+its bundle is neither added nor used until the next remover has removed it or taken the mark off. Removers take turns, or a
+late deletion by one could hit what was added again after another had finished: a turn ends when it is marked as done, or
 after an hour, and its owner removes only in the first half and takes the next turn for more. Turns are numbered and the highest
-never goes, so that who comes late with a lower one sees it. All this rests on one assumption: that nobody's clock is wrong by
-half an hour, and that nobody stands still for so long between looking at it and the end of one request.
+is never removed, so that a late process with a lower one sees it. All this depends on one assumption: no clock is wrong by
+half an hour, and no process pauses for so long between looking at it and the end of one request.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KEEPING, _MARKS, _TURNS = f"{FOLDER}/keeping", f"{FOLDER}/marks", f"{FOLDER}/tu
 _DONE = ".done"
 _KEPT = timedelta(days=1)
 _TURN = timedelta(hours=1)
-_WAIT_S = 60  # for those who use evidence: whoever takes longer is named, and the removal is asked for again
+_WAIT_S = 60  # for keepers: one that takes longer is named, and the user starts the removal again
 _POLL_S = 0.2
 
 
@@ -84,7 +84,7 @@ class Holds:
                         self._delete(self._hold)
 
     def check(self, digest: str) -> None:
-        """Whether a bundle is held: asked before what rests on it is committed. Raises WH116."""
+        """Whether a bundle is held: asked before what depends on it is committed. Raises WH116."""
         if digest in self._marked:
             raise WarehouseError(
                 "WH116", "it is being removed", digest[:12],
@@ -107,8 +107,8 @@ class Holds:
             self._turn = 0
 
     def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> list[Item]:
-        """What is to go by `find`, and goes: of bundles that nobody uses, and all that is of none (`bundle_of`). Raises WH116
-        where somebody uses evidence for too long, and what `find` does."""
+        """What `find` wants removed and may be removed: unused bundles, and objects that belong to no bundle (`bundle_of`). Raises WH116
+        where a keeper uses evidence for too long, and what `find` raises."""
         marked = {digest for digest in map(bundle_of, find()) if digest}
         try:
             self._mark(marked)
@@ -126,7 +126,7 @@ class Holds:
             self._take_turn()
 
     def done(self, digest: str) -> None:
-        """Say that a bundle is gone, and may be brought again."""
+        """Record that a bundle is removed and may be added again."""
         self._unmark([digest])
 
     def _take_turn(self) -> None:

@@ -102,7 +102,7 @@ class LocalObjects:
 
     def entries(self, prefix: str) -> Iterator[Entry]:
         folder = f"{prefix}/" if prefix else ""
-        # A folder's name counts with the `/` after it, as it stands in the keys below it.
+        # A folder's name counts with the `/` after it, as it is in the keys below it.
         pending = [self._in_order(folder)]
         while pending:
             entry = next(pending[-1], None)
@@ -170,7 +170,7 @@ class LocalObjects:
         return lock(self.root / _REMOVAL_LOCK, alone=False)
 
     def check_kept(self, digest: str) -> None:
-        pass  # nobody is in `removing`
+        pass  # no process is in `removing`
 
     @contextmanager
     def removing(self) -> Iterator["_Alone"]:
@@ -179,7 +179,7 @@ class LocalObjects:
 
 
 class _Alone:
-    """Nobody is in `keeping`: nothing has to be agreed on."""
+    """No process is in `keeping`: nothing has to be agreed on."""
 
     def agreed(self, find: Callable[[], Sequence[Item]], bundle_of: Callable[[Item], str | None]) -> Sequence[Item]:
         return find()

@@ -70,7 +70,7 @@ def _bucket_store(
     url: str, endpoint: str | None, region: str | None, work: Path, lock_days: int, variables: tuple[tuple[str, str], ...]
 ) -> EvidenceStore:
     try:
-        for client in ("botocore", "obstore"):  # asked for here so that the reason is told once, and how to mend it
+        for client in ("botocore", "obstore"):  # asked for here so that the reason is reported once, with the way out
             import_module(client)
     except ImportError as error:
         raise WarehouseError("WH006", f"a store in S3 needs a client: {error}", url, "pip install 'perf-warehouse[s3]'") from error

@@ -32,7 +32,7 @@ _SMALL_BYTES = 2 << 20  # of the largest object that is sent from memory, of whi
 _LARGEST_BYTES = 5 << 30  # of one PUT, by the API's own rule
 _CONNECT_S = 5
 _ANSWER_S = 60  # for a small request, or between two reads of a large one
-# The name is taken, or somebody is just taking it: who asks again is told which.
+# The name is taken, or is just being taken: another request finds out which.
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _NO_LOCK = ("ObjectLockConfigurationNotFoundError", "NotImplemented", "MethodNotAllowed", "AccessDenied")
 _RETRIES = 4
@@ -43,7 +43,7 @@ _KEYS_LAST = timedelta(minutes=1)  # of keys that end some day: then botocore, w
 class S3Objects(RemoteObjects):
     """`Objects` under `prefix` in a bucket. The endpoint and region are AWS's own where they are None; keys come from wherever
     AWS's own tools find them. Copies lie in the folder `cache`. What is made in a bucket that has Object Lock is locked: by the
-    bucket's own rule, and where that has none for `lock_days`, so that nobody can delete a version of it before."""
+    bucket's own rule, and where that has none for `lock_days`, so that no version of it can be deleted before."""
 
     is_read_only = False
 
@@ -254,13 +254,13 @@ class S3Objects(RemoteObjects):
 
     @cached_property
     def _must_lock(self) -> bool:
-        # Object Lock takes versions (S3's user guide), and every object is given one there: where one got none, nobody needs to ask
+        # Object Lock takes versions (S3's user guide), and every object is given one there: if one has none, no request is needed
         # by botocore's client, which costs 0.2 s.
         lock = None if self._gives_versions is False else self.object_lock()
         return lock is not None and "Rule" not in lock
 
     def object_lock(self) -> Mapping[str, Any] | None:
-        """The bucket's Object Lock as S3 describes it; None where it has none, or nobody says."""
+        """The bucket's Object Lock as S3 describes it; None where it has none, or it is not known."""
         from botocore.exceptions import ClientError
 
         with self._told(""):

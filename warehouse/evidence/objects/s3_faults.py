@@ -20,7 +20,7 @@ _CAUSE = re.compile(r"kind: (\w+)")
 _REFUSED = {"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "401", "403", "NoCredentials"}
 _FULL = {"QuotaExceeded", "507", "InsufficientCapacity"}
 _TOO_LONG = {"KeyTooLongError", "InvalidObjectName", "InvalidURI"}
-_ABSENT, _SLOW, _BROKEN = "nobody answers there", "it does not answer in time", "the connection broke"
+_ABSENT, _SLOW, _BROKEN = "no server answers there", "it does not answer in time", "the connection broke"
 # What obstore and botocore call them.
 _CAUSES = {
     "Connect": _ABSENT, "Timeout": _SLOW, "Interrupted": _BROKEN, "Request": _BROKEN, "Decode": _BROKEN,

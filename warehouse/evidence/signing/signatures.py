@@ -1,8 +1,8 @@
 """Signatures: in-toto Statements v1 in DSSE envelopes, `signatures/<digest>/<key id>.dsse.json`, create-if-absent.
 
 A signature is checked whenever it is spoken of: nothing here remembers that one held. It is no evidence itself: what a
-number is does not depend on it. The ledger has the sha256 of each envelope, so that one by a key that nobody trusts yet cannot
-change unseen, and none can vanish.
+number is does not depend on it. The ledger has the sha256 of each envelope, so that one by a key that is not trusted yet cannot
+change unnoticed or vanish.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHECKPOINT = "urn:perf-warehouse:checkpoint:v1"  # of the ledger: an event that 
 # What one signature is found to be.
 TRUSTED = "signed by a trusted key"
 TAMPERED = "tampered"  # it does not fit what it signs
-UNKNOWN_KEY = "signed by an unknown key"  # so nobody checked it
+UNKNOWN_KEY = "signed by an unknown key"  # so it was not checked
 OTHER_SUBJECT = "for another digest"
 MALFORMED = "malformed"
 
@@ -49,7 +49,7 @@ _ENVELOPE_BYTES = 1 << 20  # of the longest that is read
 
 @dataclass(frozen=True)
 class Subject:
-    """What is signed: the digest that its signatures lie under, the file that stands for it, that file's sha256, and which
+    """What is signed: the digest that its signatures lie under, the file that represents it, that file's sha256, and which
     kind of statement is made of it."""
 
     digest: str
@@ -240,7 +240,7 @@ def _signed(payload: bytes, predicate_type: str) -> str:
 
 
 def _read(objects: Objects, key: str) -> bytes:
-    """An envelope's first bytes: whatever was put there, no more of it is held."""
+    """An envelope's first bytes: a larger file is not read into memory."""
     data = b""
     for chunk in objects.chunks(key):
         data += chunk

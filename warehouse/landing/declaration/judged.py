@@ -67,7 +67,7 @@ def _kind(document: Part) -> str | None:
 
 
 def _workload_only(value: Any) -> Any:
-    """The document without seed, host and time, wherever they stand. No deeper than YAML is read: 500 levels."""
+    """The document without seed, host and time, wherever they occur. No deeper than YAML is read: 500 levels."""
     if isinstance(value, dict):
         return {
             key: _workload_only(item)

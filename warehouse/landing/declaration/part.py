@@ -1,4 +1,4 @@
-"""A parsed document, read part by part: each part knows its path, and what breaks a rule is told at it, all of it at once."""
+"""A parsed document, read part by part: each part knows its path, and every broken rule is reported with it, all of them at once."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _nearer(file: TreeFile) -> tuple[int, str, str, str]:
 
 def _raw_folder(files: Iterable[DraftFile], folder: str) -> str | None:
     """How a bundle of these files calls a folder of the tree, with its closing slash: empty where all of the bundle lies in
-    it, None where nothing does or that cannot be told."""
+    it, None where nothing does or that is not known."""
     names = set()
     is_all = True
     for file in files:

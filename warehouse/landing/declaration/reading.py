@@ -18,7 +18,7 @@ _AMBIGUOUS = {"duplicate-yaml-key": "a key is stated twice", "yaml-alias": "an a
 
 
 def read(data: bytes) -> Part:
-    """The document in a file, its faults so far told. The value is None where none can be read."""
+    """The document in a file; its faults so far are reported. The value is None if the file cannot be read."""
     lines: dict[str, int] = {}
     faults = Faults(lines)
     unreadable: list[str] = []

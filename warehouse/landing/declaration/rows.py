@@ -1,5 +1,5 @@
 """The landing table `evidence_declaration`, the engine's own: one row a declaration in a bundle, and an issue for each rule that
-one breaks; such a one says nothing, and still stands before those above it. So a declaration counts beside the evidence of
+one breaks; such a declaration states nothing, and still takes precedence over those above it. So a declaration counts beside the evidence of
 any family, and no ingestor has to know of it."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the ingestors find odd in bundles that were just copied, so that `wh ingest` says at once what `wh build` files.
 
-A family's bundles that fill a batch are landed, as a build lands them, and the next build finds them there. Of fewer only the
+A family's bundles that fill a batch are landed, as a build lands them, and the next build finds them there. If there are fewer, only the
 issues are kept, and the build parses them again together with others: a batch for each small ingest would leave a warehouse
 of many small files. Two processes that land the same bundles at the same time do no harm: a reader takes one of the batches.
 """

@@ -18,7 +18,7 @@ from warehouse.landing.parse.batches import batch_name, record_path
 from warehouse.landing.parse.task import Outcome, Task, run
 from warehouse.landing.registry import Source
 
-_load = cache(Source.load)  # nobody edits an ingestor for one process only
+_load = cache(Source.load)  # an ingestor's code is the same for all processes
 
 
 def run_in_processes(tasks: Sequence[Task], processes: int, on_bundle: Callable[[], None]) -> list[Outcome]:

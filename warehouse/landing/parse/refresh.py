@@ -29,9 +29,9 @@ def refresh(
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same.
 
-    A bundle whose stored bytes are damaged, or that the ledger knows and the store has no more though no policy removed it,
+    A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them nothing is said of signatures, as in a replay. `decisions` are those that stand on runs, `marks`
+    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks`
     those on findings. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()

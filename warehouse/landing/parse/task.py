@@ -33,7 +33,7 @@ class Task:
 
     @property
     def bytes(self) -> int:
-        """Of evidence."""
+        """A task that parses evidence."""
         return sum(map(bundle_bytes, self.manifests.values()))
 
 

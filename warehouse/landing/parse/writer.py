@@ -61,7 +61,7 @@ class BundleWriter:
                 self._write(table, rows)
         except WarehouseError:
             raise
-        except Exception as error:  # a plug-in's fault loses its own rows, says so, and stops nobody else
+        except Exception as error:  # a plug-in's fault loses its own rows, is reported, and stops no other ingestor
             buffer = RowBuffer({}, bundle.digest)
             buffer.issue(
                 "ingestor-failed", f"{ingestor.name} {ingestor.version}: {type(error).__name__}: {error}",

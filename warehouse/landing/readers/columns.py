@@ -1,7 +1,7 @@
 """Typed columns out of decoded JSON records, many values at a time: what `Record` gives of each of them, or None where one is
-to be looked at by itself, because it is of another kind than tools write or would be told of.
+to be looked at by itself, because it is of another kind than tools write or would be reported.
 
-The values must be of standard JSON: a float that is NaN stands for none. Of None for all of them None is given.
+The values must be of standard JSON: NaN means that there is no value. Returns None if every value is None.
 """
 
 from __future__ import annotations
@@ -57,5 +57,5 @@ def as_column(found: NDArray[np.float64]) -> pa.Array:
 
 
 def never(code: str, message: str) -> None:
-    """For a `Record` of which nothing can be told: what it states was looked at before."""
+    """For a `Record` without anything to report: its values were checked before."""
     raise AssertionError(f"{code}: {message}")

@@ -17,7 +17,7 @@ from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, is
 from warehouse.landing.rows import RUN_ID, RowBuffer
 from warehouse.landing.severity import ERROR, NOTE, disagreement
 
-_MOST_COUNTED = 2**53  # what a double holds exactly; nobody counts so far
+_MOST_COUNTED = 2**53  # what a double holds exactly; no count is larger
 _LAST_MOMENT_S = 253_402_300_800  # the year 10000, of the Unix epoch
 _LONGEST_S = 1e9  # 30 years
 MAX_DOCUMENT_BYTES = 64 << 20  # of a document that is held whole; the largest in the wild are some hundred kilobytes
@@ -45,7 +45,7 @@ def document(bundle: Bundle, raw_path: str, report: Report) -> bytes:
 
 
 def element_entry(element: Element, report: Report) -> Entry:
-    """A pair of a document as an entry; a number that has no finite value is told."""
+    """A pair of a document as an entry; a number without a finite value is reported."""
     key = str(element.key)
     if element.value is None:
         return Entry(*element[:3], key[:MAX_KEY_CHARACTERS], None, None)
@@ -174,7 +174,7 @@ def land_entry(buffer: RowBuffer, table: str, raw_path: str, run_id: str | None,
 def land_entries(
     buffer: RowBuffer, table: str, raw_path: str, run_id: str, source: str, entries: Iterable[Entry], **columns: Any
 ) -> dict[str, Entry]:
-    """Add the rows of a document's entries; the entries by key, of a key that stands twice the last."""
+    """Add the rows of a document's entries; the entries by key, the last one for a key that occurs twice."""
     found = {}
     for entry in entries:
         land_entry(buffer, table, raw_path, run_id, source, entry, **columns)

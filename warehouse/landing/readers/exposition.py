@@ -17,7 +17,7 @@ from warehouse.landing.readers.text import Data, Line, Piece, Report, decoded, p
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _BRACES = rf"\{{(?:[^\"}}]|{_QUOTED})*\}}"
-# Of a line that is not plain: the series, the rest.
+# A line that is not plain: the series, the rest.
 _SAMPLE = re.compile(rf"(?P<name>{_NAME})?[ \t]*(?P<labels>{_BRACES})?[ \t]*(?P<rest>.*)", re.DOTALL)
 _TERM = re.compile(rf"[ \t]*(?P<name>{_NAME}|{_QUOTED})[ \t]*(?:=[ \t]*(?P<value>{_QUOTED}))?[ \t]*(?P<end>,|$)", re.DOTALL)
 _REST = re.compile(

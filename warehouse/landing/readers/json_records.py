@@ -89,7 +89,7 @@ def plain(array: bytes) -> Plain | None:
         values = _VALUES.decode(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    # No fewer keys are written than there are, and no more are decoded: where both counts are equal, none stands twice.
+    # No fewer keys are written than there are, and no more are decoded: if both counts are equal, no key occurs twice.
     return Plain(lengths, Records(values)) if _written_keys(array) == _decoded_keys(values) else None
 
 
@@ -106,7 +106,7 @@ def _written_keys(text: bytes) -> int:
 
 
 def _may_end_key(text: bytes, colon: int) -> bool:
-    """Whether a quote that is not escaped stands before a colon, or more than is looked at."""
+    """Whether a quote that is not escaped precedes a colon, or more text than is checked."""
     before = text[max(0, colon - _MOST_BEFORE_COLON) : colon].rstrip(_BLANK)
     without = before[:-1].rstrip(b"\\")
     return not without or (before.endswith(b'"') and (len(before) - 1 - len(without)) % 2 == 0)

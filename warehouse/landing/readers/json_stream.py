@@ -35,7 +35,7 @@ _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 _ASCII_BLANK = re.compile(rb"[ \t\n\r]*")
 _OPENING = re.compile(rb'\{[ \t\n\r]*"[^"]*"')  # of an object, and its first key: mostly those of the next one, too
 _BETWEEN_ELEMENTS = re.compile(rb"[ \t\n\r]*,[ \t\n\r]*")
-# What stands between the brackets of a value that is stepped over: one match takes all of it.
+# What is between the brackets of a value that is stepped over: one match takes all of it.
 _BETWEEN = re.compile(r'(?:[ \t\n\r\ufeff,:]++|"[^"\\\x00-\x1f]*+")*+')
 
 
@@ -44,7 +44,7 @@ class BrokenJson(ValueError):
 
 
 class Pair(NamedTuple):
-    """A key of an object, and the byte offset at which it stands."""
+    """A key of an object, and its byte offset."""
 
     key: str
     offset: int
@@ -72,7 +72,7 @@ class JsonStream:
         self._duplicates: list[str] = []
         # Not by a method: the cycle would keep each file's windows until the garbage collector comes.
         self._decoder = json.JSONDecoder(object_pairs_hook=partial(noted_object, self._duplicates), parse_int=whole_number)
-        self._pending = False  # a value stands at the cursor that nobody has taken
+        self._pending = False  # the value at the cursor has not been taken
 
     def __enter__(self) -> "JsonStream":
         self._fill(0, _WINDOW_BYTES)

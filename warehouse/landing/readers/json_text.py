@@ -1,7 +1,7 @@
 """JSON from strangers, for ingestors: every value with the exact bytes that state it, numbers as written, and an issue for
 what standard JSON does not have (duplicate keys, NaN, infinities, text after the end).
 
-A document is walked pair by pair, so that a broken one still yields what stands before the break. Its depth is bounded by
+A document is walked pair by pair, so that a broken one still yields what comes before the break. Its depth is bounded by
 the interpreter's recursion limit: what is nested deeper is malformed.
 """
 
@@ -53,7 +53,7 @@ class Json:
 
 
 def noted_object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A decoded object; keys of it that stand twice are added to `duplicates`."""
+    """A decoded object; keys that occur twice in it are added to `duplicates`."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -92,7 +92,7 @@ def whole_number(digits: str) -> int | float:
 
 
 def json_number(value: Any) -> float | None:
-    """The finite number a JSON value is or says; booleans are none."""
+    """The finite number a JSON value is or contains; a boolean is not a number."""
     if isinstance(value, str):
         return number_in(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -119,15 +119,10 @@ class Element(NamedTuple):
     value: Any
 
 
-def json_entries(
-    data: bytes, report: Report, *, depth: int = 1, scalars_only: bool = False, start: tuple[int, int] = (0, 1)
-) -> Iterator[Entry]:
-    """One entry a key of the object `data` is, in the order of the document; a key that stands twice gives two entries.
-
-    An object within it is a value, or, down to `depth` levels, walked too: its keys are named by their path, `a/b`. Arrays are
-    values. `start` is the byte offset and line number of `data` in its file, when it is a part of one, such as a line.
-    """
-    for element in json_pairs(data, report, depth=depth, start=start):
+def json_entries(data: bytes, report: Report, *, scalars_only: bool = False) -> Iterator[Entry]:
+    """One entry for each key of the object `data` is, in the order of the document; a key that occurs twice gives two entries. Objects
+    and arrays within it are values."""
+    for element in json_pairs(data, report):
         if scalars_only and isinstance(element.value, (dict, list)):
             continue
         assert element.key is not None
@@ -139,7 +134,11 @@ def json_entries(
 
 
 def json_pairs(data: bytes, report: Report, *, depth: int = 1, start: tuple[int, int] = (0, 1)) -> Iterator[Element]:
-    """The pairs of the object `data` is, each with its decoded value and the place of `"key": value`; as `json_entries`."""
+    """The pairs of the object `data` is, each with its decoded value and the place of `"key": value`.
+
+    An object within it is a value, or, down to `depth` levels, walked too: its keys are named by their path, `a/b`. Arrays are
+    values. `start` is the byte offset and line number of `data` in its file, if it is a part of one, such as a line.
+    """
     walk = _Walk(data, report, start)
     seen: set[str] = set()
     for element in walk.elements(walk.object("", depth)):
@@ -200,7 +199,7 @@ class _Walk:
             self._report("malformed-json", str(error)[:200], offset, 0, line_number, "error")
 
     def object(self, path: str, depth: int) -> Iterator[_Value]:
-        """The pairs of the object that stands here, each from its key's first character to its value's last."""
+        """The pairs of the object at the cursor, each from its key's first character to its value's last."""
         if self._opened("{", "}"):
             while True:
                 if plain := _PLAIN_PAIR.match(self._text, self._position):
@@ -222,7 +221,7 @@ class _Walk:
                     break
 
     def array(self) -> Iterator[_Value]:
-        """The elements of the array that stands here."""
+        """The elements of the array at the cursor."""
         if self._opened("[", "]"):
             while True:
                 self._next()

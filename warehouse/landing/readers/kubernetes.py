@@ -78,7 +78,7 @@ def kinds_of(tree: Tree, path: str) -> set[str]:
 
 
 def objects(data: bytes, kinds: Collection[str], report: Report) -> Iterator[KubernetesObject]:
-    """The objects of some kinds, in the order of the file. Of each other kind that is there, a note says so."""
+    """The objects of some kinds, in the order of the file. Every other kind is reported in a note."""
     data, is_json = _payload(data)
     others: dict[str, Place] = {}
     if not is_json:
@@ -159,7 +159,7 @@ def quantity(text: str | None) -> float | None:
 
 
 def amount(record: Record, key: str) -> float | None:
-    """The quantity at a key; reported where it is none."""
+    """The quantity at a key; any other value is reported."""
     value = record.values.get(key)
     if value is None or value == "":
         return None
@@ -171,7 +171,7 @@ def amount(record: Record, key: str) -> float | None:
 
 
 def integer(record: Record, key: str) -> int | None:
-    """A whole number; reported where it is none."""
+    """A whole number; any other value is reported."""
     value, found = record.values.get(key), record.count(key)
     if isinstance(value, str) and value.strip().casefold() == "nan":  # which says elsewhere that nothing is known
         record.flag("non-finite-number", f"{key}: {value[:80]}")
@@ -179,7 +179,7 @@ def integer(record: Record, key: str) -> int | None:
 
 
 def count(record: Record, key: str) -> int | None:
-    """A number of things; reported where it is none, or below 0."""
+    """A number of things; any other value, and one below 0, is reported."""
     found = integer(record, key)
     if found is not None and found < 0:
         record.flag("impossible-count", f"{key}: {found}")

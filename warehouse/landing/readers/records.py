@@ -1,4 +1,4 @@
-"""Typed values out of decoded JSON records from strangers, for ingestors: a value that is there and cannot be taken is told,
+"""Typed values out of decoded JSON records from strangers, for ingestors: a value that is there and cannot be used is reported,
 one that is not there is NULL, and nothing becomes zero."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Flag = Callable[[str, str], None]  # code, message
 
 
 class Record:
-    """A decoded JSON object, read key by key. `flag` is told of what cannot be taken."""
+    """A decoded JSON object, read key by key. `flag` is called with what cannot be used."""
 
     def __init__(self, values: Mapping[str, Any], flag: Flag) -> None:
         self.values, self.flag = values, flag

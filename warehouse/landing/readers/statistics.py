@@ -22,7 +22,7 @@ _SCALE = 2.0**64
 
 
 def mean(values: Numbers) -> float:
-    """Of the exact sum. It is finite where the values are, also where their sum is not."""
+    """The mean by the exact sum. It is finite if the values are, even if their sum is not."""
     numbers = values if isinstance(values, Sequence) else values.tolist()
     try:
         return math.fsum(numbers) / len(numbers)

@@ -193,7 +193,7 @@ def not_utf8(data: Data, stop: int) -> Iterator[tuple[int, str]]:
 
 
 def count_of(byte: bytes, data: Data, start: int = 0, stop: int | None = None) -> int:
-    """How often a byte stands in `data`, or a part of it, by numpy: `bytes.count` looks at one after the other, and takes four
+    """How often a byte occurs in `data`, or a part of it, by numpy: `bytes.count` looks at one after the other, and takes four
     times as long."""
     text = np.frombuffer(data, np.uint8)[start:stop]
     steps = range(0, len(text), _COUNTED_BYTES)

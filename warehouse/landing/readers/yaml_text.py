@@ -1,7 +1,7 @@
 """YAML from strangers, for ingestors: every pair with the exact bytes that state it, and plain documents.
 
 Parsed by events, not by recursion: depth costs no stack. An alias is reported and has no value, so that a document cannot
-unfold without end. Scalars are text, as written, unless `yaml_tree` is told otherwise; null is None.
+unfold without end. Scalars are text, as written, unless the caller of `yaml_tree` asks otherwise; null is None.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def yaml_tree(data: bytes, report: Callable[..., None], scalar: Callable[[yaml.S
 
 
 def yaml_documents(data: bytes, report: Report) -> list[Any]:
-    """The file's documents as plain values: dicts, lists, strings, None. What stands before a break is given."""
+    """The file's documents as plain values: dicts, lists, strings, None. What comes before a break is returned."""
     return [node.value for node in _Reader(data, report).documents()]
 
 

@@ -56,7 +56,7 @@ def _tool(name: str, view: str, description: str, parts: tuple[str, ...] = ()) -
 def view_tools() -> tuple[ViewTool, ...]:
     return (
         _tool("search", "numbers", (
-            "Find published numbers: by number id, by cell (query[key=value].column), or by a value as it stands somewhere, such as 8.7k tok/s."
+            "Find published numbers: by number id, by cell (query[key=value].column), or by a value as it is printed, such as 8.7k tok/s."
             " Without q: the last published numbers of each query."
         )),
         _tool(

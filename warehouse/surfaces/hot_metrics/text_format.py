@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from warehouse.transform.project.hot_metrics import HotMetric
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"', "\0": "\ufffd"})  # Prometheus reads a NUL as the end of the text
 _ESCAPED_HELP = str.maketrans({"\\": "\\\\", "\n": "\\n", "\0": "\ufffd"})
 

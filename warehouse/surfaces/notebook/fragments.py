@@ -87,7 +87,7 @@ def _tokens() -> Mapping[str, str]:
 
 
 def _wordings() -> Mapping[str, Callable[..., str]]:
-    """What is said of parts of the values elsewhere too."""
+    """Texts about parts of the values that other pages show too."""
     from warehouse.claims.publish.corrections import correction_text
 
     def at_text(answer: Any, found: Any) -> str:

@@ -132,7 +132,7 @@ def select(project: Project, scope: Scope, events: Sequence[Event], until: str |
 def _standing(
     published: Sequence[PublishedRollup], scope: Scope, corrections: Mapping[str, Event]
 ) -> tuple[dict[str, PublishedRollup], dict[str, PublishedRollup], list[LeftOut]]:
-    """Of each query in scope the last publication that counts and the one before it, and those that do not count, with the reason."""
+    """For each query in scope, the last publication that counts and the one before it, and those that do not count, with the reason."""
     shown: dict[str, PublishedRollup] = {}
     before: dict[str, PublishedRollup] = {}
     left_out = []

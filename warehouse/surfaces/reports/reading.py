@@ -160,7 +160,7 @@ def exploratory_fault(text: str, *, is_html: bool) -> str | None:
     if hidden := next((each for each in shown if each != "\n" and not each.isprintable()), None):
         return f"it has the character U+{ord(hidden):04X}, which does not show"
     if NUMBER_ID.search("".join(each for each in unicodedata.normalize("NFKD", shown) if unicodedata.category(each) != "Mn")):
-        return "it has a number id: published figures stand in the published section"
+        return "it has a number id: published figures belong in the published section"
     return None
 
 

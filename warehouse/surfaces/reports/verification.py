@@ -105,7 +105,7 @@ def _selection_fault(record: Mapping[str, Any], found: Selection) -> tuple[str, 
     for name, there in of_ledger.items():
         if other := sorted(set(record[name]) ^ there):
             what = printable(other[0])[:16]
-            return REFUSED, f"by the ledger here it should show other publications: {what} differs. It was changed, or events were brought since"
+            return REFUSED, f"by the ledger here it should show other publications: {what} differs. It was changed, or events were copied since"
     if list(record["numbers"]) != (own := [each.number_id for each in found.numbers]):
         other = sorted(set(record["numbers"]) ^ set(own))
         return TAMPERED, f"its record has other numbers than its publications: {printable(other[0])[:40] if other else 'in another order'}"

@@ -1,7 +1,7 @@
 """What a report for others does not say: names of our machines, people, folders and jobs.
 
 Columns that name these are withheld whole. In all other text, paths, addresses and job numbers are found by their form, and the names that
-the current build knows (nodes, clusters, jobs, runs) wherever they stand.
+the current build knows (nodes, clusters, jobs, runs) wherever they occur.
 """
 
 from __future__ import annotations

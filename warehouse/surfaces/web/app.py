@@ -104,7 +104,7 @@ def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAs
 
 
 def _prepare(answers: Answers) -> None:
-    """Make the first page, whose libraries take a second to load, while nobody waits for it."""
+    """Make the first page, whose libraries take a second to load, before a visitor waits for it."""
     with suppress(WarehouseError):
         answers.answer(answers.question(VIEWS[0], [], {}))
 

@@ -34,7 +34,7 @@ def serve(project: Project, host: str, port: int, names: frozenset[str], rate: i
     shown = f"[{host}]" if ":" in host else host
     app = application(project, LOOPBACK | names | {host}, rate, needs_token)
     started(f"http://{shown}:{listening.getsockname()[1]}/")
-    # No server header, no access log with what was asked; a proxy's word on who asks is not taken.
+    # No server header, no access log with the requests; a proxy's header about the client is not trusted.
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=5
     )

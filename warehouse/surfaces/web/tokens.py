@@ -39,7 +39,7 @@ class Tokens:
         self._found: tuple[Token, ...] = ()
 
     def all(self) -> tuple[Token, ...]:
-        """Raises WH602 when the file is not valid: then nobody comes in."""
+        """Raises WH602 when the file is not valid: then all requests are refused."""
         try:
             stat = self.path.stat()
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Clauses in the analyst's own words: where a part of a syntax tree stands in a model's text, and what is written there.
+"""Clauses in the analyst's own words: where a part of a syntax tree is in a model's text, and what is written there.
 
 A tree keeps the offsets of its names and numbers only; the words around them are found among the text's tokens.
 """
@@ -135,7 +135,7 @@ def _span(node: exp.Expr, opening: str) -> tuple[_Word, ...]:
 
 
 def _extent(node: exp.Expr) -> tuple[int, int] | None:
-    """The first and last offset that the tree knows of a node; what stands in another text is left out."""
+    """The first and last offset that the tree knows of a node; parts in another text are left out."""
     places = [
         part.meta["start"]
         for part in node.walk(prune=lambda n: n is not node and SOURCE in n.meta)
@@ -145,7 +145,7 @@ def _extent(node: exp.Expr) -> tuple[int, int] | None:
 
 
 def _model(node: exp.Expr) -> BuiltModel:
-    """The model in whose text a node stands."""
+    """The model whose text contains a node."""
     holder = next(above for above in (node, *_ancestors(node)) if SOURCE in above.meta)
     model: BuiltModel = holder.meta[SOURCE]
     return model

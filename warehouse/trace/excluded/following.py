@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class FollowedRuns:
     """What becomes of the runs that a query reads: the tables whose runs they are, all of them, the losses, the row ids of the rows that
-    rest on each of the others, the grain of every row, and why runs are not admitted, as the build has it."""
+    depend on each of the others, the grain of every row, and why runs are not admitted, as the build has it."""
 
     tables: tuple[str, ...]
     population: frozenset[str]
@@ -30,7 +30,7 @@ class FollowedRuns:
 
 
 def follow_runs(con: "duckdb.DuckDBPyConnection", catalog: "Catalog", query: str, rowid: int | None = None) -> FollowedRuns:
-    """Follow the runs that a query reads, clause by clause; losses are told of one row of its rollup, or of all. `con` is a session of
+    """Follow the runs that a query reads, clause by clause; losses are reported for one row of its rollup, or for all. `con` is a session of
     `open_trace_session` or `trace_in_memory`."""
     from warehouse.trace.excluded.readings import readings
     from warehouse.trace.excluded.survival import Survival

@@ -11,7 +11,7 @@ from warehouse.trace.excluded.stages import item_at
 from warehouse.trace.provenance.selecting import has_aggregate
 from warehouse.trace.provenance.syntax.stars import has_star
 
-# Grain column -> the column that it is in a block's output; None where that cannot be told.
+# Grain column -> the column that it is in a block's output; None where that is not known.
 Names = Mapping[str, str | None]
 
 

@@ -30,8 +30,8 @@ class Hop:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way: its table, and the blocks from the table to the result. `unread` is what stands between the table and the
-    first of the blocks when that is nothing of which clauses can be told apart."""
+    """One way: its table, and the blocks from the table to the result. `unread` is what is between the table and the
+    first of the blocks, where that has no clauses that can be distinguished."""
 
     table: str
     hops: tuple[Hop, ...]
@@ -116,7 +116,7 @@ def _is_recursive(cte: exp.CTE) -> bool:
 
 
 def is_recursive_with(cte: exp.CTE) -> bool:
-    """Whether the WITH that a CTE stands in lets it read itself."""
+    """Whether the WITH of a CTE lets it read itself."""
     return isinstance(cte.parent, exp.With) and bool(cte.parent.args.get("recursive"))
 
 

@@ -15,6 +15,7 @@ from warehouse.trace.excluded.clauses import Clause, clause_of, conjunct_clauses
 from warehouse.trace.excluded.readings import Ctes, Hop
 from warehouse.trace.provenance.selecting import aggregates
 from warehouse.trace.provenance.syntax.stars import has_star
+from warehouse.trace.provenance.values import copied
 
 OWN_RUNS = "wh_runs"  # the column of a block's input that lists the runs behind each row
 Columns = Mapping[str, Sequence[str]]  # of each table, by the name that SQL gives it
@@ -58,7 +59,7 @@ def stages_of(hop: Hop, input_name: str, columns: Columns) -> Stages:
         stages = _of_set_operation(hop.block, hop, input_name)
         return Stages(start, stages, _read_ctes(stages[-1].query, hop.ctes))
     read = _with_input(hop, input_name)
-    start = exp.select("*").from_(item_at(read, hop.slot).copy())
+    start = exp.select("*").from_(copied(item_at(read, hop.slot)))
     return Stages(start, _of_select(hop.block, read, hop, columns), _read_ctes(read, hop.ctes))
 
 
@@ -120,7 +121,7 @@ def _where_stages(block: exp.Select, read: exp.Select, hop: Hop, columns: Column
 
 def _rows_of(read: exp.Select, last_join: int | None, conditions: Sequence[exp.Expr] = ()) -> exp.Select:
     """The rows of FROM, with the joins up to one of them (None: all) and some conditions, before any grouping."""
-    rows = read.copy()
+    rows = copied(read)
     for part in ("where", "group", "windows", *_TAIL):
         rows.set(part, None)
     if last_join is not None:
@@ -129,7 +130,7 @@ def _rows_of(read: exp.Select, last_join: int | None, conditions: Sequence[exp.E
     if last_join is not None or aggregates(read) or read.find(exp.Window):
         rows.set("expressions", [exp.alias_(exp.Literal.number(1), "row_of_from")])
     if conditions:
-        rows.set("where", exp.Where(this=exp.and_(*(condition.copy() for condition in conditions), copy=False)))
+        rows.set("where", exp.Where(this=exp.and_(*(copied(condition) for condition in conditions), copy=False)))
     return rows
 
 
@@ -138,7 +139,7 @@ def _witnesses_of(condition: exp.Expr, before: exp.Select, ctes: Ctes, columns: 
     bare = condition.unnest()
     if isinstance(bare, exp.Not) and isinstance(bare.this.unnest(), (exp.Exists, exp.In)):
         asked = inlined(bare.this, ctes)
-        return Witnessed(before.where(asked), _tables(asked))
+        return Witnessed(copied(before).where(asked, copy=False), _tables(asked))
     if isinstance(bare, exp.Is) and isinstance(bare.this, exp.Column) and isinstance(bare.expression, exp.Null):
         return _as_membership(before, bare.this, ctes, columns)
     return None
@@ -146,17 +147,17 @@ def _witnesses_of(condition: exp.Expr, before: exp.Select, ctes: Ctes, columns: 
 
 def _as_membership(before: exp.Select, column: exp.Column, ctes: Ctes, columns: Columns) -> Witnessed | None:
     """`left join b on c` as `where exists (select 1 from b where c)`: the rows that had a partner, and the partners."""
-    query = before.copy()
+    query = copied(before)
     joins = query.args.get("joins") or []
     for join in joins:
         item = join.this
         names = columns.get(item.name, ()) if isinstance(item, exp.Table) else item.named_selects
         is_its = column.table.lower() == item.alias_or_name.lower() if column.table else column.name.lower() in names
         if is_its and join.side.upper() == "LEFT" and join.args.get("on"):
-            partners = exp.select("1").from_(inlined(item, ctes)).where(join.args["on"].copy())
+            partners = exp.select("1").from_(inlined(item, ctes)).where(copied(join.args["on"]))
             query.set("joins", [other for other in joins if other is not join])
             query.set("expressions", [exp.alias_(exp.Literal.number(1), "row_of_from")])
-            return Witnessed(query.where(exp.Exists(this=partners)), _tables(partners))
+            return Witnessed(query.where(exp.Exists(this=partners), copy=False), _tables(partners))
     return None
 
 
@@ -166,12 +167,12 @@ def _tables(node: exp.Expr) -> int:
 
 def inlined(node: exp.Expr, ctes: Ctes) -> exp.Expr:
     """A copy in which references to CTEs are derived tables: each table read in it is then read nowhere else."""
-    holder = exp.Paren(this=node.copy())
+    holder = exp.Paren(this=copied(node))
     for table in list(holder.find_all(exp.Table)):
         cte = ctes.get(table.name.lower()) if not table.db else None
         if cte is not None:
             names = table.args["alias"].columns if table.args.get("alias") else cte.args["alias"].columns
-            alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name), columns=[name.copy() for name in names])
+            alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name), columns=[copied(name) for name in names])
             earlier = dict(list(ctes.items())[: list(ctes).index(table.name.lower())])
             table.replace(exp.Subquery(this=inlined(cte.this, earlier), alias=alias))
     copy: exp.Expr = holder.this
@@ -187,7 +188,7 @@ def _tail_stages(block: exp.Select, read: exp.Select, alias: str) -> list[Stage]
         written = block.args.get(part)
         if written is None or (part == "distinct" and written.args.get("on") is None):
             continue
-        query = read.copy()
+        query = copied(read)
         for later in _TAIL[_TAIL.index(part) + 1 :]:
             is_needed = later == "order" and part == "distinct"
             if not is_needed:
@@ -212,17 +213,17 @@ def _competitors(qualified: exp.Select, alias: str) -> Witnessed | None:
     they were compared with. None where rows are grouped first, or a star would show what is beside."""
     if aggregates(qualified) or has_star(qualified):
         return None
-    query = qualified.select(exp.column(OWN_RUNS, table=alias, quoted=True))
+    query = copied(qualified).select(exp.column(OWN_RUNS, table=alias, quoted=True), copy=False)
     query.set("qualify", exp.Qualify(this=exp.Not(this=exp.Paren(this=query.args["qualify"].this))))
     return Witnessed(query, None)
 
 
 def _of_set_operation(block: exp.SetOperation, hop: Hop, input_name: str) -> tuple[Stage, ...]:
     """UNION keeps all; of INTERSECT the other branch lets rows through, of EXCEPT it takes rows away."""
-    whole = block.copy()
+    whole = copied(block)
     whole.set("with_", None)
     whole.set("this" if hop.slot == 0 else "expression", exp.select("*").from_(input_name))
-    unlimited = whole.copy()
+    unlimited = copied(whole)
     for part in ("order", "limit"):
         unlimited.set(part, None)
     stages = []
@@ -242,12 +243,12 @@ def _of_set_operation(block: exp.SetOperation, hop: Hop, input_name: str) -> tup
 def _with_input(hop: Hop, input_name: str) -> exp.Select:
     """A copy of a block that reads the input, under the name that the block has for it."""
     assert isinstance(hop.block, exp.Select)
-    block = hop.block.copy()
+    block = copied(hop.block)
     block.set("with_", None)
     holder = block.args["from_"] if hop.slot < 0 else block.args["joins"][hop.slot]
     item = item_at(block, hop.slot)
     columns = item.args["alias"].columns if item.args.get("alias") else []
-    alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name, quoted=True), columns=[name.copy() for name in columns])
+    alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name, quoted=True), columns=[copied(name) for name in columns])
     for column in block.find_all(exp.Column):
         if column.db and column.table.lower() == item.alias_or_name.lower():  # the input is in no schema
             column.set("db", None)

@@ -1,6 +1,6 @@
 """Which runs a reading of a query loses, and at which clause: its blocks are run stage by stage, annotated with run ids.
 
-What a stage's rows rest on is asked of the provenance rewriter, so a construct without a rule there is not determined
+The provenance rewriter determines what a stage's rows depend on, so a construct without a rule there is not determined
 here. What the data is never enters the SQL text.
 """
 
@@ -17,9 +17,10 @@ from warehouse.trace.catalog import Catalog
 from warehouse.trace.excluded.clauses import Clause, block_clause
 from warehouse.trace.excluded.grain_sources import Names, names_in_blocks, row_expression
 from warehouse.trace.excluded.readings import Hop, Reading, is_recursive_with
-from warehouse.trace.excluded.stages import OWN_RUNS, Stage, Witnessed, stages_of
+from warehouse.trace.excluded.stages import OWN_RUNS, Stage, Stages, Witnessed, stages_of
 from warehouse.trace.provenance.annotator import annotate
 from warehouse.trace.provenance.syntax.writing import written
+from warehouse.trace.provenance.values import copied
 from warehouse.transform.sql.duck import quote, quoted
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ _INPUT = "wh_input"
 
 @dataclass(frozen=True)
 class Loss:
-    """A run that a reading loses. `clause` left it out; where it cannot be told which did, `is_determined` is false and the
+    """A run that a reading loses. `clause` left it out; where it is not known which did, `is_determined` is false and the
     clause is the block. `is_null`: its condition was NULL, not false, for all the run's rows. `witnesses` are the runs that
-    stood against it. `rows` are the row ids of the rollup's rows whose grain its rows had, `is_sure` whether all of the grain was compared;
-    None where it cannot be told."""
+    excluded it. `rows` are the row ids of the rollup's rows whose grain its rows had, `is_sure` whether all of the grain was compared;
+    None where it is not known."""
 
     run_id: str
     clause: Clause
@@ -44,7 +45,7 @@ class Loss:
     is_sure: bool = True
 
     def is_of(self, rowid: int) -> bool | None:
-        """Whether it would have been in a row by its grain; None where that cannot be told."""
+        """Whether it would have been in a row by its grain; None where that is not known."""
         if self.rows is None or (rowid in self.rows and not self.is_sure):
             return None
         return rowid in self.rows
@@ -62,10 +63,11 @@ class Survival:
         self._columns: dict[str, Sequence[str]] = dict(catalog.columns)
         for name, model in catalog.models.items():
             self._columns.setdefault(model.name, catalog.columns[name])
-        self._tokens = {
-            name: "{alias}.run_id::varchar" if "run_id" in columns else "null::varchar" for name, columns in self._columns.items()
+        self._tokens: dict[str, str | None] = {
+            name: "{alias}.run_id::varchar" if "run_id" in columns and name not in catalog.empty else None
+            for name, columns in self._columns.items()
         }
-        self._inputs = 0
+        self._inputs, self._input = 0, ""  # how many were made, and the one that is read
 
     def population(self, table: str) -> set[str]:
         """The runs of a table."""
@@ -79,34 +81,45 @@ class Survival:
 
     def follow(self, reading: Reading) -> tuple[list[Loss], dict[str, tuple[int, ...]]]:
         """What becomes of each run of a reading's table: those that are lost, and of the others the row ids of the rollup's rows
-        that rest on them."""
+        that depend on them."""
         alive = self.population(reading.table)
         if reading.unread is not None:
             return _undetermined(alive, block_clause(reading.unread)), {}
         losses: list[Loss] = []
-        current = self._input_of(reading.table)
+        self._input = self._input_of(reading.table)
         for hop, names in zip(reading.hops, names_in_blocks(reading, self._grain), strict=True):
-            stages = stages_of(hop, current, self._columns)
-            before, is_sure = Stage(None, stages.start, False), True
-            for stage in stages.stages:
-                if stage.clause is None:
-                    current = self._made(stage.query, stages.ctes, hop.names) or ""
-                    found = self._runs_of(current) if current else None
-                else:
-                    found = self._survivors(stage.query, stages.ctes)
-                if found is None:
-                    is_sure = False
-                    continue
-                gone = alive - found
-                if gone and is_sure and stage.clause is not None:
-                    losses += self._told(hop, stage, before, stages.ctes, gone, alive & found, names)
-                elif gone:
-                    losses += _undetermined(gone, block_clause(hop.block))
-                alive, before, is_sure = alive & found, stage, True
-            if not current:
+            stages = stages_of(hop, self._input, self._columns)
+            *clauses, whole = stages.stages
+            made = self._made(whole.query, stages.ctes, hop.names)
+            kept = self._runs_of(made) if made else None
+            if kept is None or alive - kept:  # else no clause of the block lost a run
+                lost, alive = self._lost(hop, clauses, stages, alive, names)
+                losses += lost
+            if not made or kept is None:
                 return [*losses, *_undetermined(alive, block_clause(hop.block))], {}
-        rows = self._rows_of(current)
+            losses += _undetermined(alive - kept, block_clause(hop.block))
+            alive, self._input = alive & kept, made
+        rows = self._rows_of(self._input)
         return [*losses, *_undetermined(alive - rows.keys(), block_clause(reading.hops[-1].block))], rows
+
+    def _lost(
+        self, hop: Hop, clauses: Sequence[Stage], stages: Stages, alive: set[str], names: Names
+    ) -> tuple[list[Loss], set[str]]:
+        """The losses at the clauses of a block, stage by stage, and the runs that are left after them."""
+        losses: list[Loss] = []
+        before, is_sure = Stage(None, stages.start, False), True
+        for stage in clauses:
+            found = self._survivors(stage.query, stages.ctes)
+            if found is None:
+                is_sure = False
+                continue
+            gone = alive - found
+            if gone and is_sure:
+                losses += self._told(hop, stage, before, stages.ctes, gone, alive & found, names)
+            else:
+                losses += _undetermined(gone, block_clause(hop.block))
+            alive, before, is_sure = alive & found, stage, True
+        return losses, alive
 
     def _told(
         self, hop: Hop, stage: Stage, before: Stage, ctes: tuple[exp.CTE, ...], gone: set[str], found: set[str], names: Names
@@ -128,11 +141,11 @@ class Survival:
     ) -> tuple[str, int, int, tuple[str, ...]] | None:
         """A stage's SQL with run ids beside its rows, the number of the input's occurrence there, how many occurrences there
         are, and its own columns; None where the rewriter has no rule for it."""
-        name = f"{_INPUT}_{self._inputs}"
+        name = self._input
         columns = [*self._columns[name], OWN_RUNS] if shows_runs else self._columns[name]
-        read = query.copy()
+        read = copied(query)
         if ctes:
-            read.set("with_", exp.With(expressions=[cte.copy() for cte in ctes], recursive=any(map(is_recursive_with, ctes))))
+            read.set("with_", exp.With(expressions=[copied(cte) for cte in ctes], recursive=any(map(is_recursive_with, ctes))))
         try:
             made = annotate(written(read), {**self._columns, name: columns}, self._tokens)
         except WarehouseError:
@@ -169,9 +182,9 @@ class Survival:
         for column, name in names.items():
             key = name and (exp.column(name, quoted=True) if before.is_grouped else row_expression(hop.block, name))
             if key:
-                keys[column] = key.copy()
+                keys[column] = copied(key)
         items = [exp.alias_(key, f"wh_key_{number}") for number, key in enumerate(keys.values())]
-        query = before.query.copy()
+        query = copied(before.query)
         if before.is_grouped:
             holder = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("wh_rows")))
             query = exp.select(*items).from_(holder)
@@ -192,8 +205,8 @@ class Survival:
 
     def _nulls(self, before: Stage, condition: exp.Expr, ctes: tuple[exp.CTE, ...]) -> set[str]:
         """The runs for all of whose rows a condition is NULL."""
-        query = before.query.copy()
-        query.set("expressions", [exp.alias_(exp.Is(this=exp.Paren(this=condition.copy()), expression=exp.Null()), "wh_is_null")])
+        query = copied(before.query)
+        query.set("expressions", [exp.alias_(exp.Is(this=exp.Paren(this=copied(condition)), expression=exp.Null()), "wh_is_null")])
         annotated = self._annotated(query, ctes)
         if annotated is None:
             return set()

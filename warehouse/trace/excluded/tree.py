@@ -1,4 +1,4 @@
-"""A query as one syntax tree, with the models that it is read through in it: each part knows in which text it stands."""
+"""A query as one syntax tree, with the models that it is read through in it: each part knows which text it is from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warehouse.trace.provenance.syntax.spelling import respelled
 if TYPE_CHECKING:
     from sqlglot import exp
 
-SOURCE = "source"  # the key in a tree node's `meta` of the model whose text the node and those below it stand in
+SOURCE = "source"  # the key in a tree node's `meta` of the model whose text has the node and those below it
 
 
 def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[BuiltModel], bool]) -> "exp.Expr":
@@ -22,6 +22,8 @@ def expanded(model: BuiltModel, catalog: Catalog, is_read_through: Callable[[Bui
     from sqlglot import exp
 
     tree = respelled(sqlglot.parse_one(model.sql, dialect="duckdb"))
+    for node in tree.walk():
+        node.pop_comments()  # the words of a header are no columns that the SQL reads
     for table in list(tree.find_all(exp.Table)):
         name = catalog.resolve(".".join(filter(None, (table.db, table.name))))
         if not is_cte(table) and name in model.reads and name in catalog.models and is_read_through(catalog.models[name]):

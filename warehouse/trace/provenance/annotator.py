@@ -24,7 +24,7 @@ from warehouse.trace.provenance.values import Annotated, column, named, select, 
 def annotate(
     sql: str,
     catalog: Mapping[str, Sequence[str]],
-    tokens: Mapping[str, str],
+    tokens: Mapping[str, str | None],
     values: Sequence[str] = (),
     *,
     unique: Collection[str] = (),
@@ -35,15 +35,16 @@ def annotate(
 ) -> Annotated:
     """Rewrite one SELECT so that every output row carries the rows and cells of the base tables behind it.
 
-    `catalog` gives the columns of each table, `tokens` an SQL template (with `{alias}`) for what names a row of it.
+    `catalog` gives the columns of each table, `tokens` an SQL template (with `{alias}`) for what names a row of it, None for a table
+    that has no rows: nothing can come from it, so its occurrences have no evidence.
     The result has the original columns and, for each occurrence n of a base table, `__why_n` (a list of tokens: the
     why-set) and, for the i-th of `values`, `__cell_i_n` (a list of structs `c`, `t`: column and token). Lists are
-    sets: no order, no repeats, empty rather than NULL. `unique` are the tables no two rows of which have one token: their
-    lists need no search for repeats. Without `is_cut` the outermost ORDER BY and LIMIT are left out, for a caller who
+    empty rather than NULL, in no order, and may repeat what is in them. `marks` are those of the extra columns that can hold anything.
+    `unique` are the tables no two rows of which have one token. Without `is_cut` the outermost ORDER BY and LIMIT are left out, for a caller who
     looks for rows that he knows to be in the result. `only` gives for output columns an SQL template (with `{value}`) that
     is true for the rows he looks for; other rows need not be there. Without `has_whys` there are no `__why_n`. With
-    `ungroups` the evidence comes row by row where the outermost block groups plainly (`Annotated.keys`). Raises `WarehouseError`
-    WH306 for SQL that no rule traces.
+    `ungroups` the evidence comes row by row where the outermost block groups plainly (`Annotated.keys`) or not at all. Raises
+    `WarehouseError` WH306 for SQL that no rule traces.
     """
     tree = admit(sql)
     if not is_cut:
@@ -56,11 +57,13 @@ def annotate(
     positions = [_position(root, value) for value in values]
     root.demanded.update(positions)
     keys = root.ungroup(positions, has_whys) if ungroups and isinstance(root, SelectBlock) else None
+    if ungroups and keys is None and isinstance(root, SelectBlock):
+        root.tell_rows(has_whys)
     holder = subquery(exp.Select(), "__result")
     root.holder = holder
     _find_support(resolver.relations, {id(root): set(positions)})
     _annotate_all(resolver.relations)
-    if isinstance(root, SelectBlock) and keys is not None:
+    if isinstance(root, SelectBlock) and root.is_by_row:
         evidence = member_columns(root, "__result", positions, resolver.occurrences, has_whys)
     else:
         evidence = final_columns(root, "__result", positions, resolver.occurrences, has_whys)
@@ -68,11 +71,12 @@ def annotate(
     published = select([*data, *(written for written, _ in evidence)], holder)
     if resolver.constants.expressions:
         published.set("with_", resolver.constants)
-    return Annotated(written(published), tuple(resolver.occurrences), root.columns, tuple(mark for _, mark in evidence), keys)
+    marks = tuple(mark for _, mark in evidence if mark is not None)
+    return Annotated(written(published), tuple(resolver.occurrences), root.columns, marks, keys)
 
 
 def _find_support(relations: Sequence[Relation], wanted: dict[int, set[int]]) -> None:
-    """Find what the wanted columns (by relation's identity) can come from, what they rest on first: a column looks for its own
+    """Find what the wanted columns (by relation's identity) can come from, what they depend on first: a column looks for its own
     support in that of others, and a chain of a thousand would recurse."""
     for relation in reversed(relations):
         for position in sorted(wanted.get(id(relation), ())):

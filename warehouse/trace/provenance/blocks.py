@@ -6,7 +6,7 @@ exactly one row. It never drops, adds or reorders a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from sqlglot import exp
@@ -27,7 +27,7 @@ from warehouse.trace.provenance.relations import (
 )
 from warehouse.trace.provenance.scope import find_column, local_columns
 from warehouse.trace.provenance.selecting import has_aggregate
-from warehouse.trace.provenance.ungrouping import may_ungroup
+from warehouse.trace.provenance.ungrouping import may_tell_rows, may_ungroup
 from warehouse.trace.provenance.values import (
     GROUPING_SETS,
     Evidence,
@@ -75,9 +75,9 @@ class SelectBlock(Block):
         group = node.args.get("group")
         self.has_grouping_sets = group is not None and group.find(*GROUPING_SETS) is not None
         self.windows, self.witnesses = block_windows, witnesses
-        self.is_ungrouped = self.is_annotating = False
+        self.is_ungrouped = self.is_by_row = self.is_annotating = False
         self.columns = tuple(item.name for item in items)
-        self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of an ungrouped block: `_tokens_of` by extra column
+        self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of a block by row: `_tokens_of` by extra column
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
 
@@ -109,11 +109,11 @@ class SelectBlock(Block):
 
     def ungroup(self, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
         """Write the block without its GROUP BY, with one row for each row of each group, if the evidence of these columns can
-        be told of each by itself. The names of the columns that tell the groups apart; None where it stays as it is."""
+        be reported for each by itself. The names of the columns that identify the groups; None where it stays as it is."""
         keys = may_ungroup(self, positions, has_whys)
         if keys is None:
             return None
-        self.is_ungrouped = True
+        self.is_ungrouped = self.is_by_row = True
         del self.why
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
         kept = [written for written, item in zip(self.node.expressions, self.items, strict=True) if not has_aggregate(item.resolved)]
@@ -122,17 +122,21 @@ class SelectBlock(Block):
             self.node.set(clause, None)
         return keys
 
+    def tell_rows(self, has_whys: bool) -> None:
+        """Let the evidence of a block whose rows are rows of FROM be bare tokens where that is all there is, if it can be."""
+        self.is_by_row = may_tell_rows(self, self.why if has_whys else {})
+
     def annotate(self) -> exp.Expr:
         self.is_annotating = True
         appended: list[exp.Expr] = []
         for name, number, position in self.extras():
             if position is None:
                 appended.append(named(self._why_column(number), name))
-                if self.is_ungrouped and self.whys[number].is_row:
-                    self.tokens[name] = [(name, ("*",), self.whys[number] is Kind.OWN)]
+                if self.is_by_row and self.whys[number].is_row:
+                    self.tokens[name] = [(name, ("*",), self.is_ungrouped and self.whys[number] is Kind.OWN)]
                 continue
             terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
-            if self.is_ungrouped and all(term.kind.is_row for term in terms):
+            if self.is_by_row and all(term.kind.is_row for term in terms):
                 appended += self._tokens_of(terms, name)
             else:
                 appended.append(named(as_list(terms), name))
@@ -154,7 +158,7 @@ class SelectBlock(Block):
         for term in terms:
             found.setdefault(term.row, []).append(term)
         self.tokens[name] = [
-            (f"{name}_{i}", tuple(map(cell_column, same)), all(term.kind is Kind.OWN for term in same))
+            (f"{name}_{i}", tuple(map(cell_column, same)), self.is_ungrouped and all(term.kind is Kind.OWN for term in same))
             for i, same in enumerate(found.values())
         ]
         return [named(copied(row), token) for row, (token, _, _) in zip(found, self.tokens[name], strict=True)]
@@ -294,30 +298,37 @@ def _lateral_join(query: exp.Select, alias: str) -> exp.Join:
     return exp.Join(this=lateral, side="LEFT", on=exp.Boolean(this=True))
 
 
-Columns = list[tuple[exp.Expr, Mark]]
+Columns = list[tuple[exp.Expr, Mark | None]]
 
 
 def final_columns(
     relation: Relation, alias: str, values: Sequence[int], occurrences: Sequence[Occurrence], has_whys: bool
 ) -> Columns:
-    """The published extra columns of the outermost block: lists, each token once, empty rather than NULL."""
+    """The published extra columns of the outermost block: lists, empty rather than NULL, with a mark where there can be evidence. A token
+    may be in one several times: whoever reads them takes each once after unnesting, which costs a hash table, and not another join or a
+    `list_distinct` for every list here."""
+    found: Columns = []
     whys = relation.why_terms(alias)
-    found: Columns = [
-        (named(_finished(whys, n.number, _once_each), why_name(n.number)), Mark(why_name(n.number), None, n))
-        for n in occurrences if has_whys
-    ]
+    for n in occurrences if has_whys else ():
+        found.append(_final(whys, why_name(n.number), None, n))
     for index, position in enumerate(values):
         evidence = relation.cell_terms(alias, position)
-        for n in occurrences:
-            name = cell_name(index, n.number)
-            found.append((named(_finished(evidence, n.number, _distinct), name), Mark(name, index, n)))
+        found += [_final(evidence, cell_name(index, n.number), index, n) for n in occurrences]
     return found
+
+
+def _final(evidence: Evidence, name: str, value: int | None, occurrence: Occurrence) -> tuple[exp.Expr, Mark | None]:
+    empty = exp.Array(expressions=[])
+    if occurrence.number not in evidence:
+        return named(empty, name), None
+    listed = exp.Coalesce(this=as_list(evidence[occurrence.number]), expressions=[empty])
+    return named(listed, name), Mark(name, value, occurrence)
 
 
 def member_columns(
     block: SelectBlock, alias: str, values: Sequence[int], occurrences: Sequence[Occurrence], has_whys: bool
 ) -> Columns:
-    """The same of a block that was ungrouped: tokens and lists as it has them."""
+    """The same of a block by row: tokens and lists as it has them."""
     read: list[tuple[str, str, int | None, Occurrence]] = [
         (why_name(n.number), why_name(n.number), None, n) for n in occurrences if has_whys and n.number in block.whys
     ]
@@ -330,26 +341,3 @@ def member_columns(
         for own, name, index, n in read
         for token, columns, is_own in block.tokens.get(own, [(own, (), False)])
     ]
-
-
-def _finished(evidence: Evidence, number: int, each_once: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    empty = exp.Array(expressions=[])
-    if number not in evidence:
-        return empty
-    terms = evidence[number]
-    found = as_list(terms)
-    if len(terms) > 1 or terms[0].kind is Kind.LIST:
-        found = each_once(found)
-    return exp.Coalesce(this=found, expressions=[empty])
-
-
-def _distinct(cells: exp.Expr) -> exp.Expr:
-    return call("list_distinct", cells)
-
-
-def _once_each(tokens: exp.Expr) -> exp.Expr:
-    """A list's tokens, each once, by the hash table of an aggregate: list_distinct() takes five times as long for many, and for
-    a million longer than most queries. It is another join in the plan, so not for the many columns that cells have."""
-    unnested = exp.Unnest(expressions=[tokens], alias=exp.TableAlias(this=identifier("__of"), columns=[identifier("__token")]))
-    once = call("list", exp.Distinct(expressions=[column("__of", "__token")]))
-    return exp.Subquery(this=select([once], unnested))

@@ -22,6 +22,7 @@ from warehouse.trace.provenance.values import (
     Term,
     as_list,
     collected,
+    copied,
     guarded,
     is_not_null,
     merge,
@@ -42,7 +43,7 @@ def evidence_of(expression: exp.Expr, block: Block, grouped: bool) -> Evidence:
     if grouped and expression in block.group_keys:
         return key_rule(expression, block)
     if isinstance(expression, (exp.Grouping, exp.GroupingId)):
-        return {}  # which grouping set a row is of stands in the query, not in the data
+        return {}  # the query, not the data, decides the grouping set of a row
     if isinstance(expression, exp.Column):
         return column_rule(expression, block, grouped)
     if isinstance(expression, exp.Case):
@@ -91,9 +92,9 @@ def key_rule(key: exp.Expr, block: Block) -> Evidence:
     evidence = gather(evidence_of(key, block, False), ())
     if not block.has_grouping_sets:
         return evidence
-    is_of_set = exp.EQ(this=exp.Grouping(expressions=[key.copy()]), expression=exp.Literal.number(0))
+    is_of_set = exp.EQ(this=exp.Grouping(expressions=[copied(key)]), expression=exp.Literal.number(0))
     return {
-        n: [Term(exp.Case(ifs=[exp.If(this=is_of_set.copy(), true=as_list(terms))]), Kind.LIST)]
+        n: [Term(exp.Case(ifs=[exp.If(this=copied(is_of_set), true=as_list(terms))]), Kind.LIST)]
         for n, terms in evidence.items()
     }
 
@@ -110,7 +111,7 @@ def case_rule(node: exp.Case, block: Block, grouped: bool) -> Evidence:
     operand = node.this
     branches = []
     for branch in node.args["ifs"]:
-        condition = branch.this if operand is None else exp.EQ(this=operand.copy(), expression=branch.this.copy())
+        condition = branch.this if operand is None else exp.EQ(this=copied(operand), expression=copied(branch.this))
         branches.append((condition, branch.args["true"]))
     return branch_rule(branches, node.args.get("default"), block, grouped)
 
@@ -137,7 +138,7 @@ def branch_rule(
     if default is not None and not isinstance(default, exp.Null):
         conditions = [condition for condition, _ in branches]
         otherwise = evidence_of(default, block, grouped) or decision_rule(conditions, block, grouped)
-    if block.is_ungrouped and len(taken) <= _FEW_BRANCHES:
+    if block.is_by_row and len(taken) <= _FEW_BRANCHES:
         return merge(_where_taken(taken, otherwise, place) for place in range(len(taken) + 1))
     numbers = merge([*(evidence for _, evidence in taken), otherwise])
     return {n: [_branched(taken, otherwise, n)] for n in numbers}
@@ -145,7 +146,7 @@ def branch_rule(
 
 def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, place: int) -> Evidence:
     """The evidence of one branch, of the last one what is otherwise, in the rows that take it: tokens stay tokens."""
-    ifs = [exp.If(this=condition.copy(), true=exp.Boolean(this=i == place)) for i, (condition, _) in enumerate(taken[: place + 1])]
+    ifs = [exp.If(this=copied(condition), true=exp.Boolean(this=i == place)) for i, (condition, _) in enumerate(taken[: place + 1])]
     is_taken = exp.Case(ifs=ifs, default=exp.Boolean(this=place == len(taken)))
     evidence = taken[place][1] if place < len(taken) else otherwise
     return {n: [guarded(term, [is_taken]) for term in terms] for n, terms in evidence.items()}
@@ -153,13 +154,13 @@ def _where_taken(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence
 
 def decision_rule(conditions: Sequence[exp.Expr], block: Block, grouped: bool) -> Evidence:
     """A branch that is a constant holds no cells: what was read to choose it is its evidence. What was read by IN or
-    EXISTS cannot be told, and is refused."""
+    EXISTS is not known, and is refused."""
     return merge(evidence_of(condition, block, grouped) for condition in conditions)
 
 
 def _branched(taken: Sequence[tuple[exp.Expr, Evidence]], otherwise: Evidence, number: int) -> Term:
     ifs = [
-        exp.If(this=condition.copy(), true=as_list(evidence[number]) if number in evidence else exp.Null())
+        exp.If(this=copied(condition), true=as_list(evidence[number]) if number in evidence else exp.Null())
         for condition, evidence in taken
     ]
     default = as_list(otherwise[number]) if number in otherwise else None

@@ -1,5 +1,5 @@
-"""Rows that nobody asked for, left out as early as may be: a condition on an output column is carried to where its rows come
-from, so that for one row of a rollup no more is read and listed than belongs to it.
+"""Rows that are not wanted, left out as early as possible: a condition on an output column is carried to where its rows come
+from, so that for one row of a rollup only what belongs to it is read and listed.
 
 A condition is an SQL template with `{value}`. A row that it is true for is never left out, nor what it was made of; of others
 some may stay. Conditions go where DuckDB's optimizer does not take them: through a CTE, through GROUP BY by way of a
@@ -23,7 +23,7 @@ _LOOKUP, _KEY, _VALUE = "__lookup", "__key", "__value"
 
 
 def narrow(block: Block, position: int, condition: str) -> bool:
-    """Of one SELECT leave out rows for whose output column the condition is not true; whether all such rows are. A key is the
+    """Leave out of one SELECT the rows for whose output column the condition is not true; whether all such rows are. A key is the
     same in all rows of its group or partition, so it is asked of them in WHERE."""
     value, node = block.items[position].resolved, block.node
     if node.args.get("distinct") is not None or node.args.get("limit") is not None:
@@ -92,7 +92,7 @@ def _pairs_only(node: exp.Select) -> bool:
 
 
 def _narrow_source(source: Source | None, read: exp.Column, condition: str) -> bool:
-    """Of a derived table, or a CTE that nobody else reads, leave out rows; whether all for whose column it is not true are."""
+    """Leave out rows of a derived table, or of a CTE that nothing else reads; whether all for whose column it is not true are."""
     if not isinstance(source, RelationSource) or not isinstance(source.relation, Relation) or source.relation.readers > 1:
         return False
     position = position_of(source.columns, read.name)

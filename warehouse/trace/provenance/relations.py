@@ -36,7 +36,7 @@ class Readable(ABC):
     def __init__(self) -> None:
         self._support: dict[int, tuple[int, ...]] = {}
         self.demanded: set[int] = set()
-        self.shared: dict[int, exp.Expr] = {}  # of occurrences of kind SHARED: what reads the set that a mark stands for
+        self.shared: dict[int, exp.Expr] = {}  # of occurrences of kind SHARED: what reads the set that a mark means
         self.cell_sets: set[tuple[int, int]] = set()  # column position, occurrence: lists known to repeat nothing
 
     def support(self, position: int) -> tuple[int, ...]:
@@ -155,11 +155,11 @@ class RelationSource(Source):
 
 @dataclass(frozen=True)
 class ComputedSource(Source):
-    """VALUES, range(), generate_series() or unnest(): rows without a token, made of the arguments' cells."""
+    """VALUES, range(), generate_series() or unnest(): rows without a token, made of the arguments' cells; and a table without rows."""
 
     alias: str
     columns: tuple[str, ...]
-    arguments: tuple[exp.Expr, ...] = ()  # resolved; empty for literals
+    arguments: tuple[exp.Expr, ...] = ()  # resolved; empty for literals and tables
 
     def why(self) -> Evidence:
         return {}
@@ -170,7 +170,7 @@ class ComputedSource(Source):
 
 @dataclass(frozen=True)
 class Witness:
-    """A subquery of an expression: the annotated copy whose rows stand for the original's answer."""
+    """A subquery of an expression: the annotated copy whose rows are the evidence of the original's answer."""
 
     alias: str
     relation: Relation
@@ -179,7 +179,7 @@ class Witness:
     is_correlated: bool
     probes: tuple[exp.Expr, ...] = ()  # left side of IN, resolved; several for a tuple
     answered: exp.Expr | None = None  # the analyst's expression in whose place the witness gives the answer, too
-    # Of one that depends on nothing around it and reads no CTE: the WITH of the whole query, where all can read it.
+    # For a subquery that depends on nothing around it and reads no CTE: the WITH of the whole query, where all can read it.
     home: exp.With | None = None
 
     def why(self) -> Evidence:
@@ -236,7 +236,7 @@ class Scope:
         return any(position_of(source.columns, name) is not None for source in self.sources.values())
 
     def star_columns(self) -> list[exp.Column]:
-        """What `*` stands for: every column in order, merged ones once and unqualified."""
+        """What `*` expands to: every column in order, merged ones once and unqualified."""
         found: list[exp.Column] = []
         seen: set[str] = set()
         for source in self.sources.values():
@@ -261,6 +261,7 @@ class Block(Relation):
     is_aggregated: bool
     has_grouping_sets: bool
     is_ungrouped: bool  # written with one row for each row of a group
+    is_by_row: bool  # each of its rows comes from one row of FROM: it is ungrouped, or was not grouped
     is_annotating: bool  # demands are recorded only while the block itself is written out
 
     @cached_property
@@ -289,8 +290,9 @@ class Resolution(ABC):
         """The relation of any query; `is_named` means that consumers read its columns by name."""
 
     @abstractmethod
-    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery]:
-        """The number of a base table's appearance, and what takes its place: the table with its token beside it."""
+    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery | None]:
+        """The number of a base table's appearance, and what takes its place: the table with its token beside it, or None for a table
+        without rows, which has no token."""
 
     @abstractmethod
     def columns_of(self, table: str, is_renamed: bool) -> tuple[str, ...]:
@@ -306,6 +308,6 @@ def repeated(evidence: Evidence) -> Evidence:
 
 
 def position_of(columns: Sequence[str], name: str) -> int | None:
-    """Where a column stands; DuckDB's names ignore case, quoted or not."""
+    """The place of a column; DuckDB's names ignore case, quoted or not."""
     lowered = name.lower()
     return next((i for i, known in enumerate(columns) if known.lower() == lowered), None)

@@ -43,7 +43,7 @@ class Resolver(Resolution):
     def __init__(
         self,
         catalog: Mapping[str, Sequence[str]],
-        tokens: Mapping[str, str],
+        tokens: Mapping[str, str | None],
         unique: Collection[str],
         words: frozenset[str],
         names_all: bool,
@@ -93,8 +93,8 @@ class Resolver(Resolution):
         probe = Resolver(self.catalog, self.tokens, self.unique, self.words, self.names_all)
         probe.occurrences = list(self.occurrences)
         before = RelationSource(cte.alias, columns, SelfReference(columns, list(anchor.whys)))
-        probe.query(union.expression.copy(), {**visible, cte.alias.lower(): before}, None, is_named=False)
-        numbers = [*anchor.whys, *range(len(self.occurrences), len(probe.occurrences))]
+        probe.query(copied(union.expression), {**visible, cte.alias.lower(): before}, None, is_named=False)
+        numbers = [*anchor.whys, *(n for n in range(len(self.occurrences), len(probe.occurrences)) if n in probe.tables)]
         reference = SelfReference(columns, numbers)
         known = {**visible, cte.alias.lower(): RelationSource(cte.alias, columns, reference)}
         step = self.query(union.expression, known, None, is_named=False)
@@ -173,8 +173,9 @@ class Resolver(Resolution):
 
     # --- base tables ---------------------------------------------------------------------------------------------
 
-    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery]:
-        """The number of a base table's appearance, and what takes its place: the table with its token beside it."""
+    def occurrence(self, node: exp.Table) -> tuple[Occurrence, exp.Subquery | None]:
+        """The number of a base table's appearance, and what takes its place: the table with its token beside it, or None for a table
+        without rows, which has no token."""
         table = ".".join(part.name.lower() for part in node.parts)
         if table not in self.catalog:
             refuse("E_RESOLVE", node, f"no table {table}")
@@ -182,21 +183,24 @@ class Resolver(Resolution):
             refuse("E_UNTRACKED", node, f"table {table} has no token")
         occurrence = Occurrence(len(self.occurrences), table)
         self.occurrences.append(occurrence)
-        self.tables[occurrence.number] = self._with_token(node, node.alias_or_name, occurrence)
+        template = self.tokens[table]
+        if template is None:
+            return occurrence, None
+        self.tables[occurrence.number] = self._with_token(node, node.alias_or_name, occurrence, template)
         return occurrence, self.tables[occurrence.number]
 
-    def _with_token(self, node: exp.Table, alias: str, occurrence: Occurrence) -> exp.Subquery:
+    def _with_token(self, node: exp.Table, alias: str, occurrence: Occurrence, template: str) -> exp.Subquery:
         """`(select columns, <token> from table as alias) as alias`: an outer join makes the token NULL with the row."""
-        token = copied(self._template(self.tokens[occurrence.table]))
+        token = copied(self._template(template))
         for part in list(token.find_all(exp.Identifier)):
             if part.name == _ALIAS:
                 part.replace(identifier(alias))
-        table = node.copy()
+        table = copied(node)
         table.set("alias", exp.TableAlias(this=identifier(alias)))
         renames = node.args["alias"].columns if node.args.get("alias") is not None else []
         data = [column(alias, name) for name in self.columns_of(occurrence.table, bool(renames))]
         body = select([*data, named(token, token_name(occurrence.number))], table)
-        seen = exp.TableAlias(this=identifier(alias), columns=[name.copy() for name in renames])
+        seen = exp.TableAlias(this=identifier(alias), columns=[copied(name) for name in renames])
         return exp.Subquery(this=body, alias=seen)
 
     def columns_of(self, table: str, is_renamed: bool) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def aggregates(node: exp.Select) -> bool:
 
 
 def has_aggregate(expression: exp.Expr) -> bool:
-    """Whether an aggregate of this block is in it; the function of a window is none."""
+    """Whether an aggregate of this block is in it; the function of a window is not one."""
     return any(is_aggregate_of_block(part) for part in expression.walk(prune=lambda n: isinstance(n, exp.Query)))
 
 

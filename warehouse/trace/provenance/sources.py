@@ -1,6 +1,6 @@
 """The items of FROM: each table, derived table, LATERAL, table function and parenthesised join becomes sources.
 
-Joins that only filter (SEMI, ANTI) become conditions; commas and NATURAL become what they stand for. No other syntax
+Joins that only filter (SEMI, ANTI) become conditions; commas and NATURAL become what they mean. No other syntax
 is touched: what a join pairs is left to DuckDB.
 """
 
@@ -159,7 +159,7 @@ def _is_parenthesised(node: exp.Expr) -> TypeGuard[exp.Subquery]:
 
 
 def _parenthesised(resolver: Resolution, node: exp.Subquery, ctes: Ctes, scope: Scope) -> Scope:
-    """`(a join b on ...)`: its items see one another first, then what stands before the parenthesis."""
+    """`(a join b on ...)`: its items see one another first, then what precedes the parenthesis."""
     if node.alias:
         refuse("E_PAREN", node, "a name for a parenthesised join")
     joins = node.this.args.get("joins") or []
@@ -257,6 +257,8 @@ def _table(resolver: Resolution, node: exp.Table, ctes: Ctes) -> Source:
         return replace(known, alias=node.alias_or_name, columns=renamed(known.columns, renames, node))
     occurrence, projection = resolver.occurrence(node)
     stored = resolver.columns_of(occurrence.table, bool(renames))
+    if projection is None:
+        return ComputedSource(node.alias_or_name, renamed(stored, renames, node))
     node.replace(projection)
     kind = Kind.OWN if occurrence.table in resolver.unique else Kind.ROW
     token = projection.this.selects[-1].this

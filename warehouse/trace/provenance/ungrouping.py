@@ -12,7 +12,7 @@ from sqlglot import exp
 from warehouse.trace.provenance.relations import Block
 from warehouse.trace.provenance.selecting import has_aggregate
 from warehouse.trace.provenance.syntax.engine import function_name
-from warehouse.trace.provenance.values import Kind, Term
+from warehouse.trace.provenance.values import Evidence, Kind
 
 # These are NULL where they consider no row, and nowhere else.
 _NULL_OF_NOTHING = frozenset("sum avg mean fsum favg min max median quantile quantile_cont quantile_disc".split())
@@ -20,12 +20,12 @@ _NULL_OF_NOTHING = frozenset("sum avg mean fsum favg min max median quantile qua
 
 def may_ungroup(block: Block, positions: Sequence[int], has_whys: bool) -> tuple[str, ...] | None:
     """The output columns that tell the groups apart, none for a single group; None where the evidence of an output column
-    depends on more than one row of its group, or where a group is not told by its columns."""
+    depends on more than one row of its group, or where its columns do not identify a group."""
     is_plain = block.is_aggregated and not block.has_grouping_sets and not block.windows
     if not is_plain or any(block.node.args.get(clause) for clause in ("distinct", "qualify")):
         return None
     has_group_level = any(not witness.is_row_level for witness in block.witnesses.values())
-    if has_whys and (has_group_level or any(not _is_of_row(term) for terms in block.row_why.values() for term in terms)):
+    if has_whys and (has_group_level or not _are_of_rows(block.row_why)):
         return None  # what is evidence of every row alike would be repeated beside each
     if any(_needs_group(block.items[position].resolved, block) for position in positions):
         return None
@@ -33,8 +33,14 @@ def may_ungroup(block: Block, positions: Sequence[int], has_whys: bool) -> tuple
     return tuple(key for key in keys if key is not None) if None not in keys else None
 
 
-def _is_of_row(term: Term) -> bool:
-    return term.kind not in (Kind.SHARED, Kind.CONSTANT)
+def may_tell_rows(block: Block, why: Evidence) -> bool:
+    """Whether each row of a block comes from one row of its FROM, and may have its evidence, `why` of it, beside it."""
+    return not block.is_aggregated and block.node.args.get("distinct") is None and _are_of_rows(why)
+
+
+def _are_of_rows(why: Evidence) -> bool:
+    """Whether no evidence is that of every row alike."""
+    return all(term.kind not in (Kind.SHARED, Kind.CONSTANT) for terms in why.values() for term in terms)
 
 
 def _needs_group(value: exp.Expr, block: Block) -> bool:

@@ -29,7 +29,7 @@ BRANCH = "__branch"
 class UnionBlock(Relation):
     """The rows of several blocks, by position or by name, each with its own evidence.
 
-    It is UNION ALL itself; UNION, INTERSECT and EXCEPT are a GROUP BY around it. Of the last two each row says in
+    It is UNION ALL itself; UNION, INTERSECT and EXCEPT are a GROUP BY around it. For the last two, each row says in
     column `__branch` which operand it is of.
     """
 
@@ -43,7 +43,7 @@ class UnionBlock(Relation):
         for branch in branches:
             self.shared |= branch.shared
             for number, kind in branch.whys.items():
-                # An occurrence that two branches read stands in a CTE: its rows come once from each.
+                # An occurrence that two branches read is in a CTE: its rows come once from each.
                 kind = kind.repeated if number in self.whys else kind
                 self.whys[number] = kind if self.whys.get(number, kind).repeated is kind.repeated else Kind.LIST
 

@@ -83,7 +83,7 @@ class Term:
     expression: exp.Expr
     kind: Kind
     present: exp.Expr | None = None  # for ROW and OWN: not NULL when the row exists
-    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it stands in the query.
+    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it is in the query.
     shared: exp.Expr | None = None
 
     @property
@@ -281,7 +281,7 @@ def guarded(term: Term, guards: Sequence[exp.Expr]) -> Term:
         return term
 
     def if_held(value: exp.Expr) -> exp.Expr:
-        return exp.Case(ifs=[exp.If(this=condition.copy(), true=copied(value))])
+        return exp.Case(ifs=[exp.If(this=copied(condition), true=copied(value))])
 
     if term.kind.is_row:
         return replace(term, present=if_held(term.row))
@@ -295,6 +295,6 @@ def cell_column(cell: Term) -> str:
 
 def _copied(over: Over) -> Over:
     return {
-        name: [part.copy() for part in value] if isinstance(value, list) else value.copy()
+        name: [copied(part) for part in value] if isinstance(value, list) else copied(value)
         for name, value in over.items()
     }

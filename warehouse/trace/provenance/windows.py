@@ -30,7 +30,7 @@ def bare_function(node: exp.Expr) -> exp.Expr:
 
 
 def inline_named(window: exp.Window, named: Mapping[str, exp.Window]) -> None:
-    """Replace `over w` by the definition of `w`, in place: copies of the window then stand alone."""
+    """Replace `over w` by the definition of `w`, in place: copies of the window are then complete."""
     alias = window.args.get("alias")
     if alias is None:
         return

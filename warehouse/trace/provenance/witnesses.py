@@ -1,6 +1,6 @@
-"""The subqueries of a block's expressions: for each a witness, an annotated copy whose rows stand for its answer.
+"""The subqueries of a block's expressions: for each a witness, an annotated copy whose rows are the evidence of its answer.
 
-Where a subquery stands decides what its rows are evidence of: of one row of FROM, of a group, or of every row alike.
+The place of a subquery decides what its rows are evidence of: of one row of FROM, of a group, or of every row alike.
 The original subquery is not touched.
 """
 

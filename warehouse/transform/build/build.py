@@ -208,7 +208,7 @@ def _build(
     try:
         done = bring_up_to_date(shadow, material, progress, chosen)
     except WarehouseError:
-        material.check_unchanged()  # a file that changed while it was read is told as that, not as a model's fault
+        material.check_unchanged()  # a file that changed while it was read is reported as that, not as a model's fault
         raise
     progress.began("write")
     keep_failures(project.builds, done.tests)

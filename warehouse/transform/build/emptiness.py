@@ -1,7 +1,7 @@
 """Whether a query can have no row because tables that it reads have none: then a build need not run it.
 
-Told from the SQL alone, by rules for what filters, joins, groups and set operations do with no rows. Of a clause that is not known here
-nobody says so: a query that is run for nothing costs a moment, one that is not run would lose rows.
+Found in the SQL alone, by rules for what filters, joins, groups and set operations do with no rows. A clause that is not known here
+counts as not empty: a query that is run for nothing costs a moment, a query that is wrongly not run would lose rows.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _ADDED = dict(zip(RESERVED_COLUMNS, (
 
 
 def bare_name(qualified: str) -> str | None:
-    """The view in `main` that stands for a table; None where a bare name is no name of it."""
+    """The view in `main` of a table; None if its bare name is another table's."""
     schema, _, name = qualified.partition(".")
     return None if schema in (_BARE, FEED_SCHEMA) else f"{_BARE}.{name}"
 

@@ -1,7 +1,7 @@
 """`wh plan`: what a build would do with every model, why, and how its text differs from the last build's.
 
 Nothing is built, and no reader or builder waits. New evidence is parsed into landing all the same: what it changes cannot
-be told without.
+be known without.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Session:
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
         self._emptiness = Emptiness(material.checked, material.landing, self._now)
         self._readers = Readers(con, material)
-        self._recorded: dict[str, str] = {}  # keys of files that stand in a table (`record_keys`)
+        self._recorded: dict[str, str] = {}  # keys of files that a table records (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
 
     def run(self, chosen: Collection[str] | None = None) -> list[ModelResult]:
@@ -235,10 +235,10 @@ class Session:
         return any(has_passed(self._con, test, before) for test in self._checked.tests if test.is_grain and test.model == name)
 
     def _changed_leaves(self, plan: KeyPlan, before: TableState) -> dict[str, Leaf] | None:
-        """What changed of each leaf since a table was made; None where that cannot be told any more."""
+        """What changed of each leaf since a table was made; None where that is not known any more."""
         found: dict[str, Leaf] = {}
         for leaf in {path.leaf for path in plan.paths}:
-            if leaf not in before.inputs:  # a view stood there, which was no leaf
+            if leaf not in before.inputs:  # a view was there, which was not a leaf
                 return None
             if self.contents[leaf] == before.inputs[leaf]:
                 continue
@@ -286,7 +286,7 @@ class Session:
 
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
-        changed. None where nobody asks, or where the columns are others now."""
+        changed. None where it is not needed, or where the columns are others now."""
         state = self._now.get(name)
         asked = any(path.leaf == name for plan in self._checked.key_plans.values() for path in plan.paths)
         if not asked or not state or state.kind != "table":

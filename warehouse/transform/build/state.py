@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Logic:
-    """What a table is made by: digests of its SQL, of all that is its own, and of every view that stands between it and
+    """What a table is made by: digests of its SQL, of all that is its own, and of every view between it and
     stored tables."""
 
     sql: str

@@ -1,6 +1,6 @@
 """What a build's database holds at every moment of the build: the state of each table, and how much of that is committed.
 
-Nobody reads the database before it is whole, so models are committed in groups: a kill costs no more than a group's work.
+No process reads the database before it is whole, so models are committed in groups: a kill costs a group's work at most.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TablesMade:
         self._fresh.add(name)
 
     def dropped(self, name: str) -> None:
-        """A table is no more."""
+        """A table was removed."""
         del self.now[name], self._saved[name]
         write_states(self._con, {}, [name])
 

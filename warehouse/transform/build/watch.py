@@ -27,11 +27,11 @@ def checks() -> Iterator[Findings | WarehouseError | OSError]:
         if seen == (_texts(), _files(patterns, known)):
             time.sleep(_PAUSE_S)
             continue
-        texts = _texts()  # once more: a change between the two looks would be told twice
+        texts = _texts()  # once more: a change between the two looks would be reported twice
         found = _checked()
         if not isinstance(found, Exception):
             patterns = {read.patterns for reads in found.checked.graph.files.values() for read in reads}
-        # Of before the check and of what it named: what changes from here on is news.
+        # From before the check, and of the files that it named: what changes from here on is new.
         seen = texts, _files(patterns, known)
         yield found
 

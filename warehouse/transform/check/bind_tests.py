@@ -1,6 +1,6 @@
 """The static check of data tests: each is bound against the project's tables, empty, before a byte moves.
 
-Faults are told in the header's own line and column, and where SQL is written in a header, inside that text. No test is
+Faults are reported at the header's own line and column, and where SQL is written in a header, inside that text. No test is
 run here.
 """
 
@@ -181,7 +181,7 @@ def _condition_reads(
     """The models that a condition reads, of the header's entry that `path` leads to."""
     try:
         return _reads(con, test, sql, names, landing)
-    except WarehouseError as error:  # placed in a statement that nobody wrote
+    except WarehouseError as error:  # placed in a generated statement
         message = error.message.partition("\n")[0]
         raise _fault(test, error.code, message, error.hint, path) from error
 

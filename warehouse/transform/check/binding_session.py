@@ -12,6 +12,7 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.check.bind_tests import bind_tests
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.contract import contract_faults, rollup_faults
+from warehouse.transform.check.inherited import passed_columns, unstated, with_inherited
 from warehouse.transform.check.inputs import check_files, stamp_of
 from warehouse.transform.check.memory import CheckMemory, key_of
 from warehouse.transform.inputs.content import OWN_PREFIX
@@ -32,10 +33,11 @@ _BIND = "describe "
 
 
 class BindingSession:
-    """`columns` are those of the models found sound so far, `keys` what each was bound under."""
+    """`columns` are those of the models found sound so far, `keys` what each was bound under. Of `models`, what a header leaves to
+    the source of a column is completed."""
 
     def __init__(
-        self, con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph, landing: Mapping[str, Types],
+        self, con: "duckdb.DuckDBPyConnection", models: dict[str, Model], graph: Graph, landing: Mapping[str, Types],
         root: Path, memory: CheckMemory,
     ) -> None:
         self._con = con
@@ -63,12 +65,27 @@ class BindingSession:
                 bound = _bound(self._con, model)
         except WarehouseError as fault:
             return [fault]
-        faults = [] if is_known else self._faults(name, bound, contract, feed)
+        left = unstated(model, bound)
+        inherited = self._inherit(name, bound, key) if left else {}
+        faults = [] if is_known and len(inherited) == len(left) else _faults(model, bound, {**contract, **inherited}, feed, self._graph.landing[name])
         if not faults:
             self.columns[name], self.keys[name] = bound, key
             if not is_known:
                 self._memory.keep("models", name, key, bound)
         return faults
+
+    def _inherit(self, name: str, bound: Types, key: str) -> Types:
+        """Complete what the model's header promises, and return the columns (name to type) that it takes from their sources."""
+        model = self._models[name]
+        read = {written: other for other in self._graph.models[name] for written in (other, self._models[other].qualified)}
+        columns = {written: self.columns[other] for written, other in read.items()}
+        passed = self._memory.recall("passed", name, key)
+        if passed is None:
+            passed = passed_columns(model, self._graph.trees[name], {**self._landing, **columns}.get)
+            self._memory.keep("passed", name, key, passed)
+        found = with_inherited(model, bound, passed, {written: self._models[other] for written, other in read.items()}, columns)
+        self._models[name] = found
+        return {column: bound[column] for column in unstated(model, bound) if column in found.columns and found.columns[column].type}
 
     def columns_of_calls(self) -> dict[str, Types]:
         """The columns (name to type) of every call that reads files."""
@@ -91,7 +108,7 @@ class BindingSession:
         faults: list[WarehouseError] = []
         all_columns = key_of({name: [*types.items()] for name, types in self.columns.items()})
         for test in tests:
-            # What a SQL file reads is not known before it is bound, so it rests on all columns.
+            # What a SQL file reads is not known before it is bound, so it depends on all columns.
             rests_on: Any = self.columns[test.model] if test.model and test.stated is None else all_columns
             key = key_of(test.sql, test.source.text if test.model is None else "", repr(test.stated), rests_on)
             reads = self._memory.recall("tests", test.name, key)
@@ -134,11 +151,11 @@ class BindingSession:
             self._con.execute(f"create table {quoted(self._models[name].qualified)} ({listed})")
             self._given.add(name)
 
-    def _faults(self, name: str, bound: Types, contract: Types, feed: Types | None) -> list[WarehouseError]:
-        model = self._models[name]
-        found = [] if feed is None else [*feeder_faults(model, bound, feed)]
-        own = rollup_faults(model, bound) if model.schema == "rollup" else ()
-        return [*found, *_output_faults(model, bound, self._graph.landing[name]), *contract_faults(model, bound, contract), *own]
+
+def _faults(model: Model, bound: Types, contract: Types, feed: Types | None, landing: Iterable[str]) -> list[WarehouseError]:
+    found = [] if feed is None else [*feeder_faults(model, bound, feed)]
+    own = rollup_faults(model, bound) if model.schema == "rollup" else ()
+    return [*found, *_output_faults(model, bound, landing), *contract_faults(model, bound, contract), *own]
 
 
 def _bound(con: "duckdb.DuckDBPyConnection", model: Model) -> dict[str, str]:

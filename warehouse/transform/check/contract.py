@@ -1,5 +1,5 @@
-"""What a model's header promises, held against what its SQL yields: columns, types, grain, key, and the tables that its
-tests name. Nothing is bound here; every fault is told at the line of the header, or of the SQL, that states it.
+"""What a model's header promises, compared with what its SQL yields: columns, types, grain, key, and the tables that its
+tests name. Nothing is bound here; every fault is reported at the line of the header, or of the SQL, that states it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _TYPES = ("varchar", "integer", "bigint", "double", "boolean", "date", "timestam
 def contract_types(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model]
 ) -> tuple[dict[str, Types], list[WarehouseError]]:
-    """The promised columns of every model with the types as the engine writes them (`timestamptz` is TIMESTAMP WITH TIME
-    ZONE), and a WH201 for every type that is none. A model with such a fault is not among them, nor is its feed."""
+    """The columns whose type a model's header promises, with the types as the engine writes them (`timestamptz` is TIMESTAMP WITH
+    TIME ZONE), and a WH201 for every type that does not exist. A model with such a fault is not among them, nor is its feed."""
     known: dict[str, str | None] = {}
     contracts: dict[str, Types] = {}
     faults: list[WarehouseError] = []
     for name, model in models.items():
-        found = {column.name: _engine_type(con, known, column.type) for column in model.columns.values()}
+        found = {column.name: _engine_type(con, known, column.type) for column in model.columns.values() if column.type}
         contract = {column: kind for column, kind in found.items() if kind}
         if len(contract) == len(found):
             contracts[name] = contract
@@ -59,18 +59,22 @@ def _no_type(model: Model, column: str) -> WarehouseError:
 
 
 def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[WarehouseError]:
-    """Where the columns that a model's SQL yields differ from its header: WH207."""
-    unpromised = [name for name in found if promised and name not in promised]
-    slips: set[str] = set()  # columns of the SQL that a missing one was told to be: to say it once is enough
-    for name, kind in promised.items():
+    """Where the columns that a model's SQL yields differ from its header: WH207, and WH201 for a column without a type. `promised` are
+    the types that the header states or leaves to the source of a column."""
+    unpromised = [name for name in found if model.columns and name not in promised and name not in model.columns]
+    unstated = [name for name in found if name not in model.columns]
+    slips: set[str] = set()  # columns of the SQL that were named as the correction of a missing one: they are reported once
+    for name in model.columns:
         if name not in found:
-            near = did_you_mean(name, unpromised)
+            near = did_you_mean(name, unstated)
             slips |= {column for column in unpromised if near == f"did you mean {column}?"}
             yield model.header_fault(
                 "WH207", f"the header has column {name}, the SQL does not", "columns", name,
                 hint=near or "select it, or take it out of the header",
             )
-        elif found[name] != kind:
+        elif name not in promised:
+            yield _untyped(model, name)
+        elif found[name] != promised[name]:
             written = model.columns[name].type
             yield model.header_fault(
                 "WH207", f"column {name} is {found[name]}, the header says {written}", "columns", name, "type",
@@ -96,6 +100,11 @@ def contract_faults(model: Model, found: Types, promised: Types) -> Iterator[War
                     "WH207", f"the {part} names column {name}, the SQL does not", part, name,
                     hint=did_you_mean(name, found) or f"columns are: {', '.join(found)}",
                 )
+
+
+def _untyped(model: Model, name: str) -> WarehouseError:
+    hint = f"write it like this: {name}: {{type: varchar}}; only a copy of a column that a header describes inherits its type"
+    return model.header_fault("WH201", f"column {name} states no type", "columns", name, hint=hint)
 
 
 def _unpromised(model: Model, name: str) -> WarehouseError:

@@ -88,7 +88,7 @@ def specification(name: str, checked: CheckedProject, made: Mapping[str, Envelop
 
 
 def parents_of(document: Mapping[str, Any]) -> list[Mapping[str, str]]:
-    """The name and digest of every model that a document of `envelopes` rests on directly, by name."""
+    """The name and digest of every model that a document of `envelopes` depends on directly, by name."""
     runs = [document["runs"]] if "runs" in document else []
     return sorted([*document["parents"], *runs], key=lambda parent: str(parent["name"]))
 

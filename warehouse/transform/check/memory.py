@@ -1,6 +1,6 @@
 """What an earlier check found sound, so that the next one binds only what an edit can have touched.
 
-A model is known by all that binding it rests on: its own text and promises, and the columns of what it reads. The memory
+A model is known by all that binding it depends on: its own text and promises, and the columns of what it reads. The memory
 lies beside the builds and may be deleted; with another version of the engine it is as if it were not there.
 """
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
 
 _FILE = ".checked.json"
-_KINDS = ("models", "calls", "plans", "tests")
+_KINDS = ("models", "calls", "plans", "tests", "passed")
 
 
 class CheckMemory:
-    """Findings by kind and name, each under the key of what it rests on. What is asked for and kept is what will be
+    """Findings by kind and name, each under the key of what it depends on. What is asked for and kept is what will be
     remembered; the rest is forgotten."""
 
     def __init__(self, known: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> None:

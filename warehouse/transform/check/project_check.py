@@ -111,7 +111,7 @@ def inspect(
     sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None, *, may_read_files: bool = True,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
-    fault is not looked at: what it would be told is a consequence. Paths of files are from `root`; `unreadable` names
+    fault is not checked: its faults would be consequences. Paths of files are from `root`; `unreadable` names
     files that are no models for now; what `memory` knows is taken from there. Unless SQL `may_read_files`, the engine opens none for it."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(root):
@@ -131,7 +131,7 @@ def _inspect(
     everything |= {name: query for name, query in queries.items() if name not in everything}
     contracts, found = contract_types(con, everything)
     faults += found
-    # A feed's SQL is made of its collector's types: where one is none, it is no SQL, and nobody wrote it.
+    # A feed's SQL is made of its collector's types: if one does not exist, the generated SQL is not valid.
     promising = {name: model for name, model in everything.items() if name in contracts}
     graph, found = build_graph(con, promising, landing.keys(), {*unreadable, *(everything.keys() - contracts.keys())})
     faults += found
@@ -143,12 +143,12 @@ def _inspect(
     columns = session.columns
     if faults or unreadable:
         return CheckedProject(everything, graph, columns), faults
-    # What follows rests on all tables being there.
+    # What follows needs all tables.
     file_columns = session.columns_of_calls()
     plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
     checked = CheckedProject(everything, graph, columns, file_columns, plans)
     tests, found = session.bind_tests(data_tests(everything, sql_tests), checked)
-    return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults(models.values(), columns)]
+    return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults((everything[name] for name in models), columns)]
 
 
 def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:

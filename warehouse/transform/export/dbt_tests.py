@@ -26,7 +26,7 @@ def test_name(table: Table, promise: Promise) -> str:
 
 
 def generic_test(table: Table, promise: Promise) -> dict[str, Any] | None:
-    """The generic test of dbt, or of its usual package, that says the same; None where there is none."""
+    """The generic test of dbt, or of its usual package, that checks the same; None where there is none."""
     column = {"column_name": promise.column} if promise.column else {}
     name: str | None = promise.test
     namespace: str | None = None

@@ -1,4 +1,4 @@
-"""What can be told of a project: its tables with their columns, what reads what, and how the last build went.
+"""What a project is made of: its tables with their columns, what reads what, and how the last build went.
 
 Values only. The documentation site, the artifacts for catalogues and the lineage events are three renderings of a
 `ProjectDescription`; none of them reads the project, a build or the disk by itself.
@@ -23,7 +23,7 @@ LANDING = "landing"  # shown as the schema of landing tables, which have none of
 _LANDING_COLUMNS: Mapping[str, tuple[str, str | None]] = {
     "artifact_manifest_digest": ("The evidence bundle that the row was read from", None),
     "raw_path": ("The file in the bundle", None),
-    "raw_offset": ("Where in the file it stands, from the file's first byte", "bytes"),
+    "raw_offset": ("Its place in the file, from the file's first byte", "bytes"),
     "raw_length": ("How long it is there", "bytes"),
 }
 # (table, column) to the columns it is made of: source table, source column, and `value` or `condition`. Tables are
@@ -43,7 +43,7 @@ class ModelOutcome:
     started_at: datetime | None = None
 
 
-# What a build calls its actions, as results are told.
+# What a build calls its actions, as the statuses of results.
 STATUS_OF_ACTION = {"build": "built", "update": "updated", "keep": "kept"}
 
 
@@ -176,7 +176,7 @@ class ProjectDescription:
 
 
 def nothing_known(name: str) -> ProjectDescription:
-    """A project of which no more than its name is known."""
+    """A project of which only the name is known."""
     return ProjectDescription(name, CheckedProject({}, Graph((), {}, {}, {}, {}), {}), {})
 
 

@@ -74,7 +74,7 @@ def _tell(
     try:
         description = describe_project(project)
     except WarehouseError:
-        description = nothing_known(project.name)  # why the build failed; that it did can be told all the same
+        description = nothing_known(project.name)  # why the build failed; the failure is reported all the same
     told = replace(description, last_build=outcome_of(description))
     for error in deliver(project, list(run_events(told))):
         undelivered(error)

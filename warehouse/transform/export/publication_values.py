@@ -25,7 +25,7 @@ class PublishedFile:
 @dataclass(frozen=True)
 class PublishedNumber:
     """A cell that has a value. `determinism` is as `wh lineage` states it; `is_current`: the current build holds this number;
-    `not_admitted` are decisions that stand now against runs of it, in words."""
+    `not_admitted` are decisions in force now against runs of it, in words."""
 
     number_id: str
     column: str

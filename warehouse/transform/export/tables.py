@@ -58,7 +58,7 @@ def describe_table(project: Project, name: str) -> TableDescription:
     found = {} if build else {each.summary: each for each in _written(project)}
     summaries = _built(build) if build else list(found)
     wanted = name.lower()
-    # Of two with one bare name, such as a feed and what it feeds, the public one.
+    # If two have one bare name, such as a feed and its collector, the public one.
     for summary in sorted(summaries, key=lambda each: each.is_internal):
         if wanted in (summary.table.lower(), f"{summary.schema}.{summary.table}".lower()):
             return _described(build, summary) if build else found[summary]
@@ -72,7 +72,7 @@ def _built(build: Build) -> list[TableSummary]:
 
     con = open_build(build.path)
     try:
-        # Of a table that is never changed the estimate is the count.
+        # The estimate is exact for a table that is never changed.
         rows = con.execute(
             "select m.schema_name, m.name, m.materialized, t.estimated_size, m.description from catalog.model as m"
             " left join duckdb_tables() as t on t.schema_name = m.schema_name and t.table_name = m.name"

@@ -39,7 +39,7 @@ _KEY = re.compile(r"builds/(?P<build>[0-9a-f]{64})/(?P<sha256>[0-9a-f]{64})\.(?P
 
 @dataclass(frozen=True)
 class MovedBuild:
-    """A build that was brought somewhere: its digest, the bytes of its database, and whether it was not there before."""
+    """A build that was copied somewhere: its digest, the bytes of its database, and whether it was not there before."""
 
     digest: str
     bytes: int

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-TABLE_ROWS = 1000  # of a printed table, where nothing else is said
+TABLE_ROWS = 1000  # of a printed table, by default
 _ROWS_A_BATCH = 10_000
 _HOLDER = re.compile(r"Conflicting lock is held.*?\(PID (?P<pid>\d+)\)")  # as DuckDB words it
 
@@ -185,7 +185,7 @@ class FirstRows:
 
 
 def read_first(result: "duckdb.DuckDBPyConnection", sql: str, most: int) -> FirstRows:
-    """The first `most` rows of a session's result, with `result_metadata`; no more than one row beyond them is kept."""
+    """The first `most` rows of a session's result, with `result_metadata`; at most one row beyond them is kept."""
     import pyarrow as pa
 
     reader, batches, left = _arrow_reader(result), [], most + 1

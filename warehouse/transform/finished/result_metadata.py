@@ -60,7 +60,7 @@ def _tables(con: "duckdb.DuckDBPyConnection", relation: Relation) -> dict[str, d
 
 
 def _columns(con: "duckdb.DuckDBPyConnection", relation: Relation) -> list[dict[str, str]]:
-    """What is known of each column of a result, in order: of one that comes from several, that on which they agree."""
+    """What is known of each column of a result, in order: if it comes from several, what they agree on."""
     copied = [sorted(column.copied) if not column.computed else [] for column in relation.columns]
     wanted = sorted({ref for refs in copied for ref in refs})
     stated = {

@@ -52,7 +52,7 @@ class KeyPath:
 
 @dataclass(frozen=True)
 class KeyPlan:
-    """What an incremental model's update rests on: the inputs in its own text that are read by key, the paths from the
+    """What an incremental model's update depends on: the inputs in its own text that are read by key, the paths from the
     leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `can_narrow`: whether the text
     still gives the same for a key when those inputs are tables of the rows that carry it. `is_gathered`: whether its rows
     come out of a hash table, in no order."""
@@ -65,7 +65,7 @@ class KeyPlan:
 
 
 def narrow_name(number: int) -> str:
-    """The temporary table that stands for an input of which only some rows are wanted, quoted."""
+    """The temporary table that replaces an input of which only some rows are wanted, quoted."""
     return quote(f"wh input {number}")
 
 
@@ -91,7 +91,7 @@ def key_plan(
         raise models[name].header_fault("WH221", message, "key", hint=hint)
     paths: list[KeyPath] = []
     whole = {resolve(found) for found in top.whole}
-    # What the walk did not come by, a CTE that nobody reads for one, is of no consequence or read whole: fail closed.
+    # What the walk did not reach, such as a CTE that is not read, has no effect or is read whole: fail closed.
     whole |= _named(graph, name) - {resolve(found.name) for found in top.keyed}
     pending: list[tuple[KeyedInput, tuple[_Layer, ...]]] = [(found, (_layer(found, models[name].key),)) for found in top.keyed]
     while pending:

@@ -2,7 +2,7 @@
 insert. What comes out is what a full build gives, row by row, bit by bit; these rules see to it:
 
 - a model is local to its key (`locality`), so other keys cannot have changed;
-- its rows of one key stand in one order, that of `order_of`, whichever way they came;
+- its rows of one key are in one order, that of `order_of`, whichever way they were made;
 - its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
 - one that may tell how tables are laid out reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
 - a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).
@@ -47,7 +47,7 @@ _LARGEST_SHARE = 0.5
 @dataclass(frozen=True)
 class Leaf:
     """The changed rows of one leaf: SQL for the rows there are now, each with its file beside it where it has one, and the
-    files whose former rows are no more."""
+    files whose former rows are gone."""
 
     rows: str
     gone: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ _TIED_BY_OTHERS = frozenset(("mode", "approx_top_k", "reservoir_quantile"))
 @dataclass(frozen=True)
 class KeyedInput:
     """An input that carries the key: its name (or the call that reads it), the key's columns as SQL over its rows, the
-    columns which that uses, and where its name stands in the model's text (characters, alias left out)."""
+    columns which that uses, and where its name is in the model's text (characters, alias left out)."""
 
     name: str
     key: tuple[str, ...]
@@ -77,7 +77,7 @@ class _Proof:
         names = self._from.output_names(node, {})
         for column in key:
             if column.lower() not in names:
-                raise self.refusal(f"where {column} comes from cannot be told", first_place(node))
+                raise self.refusal(f"where {column} comes from is not known", first_place(node))
         self.follow(node, [names.index(column.lower()) for column in key], {})
 
     def follow(self, node: Node, key: Sequence[int | None], ctes: Mapping[str, Any]) -> None:
@@ -128,7 +128,7 @@ class _Proof:
             return None
         found = block.output(place)
         if found is None:
-            raise self.refusal("where the key comes from cannot be told", first_place(block.node))
+            raise self.refusal("where the key comes from is not known", first_place(block.node))
         return found
 
     def _equal_columns(self, block: Block, expression: Node | None, links: Links) -> set[Column]:

@@ -27,7 +27,7 @@ def set_aside(con: "duckdb.DuckDBPyConnection", qualified: str, types: Mapping[s
 
 def keep_delta(con: "duckdb.DuckDBPyConnection", qualified: str, former: str, types: Mapping[str, str]) -> bool:
     """Keep the rows that only one of two tables has, in the temporary table of `delta_name`, and drop the former one. False
-    where those that both have stand in another order: a reader may depend on it, and which of its keys then changed cannot be
+    where the rows that both have are in another order: a reader may depend on it, and which of its keys then changed cannot be
     told from rows."""
     numbered = (
         f'select {ROW}.*, rowid as "wh place", {row_hash(types)} as "wh hashed",'

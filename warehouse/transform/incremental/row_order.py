@@ -1,4 +1,4 @@
-"""How the rows of an incremental table lie, and how they are brought in order for who reads them.
+"""The order of the rows of an incremental table, and how readers get them in that order.
 
 What a full build would have made is what a reader must find, though it can tell more than rows apart: their order, sampled
 statistics that lead to another plan, and how vectors are cut, by which sums of floats differ in their last bits
@@ -61,7 +61,7 @@ def is_unique(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str
 
 
 def _steps(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str]) -> tuple[bool, bool]:
-    """Whether a row stands after one that it should stand before, and whether two neighbours are alike in the order."""
+    """Whether a row comes after one that it should precede, and whether two neighbours are alike in the order."""
     columns = [quote(name) for name in order_of(model, types)]
     pairs = ", ".join(f"{name} as h{number}, lag({name}) over () as b{number}" for number, name in enumerate(columns))
     # Column by column: whole rows, put together to be compared, take twice as long.

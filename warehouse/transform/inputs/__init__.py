@@ -1,1 +1,1 @@
-"""What a build reads: landing tables and files, and how their content is told apart."""
+"""What a build reads: landing tables and files, and a digest of their content."""

@@ -1,4 +1,4 @@
-"""What a table holds, as a short id: equal ids, equal rows. Non-cryptographic and of one engine version; it tells whether to
+"""What a table holds, as a short id: equal ids, equal rows. Non-cryptographic and of one engine version; it decides whether to
 rebuild, it proves nothing to an auditor (the build file's sha256 does that).
 
 The id of a table that is built whole covers the order of its rows, since a reader may depend on it (a sum of floats does).

@@ -60,7 +60,7 @@ def _client(pattern: str) -> Any:
         raise WarehouseError("WH220", "reading from S3 needs a client", pattern, "pip install 'perf-warehouse[s3]'") from error
     # The engine asks for just the ranges it needs. With the client's own read-ahead of 50 MiB, one column of four in a
     # file of 72 MB took 229 MB; so it takes 16.
-    # In its standard mode it asks thrice within 3 s where nobody is; the older one takes up to 15.
+    # In its standard mode it tries three times within 3 s if no server answers; the older mode takes up to 15 s.
     return S3FileSystem(default_cache_type="none", config_kwargs={"retries": {"mode": "standard"}})
 
 

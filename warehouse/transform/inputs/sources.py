@@ -1,4 +1,4 @@
-"""File sources: which files a pattern names, and what each holds, told by its digest without reading it every time.
+"""File sources: which files a pattern names, and the digest of each, without reading it every time.
 
 A local file is its sha256. Like git's index, a stamp of what the file system says (size, times, inode) saves reading a file
 again; a file that changed too recently for its stamp to tell is always read. An object in a remote store is its ETag.
@@ -72,7 +72,7 @@ def source_models(project: Project) -> dict[str, Model]:
 
 
 def at_its_source(project: Project, fault: WarehouseError) -> WarehouseError:
-    """A fault in the SQL of a source, which nobody wrote, at the source's line in the project's file; any other as it
+    """A fault in the generated SQL of a source, at the source's line in the project's file; any other as it
     is."""
     if not (fault.place or "").startswith(_PLACE):
         return fault

@@ -20,7 +20,7 @@ _CHOOSING = frozenset(
     {"filter", "filters", "order_bys", "orders", "arg_orders", "partitions", "start_expr", "end_expr"}
 )
 # Keys under which no column of the query lies. A lambda's body counts its own parameters; what it takes from the
-# query stands among the arguments of the function that it is given to.
+# query is among the arguments of the function that takes the lambda.
 _CLOSED = frozenset({"function_data", "return_type", "value", "arguments", "qname", "lambda_expr", "binding"})
 _EXPRESSIONS = frozenset(
     "BOUND_" + name

@@ -157,7 +157,7 @@ class _Plan:
         both = left.columns + right.columns
         deciding = self.used(node.get("condition", {}), both)
         for each in node.get("conditions", ()):
-            # A condition that is no comparison of the two sides stands on the left and sees both.
+            # A condition that does not compare the two sides is on the left and sees both.
             sides = (left.columns, right.columns) if "right" in each else (both, ())
             deciding |= self.used(each["left"], sides[0]) | self.used(each.get("right", {}), sides[1])
         kept_left = _picked(left.columns, node["left_projection_map"])

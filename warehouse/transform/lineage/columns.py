@@ -1,7 +1,7 @@
 """Column lineage: for every column of every model, the columns it is computed from and those that decide its rows.
 
 A pure function of a checked project and the landing schemas; no build and no data is needed. A query whose plan is not
-understood is said to be unknown, and then rests on all that it reads: too much is reported rather than too little.
+understood is reported as unknown, and then depends on all that it reads: too much is reported rather than too little.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def relation_of(con: "duckdb.DuckDBPyConnection", sql: str, note: Note = nothing
     try:
         return query_relation(con, without_file_calls(con, sql), note)
     except duckdb.Error as error:
-        raise NotUnderstood("a call that reads files cannot stand alone") from error
+        raise NotUnderstood("a call that reads files is not valid alone") from error
 
 
 def _edges(table: str, names: tuple[str, ...], relation: Relation) -> dict[ColumnRef, tuple[Edge, ...]]:

@@ -19,7 +19,7 @@ FEED_SCHEMA = "feed"
 def with_feeds(
     models: Mapping[str, Model], *, is_whole: bool = True
 ) -> tuple[dict[str, Model], list[WarehouseError]]:
-    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that nobody collects, or two do.
+    """`models` and one generated view a feed, keyed `feed.X`; and WH208 for every feed that no model collects, or that two collect.
     Where `models` are not the whole project, who collects a feed may be among the others."""
     collectors: dict[str, Model] = {}
     faults: list[WarehouseError] = []
@@ -54,7 +54,7 @@ def with_feeds(
 def _feed(name: str, collector: Model, feeders: list[Model]) -> Model:
     # The tests are of the collector's rows: it may group or choose among what feeders state.
     contract = {
-        column.name: replace(column, tests=()) for column in collector.columns.values() if column.in_feed
+        column.name: replace(column, tests=()) for column in collector.columns.values() if column.in_feed and column.type
     }
     names = sorted(feeder.qualified for feeder in feeders)
     return Model(

@@ -1,4 +1,4 @@
-"""The header of a model's file: a leading comment in YAML, whose every fault is told at its line and column.
+"""The header of a model's file: a leading comment in YAML, whose every fault is reported at its line and column.
 
 Knows how a header is written, not what its keys mean; that is the model's business.
 """
@@ -21,7 +21,7 @@ PathPart = str | int  # a key of a mapping, or the number of a list's item, from
 _HEADER = re.compile(r"\s*/\*(.*?)\*/", re.DOTALL)
 
 _TEXT_TAG = "tag:yaml.org,2002:str"
-_NOT_TEXT = ""  # stands in a path for the first key that YAML does not read as text
+_NOT_TEXT = ""  # in a path: the first key that YAML does not read as text
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Header:
     def text(self, *path: PathPart) -> str | None:
         value = self.value(*path)
         if value is not None and not isinstance(value, str):
-            hint = "give one text" if isinstance(value, list | dict) else "put it in quotes"
+            hint = "write one text" if isinstance(value, list | dict) else "put it in quotes"
             raise self.fault(f"{path[-1]} is text, not {value!r}", *path, hint=hint)
         return value
 
@@ -179,7 +179,7 @@ def _strict(name: str) -> Any:
 
 
 def _unclosed(text: str, error: Any) -> int | None:
-    """Where the bracket or the quote stands that a header which ends too early leaves open."""
+    """Where the bracket or the quote is that a header which ends too early leaves open."""
     begun = error.context_mark.index if error.context_mark else len(text)
     if text[begun : begun + 1] in ("[", "{", "'", '"'):
         return int(begun)

@@ -140,7 +140,7 @@ def _value_fault(model: Model, name: str, kind: str) -> tuple[str, str] | None:
 
 
 def _ending(name: str) -> str:
-    """The longest ending of a column's name that is a unit's; empty where none is."""
+    """The longest ending of a column's name that is a unit's; empty if there is none."""
     return max((unit.ending for unit in _UNITS.values() if f"_{name}".endswith(f"_{unit.ending}")), key=len, default="")
 
 

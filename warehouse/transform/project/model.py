@@ -29,7 +29,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a contract. `unit` None: dimensionless or stated elsewhere in the row. `in_feed`: whether feeders of
+    """One column of a contract. `type` is empty where the header leaves it to the column that this one is a copy of, until the check has
+    found that. `unit` None: dimensionless or stated elsewhere in the row. `in_feed`: whether feeders of
     the table may fill it. `tolerance`: by how much, relative to the larger, a float that is added up may differ and be the same
     number; None where nothing is declared."""
 

@@ -54,12 +54,12 @@ def load_queries(project: Project) -> dict[str, Model]:
 
 
 def read_models(project: Project) -> Sources:
-    """The project's models, and what is wrong with the files that are none (WH201, WH205)."""
+    """The project's models, and what is wrong with the files that cannot be read as such (WH201, WH205)."""
     return _read(project, "models", read_model, _schema_of)
 
 
 def read_queries(project: Project) -> Sources:
-    """The project's query specs, and what is wrong with the files that are none (WH201, WH205)."""
+    """The project's query specs, and what is wrong with the files that cannot be read as such (WH201, WH205)."""
     return _read(project, "queries", _read_query, lambda path, layer: "rollup")
 
 
@@ -222,12 +222,12 @@ def _role(header: Header) -> str | None:
 def _column(header: Header, name: str) -> Column:
     path = ("columns", name)
     body = header.value(*path)
-    if not isinstance(body, dict) or not isinstance(body.get("type"), str):
+    if not isinstance(body, dict):
         raise header.fault(f"column {name} states no type", *path, hint=f"write it like this: {name}: {{type: varchar}}")
     header.mapping(*path, known=_COLUMN_KEYS)
     return Column(
         name=name,
-        type=body["type"],
+        type=header.text(*path, "type") or "",
         description=header.text(*path, "description") or "",
         unit=header.text(*path, "unit"),
         tests=column_tests(header, *path),

@@ -1,6 +1,6 @@
 """Which models a command is about: patterns as a person types them, resolved to names.
 
-A pure function of the models, who reads whom, and what changed. Walks are iterative: a chain of thousands of models is
+A pure function of the models, which reads which, and what changed. Walks are iterative: a chain of thousands of models is
 no special case.
 """
 
@@ -21,7 +21,7 @@ _PATTERN = re.compile(r"(\+?)([^+]+)(\+?)")
 def select(
     patterns: Iterable[str], models: Mapping[str, Model], graph: Graph, changed: Collection[str]
 ) -> set[str]:
-    """The names, keyed as `models` is, that any of `patterns` chooses; within one, a comma stands between conditions that
+    """The names, keyed as `models` is, that any of `patterns` chooses; within one, a comma separates conditions that
     all hold. A condition is a name or glob (bare or `schema.name`), `tag:...`, `path:...` or `changed`; a `+` before it
     adds all that is read, one after it all that reads. Raises WH225 for a condition that no model could ever meet."""
     readers: dict[str, set[str]] = {name: set() for name in models}

@@ -28,7 +28,7 @@ AGGREGATE_MACROS = frozenset(
     "geomean geometric_mean wavg weighted_avg json_group_array json_group_object json_group_structure "
     "variant_group_array".split()
 )
-# Of a vector of one value they add value x count, else one value after another: 100 times 0.1 is 10.0 or
+# For a vector of one value they add value x count, else one value after another: 100 times 0.1 is 10.0 or
 # 9.99999999999998. Such vectors come from tables that are compressed already, where rows of one value fill a vector.
 # With them the macros over them.
 FLOAT_SUMS = frozenset(("sum", "avg", "mean", "wavg", "weighted_avg", "geomean", "geometric_mean"))

@@ -29,7 +29,7 @@ class Relation:
     merged: frozenset[str] = frozenset()  # shared with an earlier relation by `using`: a star brings them once
     is_nullable: bool = False  # on the side of a left join that may be missing
     is_hidden: bool = False  # on the right of a semi or anti join: only the join's condition sees it
-    is_opaque: bool = False  # which columns it has, or what they are inside, cannot be told
+    is_opaque: bool = False  # which columns it has, or what they are inside, is not known
     reads_nothing: bool = False  # a function of its arguments, or values
 
     def inner_name(self, column: str) -> str:
@@ -38,7 +38,7 @@ class Relation:
 
 # A column of a relation: (place in the block's list of relations, column).
 Column = tuple[int, str]
-# An output column: its name and expression. `_UNKNOWN` stands for any number of columns.
+# An output column: its name and expression. `_UNKNOWN` means any number of columns.
 Output = tuple[str | None, Node]
 _UNKNOWN: Output = (None, {})
 
@@ -54,7 +54,7 @@ class Block:
     def split(self, names: Sequence[str]) -> tuple[int, str, list[str]] | None:
         """Which relation's column a dotted name means, and the struct fields after it."""
         parts = [name.lower() for name in names]
-        for skip in range(len(parts) - 1):  # schema and catalog may stand before the table
+        for skip in range(len(parts) - 1):  # schema and catalog may precede the table
             for number, relation in self._visible:
                 if parts[skip] == relation.alias and (relation.is_opaque or parts[skip + 1] in relation.columns):
                     return None if relation.is_opaque else (number, parts[skip + 1], list(names[skip + 2 :]))
@@ -98,7 +98,7 @@ class Block:
 
     def distinct_target(self, expression: Node) -> Node | None:
         """What an expression of DISTINCT ON means: there, unlike elsewhere, an alias comes before a column. None where
-        that cannot be told."""
+        that is not known."""
         aliased: dict[str, Node] = {item["alias"].lower(): item for item in self.node["select_list"] if item.get("alias")}
         if expression.get("class") == "COLUMN_REF" and len(expression["column_names"]) == 1:
             return aliased.get(expression["column_names"][0].lower(), expression)
@@ -117,7 +117,7 @@ class Block:
                 yield (item.get("alias") or own).lower(), item
 
     def output(self, place: int) -> Node | None:
-        """The expression of an output column; None where it cannot be told."""
+        """The expression of an output column; None where it is not known."""
         for number, (name, expression) in enumerate(self.outputs()):
             if name is None:
                 return None
@@ -126,7 +126,7 @@ class Block:
         return None
 
     def names(self) -> list[str | None]:
-        """The names of the output columns, up to the first that cannot be told, which is None."""
+        """The names of the output columns, up to the first that is not known, which is None."""
         found: list[str | None] = []
         for name, _ in self.outputs():
             found.append(name)

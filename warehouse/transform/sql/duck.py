@@ -29,7 +29,7 @@ PINNED_SETTINGS: Mapping[str, Any] = {
     "enable_caching_operators": False,
     "threads": 1,
 }
-# Of a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
+# For a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
@@ -54,7 +54,7 @@ def connect(
     con.execute("set enable_progress_bar = false")  # it would go to stdout, which is data
     if files_root:
         con.execute(f"set file_search_path = {text_literal(str(files_root.resolve()))}")
-    # SQL names tables: a Python variable that happens to have the name is none.
+    # SQL names tables: a Python variable that happens to have the name is not one.
     con.execute("set python_enable_replacements = false")
     return con
 

@@ -24,7 +24,7 @@ _WAY_HERE = "the SQL is valid up to this point: check this word and the one befo
 _SETTING = re.compile(r"\b(SET|PRAGMA)\b")
 # The engine ran into an exception of Python, which only the client of a remote store raises.
 _CLIENT_FAULT = "Traceback (most recent call last):"
-# Its first line says no more than the line's number; the file comes at the end.
+# Its first line has only the line's number; the file comes at the end.
 _CSV_FAULT = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
 _CSV_FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
 _TABLES = "wh tables --all lists the tables that there are"
@@ -39,7 +39,7 @@ def translated(error: Exception, code: str, text: str, place: str, prefix: str =
 def translated_within(
     error: Exception, code: str, statement: str, text: str, place: str, shift: int
 ) -> WarehouseError:
-    """An engine's error about `statement`, a part of which stands in the file `text`, `shift` characters further on, as a
+    """An engine's error about `statement`, a part of which is in the file `text`, `shift` characters further on, as a
     fault at `place:line:column` of that file."""
     return _told({"exception_message": str(error), **_document(error)}, code, statement, text, place, shift)
 
@@ -133,7 +133,7 @@ def _document(error: Exception) -> dict[str, Any]:
 
 
 def _client_said(traceback: str) -> str:
-    """What a store's client raised: the first line of its traceback that is of no frame."""
+    """What a store's client raised: the first line of its traceback that belongs to no frame."""
     raised = next((line for line in traceback.splitlines()[1:] if line[:1].strip()), "")
     kind, _, words = raised.partition(": ")
     return f"a file in the store cannot be read: {words if words not in ('', 'None') else kind}"

@@ -28,7 +28,7 @@ def file_calls(con: "duckdb.DuckDBPyConnection", sql: str) -> list[str]:
 
 def without_file_calls(con: "duckdb.DuckDBPyConnection", sql: str) -> str:
     """The query over one empty temporary table a call, made here and named by the call's text. Raises the engine's
-    error where a call cannot stand alone."""
+    error where a call is not valid alone."""
     tree = _tree(con, sql)
     for text, node in list(_calls(tree, sql)):
         con.execute(f"create temp table if not exists {quote(text)} as select * from {text} limit 0")

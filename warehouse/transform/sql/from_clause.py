@@ -36,7 +36,7 @@ class FromClauses:
         return fault("WH221", message, self._model, offset, hint)
 
     def output_names(self, node: Node, ctes: Mapping[str, Any]) -> list[str | None]:
-        """The names of a query's columns, lower case, in order, up to the first that cannot be told, which is None."""
+        """The names of a query's columns, lower case, in order, up to the first that is not known, which is None."""
         ctes = with_ctes(node, ctes)
         if node["type"] == "SET_OPERATION_NODE":
             if "BY_NAME" not in node["setop_type"]:

@@ -133,7 +133,7 @@ def unended(sql: str) -> str:
 
 @lru_cache(maxsize=1024)
 def body(sql: str) -> str:
-    """`sql` from its first token to its last, closing semicolons left out: it can stand in brackets."""
+    """`sql` from its first token to its last, closing semicolons left out: it can be put in brackets."""
     return unended(sql)[first_token(sql) :]
 
 
@@ -181,7 +181,7 @@ def first_token(sql: str) -> int:
 
 def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:
     """The offset at which the outermost select list of `sql` names an output column (the given occurrence of it); None
-    when it stands nowhere, as with a star."""
+    when the text does not name it, as with a star."""
     found, depth, in_list = [], 0, False
     for token, following in pairwise([*tokens(sql), Token("operator", ";", len(sql))]):
         word = token.text.lower() if token.kind == "word" else ""
@@ -195,6 +195,6 @@ def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:
 
 
 def name_of(token: Token) -> str:
-    """The name that a word or a quoted name stands for, lower case."""
+    """The name that a word or a quoted name means, lower case."""
     quoted = token.kind == "quoted"
     return (token.text[1:-1].replace('""', '"') if quoted else token.text).lower()

@@ -1,6 +1,6 @@
 """The syntax tree of a model's SQL, by DuckDB's own parser, and what it names: tables and files, each with its place.
 
-A pure function of the text: nothing is bound, no table or file need exist. What is read in a way nobody can follow
+A pure function of the text: nothing is bound, no table or file need exist. What is read in a way that cannot be followed
 (a path that is computed, a function that runs text as SQL) is refused here.
 """
 
@@ -22,7 +22,7 @@ from warehouse.transform.sql.tree_nodes import Node, inner
 if TYPE_CHECKING:
     import duckdb
 
-_WRITES = "_QUERY_NODE"  # how the parser's names end for what may stand in a CTE and writes: DELETE_QUERY_NODE
+_WRITES = "_QUERY_NODE"  # how the parser's names end for what a CTE may contain and writes: DELETE_QUERY_NODE
 _PARQUET = ("read_parquet", "parquet_scan")
 FILE_FUNCTIONS = frozenset(
     (
@@ -101,7 +101,7 @@ class Readings:
 
 
 def parsed(con: "duckdb.DuckDBPyConnection", texts: Sequence[str]) -> list[Node | None]:
-    """What the engine's parser makes of each text; None for one that is nested too deeply. It is remembered, so nobody may change it."""
+    """What the engine's parser makes of each text; None for one that is nested too deeply. It is remembered, so callers must not change it."""
     if len(_PARSED) > _REMEMBERED:
         _PARSED.clear()
     new = sorted({*texts} - _PARSED.keys())
@@ -150,7 +150,7 @@ def readings(tree: Node, model: Model) -> Readings:
             _check_sample(node["sample"], model)
         if node.get("show_type", "SUMMARY") not in ("SUMMARY", "DESCRIBE"):
             raise fault_at(
-                "WH220", "nobody can tell when a list of tables would be another", model.text, model.place,
+                "WH220", "it is not known when a list of tables would change", model.text, model.place,
                 first_token(model.text), "what can be read: tables, and files by read_parquet, read_csv, read_json and the like",
             )
         if kind == "BASE_TABLE":
@@ -179,7 +179,7 @@ def bare_tables(tree: Node, model: Model) -> Iterator[Reference]:
 
 
 def table_name(node: Node) -> str:
-    """What a table's node names: `table` or `schema.table`, lower case, or the call that a file's name stands for."""
+    """What a table's node names: `table` or `schema.table`, lower case, or the call that a file's name means."""
     if _is_file(node):
         return text_literal(node["table_name"])
     return ".".join(part.lower() for part in (node["schema_name"], node["table_name"]) if part)
@@ -278,7 +278,7 @@ def _file_call(node: Node, model: Model) -> FileRead | None:
     name, offset = call["function_name"].lower(), node["query_location"]
     if name in UNTRACKED_FUNCTIONS or name.startswith("duckdb_"):
         hint = "what can be read: tables, and files by read_parquet, read_csv, read_json and the like"
-        raise fault("WH220", f"nobody can tell when {name} would give something else", model, offset, hint)
+        raise fault("WH220", f"it is not known when {name} would give something else", model, offset, hint)
     if name not in FILE_FUNCTIONS:
         return None  # or no function at all: the binder says so
     patterns = _constant_paths(call["arguments"][0]["expression"]) if call["arguments"] else None

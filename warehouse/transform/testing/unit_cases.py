@@ -1,7 +1,7 @@
 """Unit tests as written: YAML files of cases, each a model, the rows given to its inputs, and the rows it must yield.
 
 A value keeps the very text of its file and its place, so that nothing is rounded before its column's type is known and
-every fault is told at its line and column. Whether a model or a column is there is not this module's business.
+every fault is reported at its line and column. Whether a model or a column is there is not this module's business.
 """
 
 from __future__ import annotations

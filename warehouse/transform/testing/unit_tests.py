@@ -36,7 +36,7 @@ TextRow = tuple[str | None, ...]
 @dataclass(frozen=True)
 class UnitResult:
     """What one case found: the expected rows that are not there, the rows that nothing expected, or why the model could
-    not run. Of an ordered case each row begins with its number."""
+    not run. In an ordered case each row begins with its number."""
 
     name: str
     model: str
@@ -172,7 +172,7 @@ def _expected(
             _known(name, types, f"{key} has no column", value.place)
         if not row.cells:
             raise WarehouseError("WH240", "an expected row names no column", row.place)
-        # Whether a column that one row leaves out is NULL there or of no interest cannot be told.
+        # A column that one row leaves out may be NULL there or of no interest: which is not known.
         for name in sorted(rows[0].cells.keys() ^ row.cells.keys()):
             raise WarehouseError(
                 "WH240", f"not every expected row states {name}", row.place, f"where it is NULL, write {name}: null"
@@ -188,7 +188,7 @@ def _difference(
     missing, left = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
     for row in list(missing.elements()) if floats else ():
         # Each takes the first row that is near enough: where rows lie within the tolerance of each other, a pairing
-        # may be missed, none is invented.
+        # may be missed, but none is invented.
         near = next((other for other in left.elements() if _equal(row, other, floats, tolerance)), None)
         if near is not None:
             missing[row] -= 1

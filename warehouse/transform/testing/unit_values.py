@@ -112,7 +112,7 @@ def _check_survives(text: str, back: str, kind: Any, place: str) -> None:
 
 
 def _is_same_number(text: str, back: str) -> bool:
-    # The shortest text of a float stands for it: 0.1 is that float, 0.10000000000000000001 is not.
+    # The shortest text of a float means that float: 0.1 is that float, 0.10000000000000000001 is not.
     try:
         written, read = Decimal(text), Decimal(back)
     except InvalidOperation:

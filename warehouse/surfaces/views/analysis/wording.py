@@ -42,14 +42,14 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def choices(
-    name: str, path: str, values: Mapping[str, Any], parameter: str, offered: Iterable[tuple[str, Any, int | None]], title: str = ""
+    name: str, path: str, values: Mapping[str, Any], parameter: str, offered: Iterable[tuple[str, Any, int | None]]
 ) -> Facts:
     """Links that each set one parameter of an address and keep the others: words, value, and how many there are. The chosen one has no link."""
     items = tuple(
         Fact(words, count, link=None if values[parameter] == value else address(path, **{**values, parameter: value}), title=words)
         for words, value, count in offered
     )
-    return Facts(name, items, title, "links")
+    return Facts(name, items, "", "links")
 
 
 def differences_table(found: Sequence[Difference], title: str, sides: tuple[str, str], most: int = 60) -> Table:

@@ -31,7 +31,7 @@ def gate(number: Lineage) -> Iterator[Part]:
     elif worth.policy is None or not worth.rules:
         text = f"It is {worth.verdict}: " + (
             "its publication was made without a policy." if worth.policy is None
-            else f"the policy {worth.policy} has no rule, or the query claims nothing of this column. Nobody vouches for it."
+            else f"the policy {worth.policy} has no rule, or the query claims nothing of this column. No policy judges this number."
         )
         yield Text("gate", text, title="Is it worth believing?")
     else:

@@ -18,7 +18,7 @@ from warehouse.transform.project.model import CONDITIONS
 from warehouse.transform.sql.text import body
 
 _MOST_FILES = 100
-_MOST_RANGES = 4  # told of each file
+_MOST_RANGES = 4  # shown of each file
 _MOST_CONDITIONS = 60
 _ASKED_RUNS = 200  # of those under a number: their conditions are compared
 

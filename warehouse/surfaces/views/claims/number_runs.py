@@ -1,4 +1,4 @@
-"""The runs of a number: those that it rests on, and those that were left out, each with the reason and the clause that did it."""
+"""The runs of a number: those that it depends on, and those that were left out, each with the reason and the clause that did it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_RUNS = 200
 
 
 def runs_table(number: Lineage) -> Table:
-    """The runs that the number rests on, with the value of each where its query claims a statistic of them, and the runs that were left
+    """The runs that the number depends on, with the value of each where its query claims a statistic of them, and the runs that were left
     out of it."""
     evidence = number.worth.evidence if number.worth else None
     rows = list(_judged(number, evidence) if evidence else _traced(number))
@@ -40,7 +40,7 @@ def runs_table(number: Lineage) -> Table:
         note = f"{counted(without, 'run has', 'runs have')} no value and so no dot."
     drawn = chart if sum(row[1] is not None for row in rows) else None
     return Table(
-        "runs", without_empty(columns, rows), tuple(rows[:_MOST_RUNS]), "The runs", note, "it rests on no run", len(rows), chart=drawn,
+        "runs", without_empty(columns, rows), tuple(rows[:_MOST_RUNS]), "The runs", note, "it depends on no run", len(rows), chart=drawn,
     )
 
 
@@ -62,7 +62,7 @@ def _judged(number: Lineage, evidence: Evidence) -> Iterator[tuple[Any, ...]]:
             each.columns.get(STARTED_AT), each.columns.get(REQUESTS),
         )
     for told in left_out.values():
-        why = told.excuse or f"{told.reason}; nobody said why it does not count"
+        why = told.excuse or f"{told.reason}; no reason was given why it does not count"
         yield told.run_id, None, FAILED if told.has_failed else LEFT_OUT, why, told.clause or None, told.place or None, None, None, None
 
 

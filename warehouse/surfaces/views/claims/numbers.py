@@ -74,7 +74,7 @@ def _hits(project: Project, question: str, published: Sequence[PublishedRollup])
 
 
 def _last(project: Project, published: Sequence[PublishedRollup], events: Sequence[Event]) -> Iterator[FoundCell]:
-    """Of the last publication of each query that counts the first numbers, the claimed ones first."""
+    """The first numbers of the last publication of each query that counts, the claimed ones first."""
     corrections, seen = corrected(events), set[str | None]()
     for publication in published:
         if publication.query in seen or publication.digest in corrections or publication.fault or len(seen) == _MOST_QUERIES:

@@ -1,4 +1,4 @@
-"""Publications: which numbers stand published, what they are worth, and what became of them."""
+"""Publications: which numbers are published, what they are worth, and whether they were withdrawn."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _page(visit: Visit) -> Page:
             )),
             *parts,
             Table(
-                "signatures", (Column("state", kind="state"), Column("key"), Column("found")), signatures, "Signatures", empty="nobody signed it"
+                "signatures", (Column("state", kind="state"), Column("key"), Column("found")), signatures, "Signatures", empty="it is not signed"
             ),
             Table(
                 "events", (Column("at", kind="moment"), Column("kind"), Column("by"), Column("detail")),

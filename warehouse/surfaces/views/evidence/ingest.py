@@ -80,7 +80,7 @@ def _quarantine(visit: Visit, arrivals: Sequence[Event]) -> Table:
         Column("at", "arrived", "moment"), Column("bundle", kind="code", link=_BUNDLE), Column("files", kind="number"),
         Column("bytes", "size", "bytes", "bytes"), Column("names", "files"),
     )
-    note = f"No ingestor knows the files of {counted(len(found), 'bundle')}. They are kept, and no number rests on them." if found else ""
+    note = f"No ingestor knows the files of {counted(len(found), 'bundle')}. They are kept, and no number depends on them." if found else ""
     return Table(
         "unrecognised", columns, tuple(rows), "Not recognised", note, "every bundle was recognised", len(found),
         f"/evidence?family={UNRECOGNISED}" if len(found) > _QUARANTINED else None,

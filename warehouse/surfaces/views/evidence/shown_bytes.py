@@ -22,7 +22,7 @@ def file_address(digest: str, raw_path: str, sha256: str, offset: int | None = N
 
 
 def excerpts(opened: Sequence[OpenedFile], windows: int = 2) -> Iterator[Excerpt]:
-    """The first cited ranges of each file that is whole, in what stands around them."""
+    """The first cited ranges of each file that is whole, with the bytes around them."""
     for each in opened:
         for number, window in enumerate(each.windows[:windows]):
             yield _excerpt(f"bytes_{opened.index(each) + 1}_{number + 1}", each.file, window)

@@ -14,7 +14,7 @@ _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
 _MOST = 400  # rows of a table
 _LISTED = 30
 _COLUMNS = frozenset({"run_id", "metric", "window_kind", "window_start", "value_mean", "value_delta", "raw_path", "is_supported", "join_method"})
-# Of a gauge its mean, of a counter its increase, of a state its last value.
+# The mean of a gauge, the increase of a counter, the last value of a state.
 _VALUE = "coalesce(value_mean, value_delta, value_last)"
 
 

@@ -16,7 +16,7 @@ from warehouse.transform.project.model import RUNS
 _PATH = "/runs"
 _MOST = 50
 STATES = ("succeeded", "failed", "invalid", "interrupted", "unknown", "retracted", "superseded", "in conflict")
-# A run is in one of these words: that it does not count is said before how it ended.
+# A run has one of these states: that it does not count takes precedence over how it ended.
 STATE_SQL = "case when has_conflict then 'in conflict' when state <> 'admitted' then state else status end"
 # When a run was, as far as its evidence says: its start, or that of the attempt that launched it, or when it was exported.
 _WHEN = ("started_at", "attempted_at", "snapshot_at")

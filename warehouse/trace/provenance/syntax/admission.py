@@ -183,7 +183,7 @@ def _check_subquery(node: exp.Subquery) -> None:
 
 
 def _check_pivot(node: exp.Pivot) -> None:
-    """PIVOT as a statement or behind a FROM item, with the values written down: else the columns hang on the data."""
+    """PIVOT as a statement or behind a FROM item, with the values written down: else the columns depend on the data."""
     if node.args.get("unpivot"):
         _check_unpivot(node)
         return

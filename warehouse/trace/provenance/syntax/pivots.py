@@ -1,4 +1,4 @@
-"""PIVOT with listed values, written as what it stands for: one aggregate with a FILTER for each combination of values. And UNPIVOT
+"""PIVOT with listed values, written as what it means: one aggregate with a FILTER for each combination of values. And UNPIVOT
 of named columns: each row once for each of them, with the value of that one.
 
 The names are those that DuckDB gives. A list that only the data knows is refused on admission.

@@ -1,7 +1,7 @@
 """Every reason for which SQL is refused, with the way out. Refusing is the default: what no rule names is not traced.
 
 A refusal is a `WarehouseError` WH306 whose message starts with a stable token (`E_...`) and quotes the clause, and which
-knows where in the SQL the clause stands: whoever knows the file turns that into a place.
+knows the clause's place in the SQL: the caller, which knows the file, turns that into a place in it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def refuse(
 
 
 def offset_of(clause: exp.Expr) -> int | None:
-    """The first character of a clause in the SQL it was parsed from, or of what it stands in; None for what was not parsed.
+    """The first character of a clause in the SQL it was parsed from, or of what contains it; None for what was not parsed.
     The parser keeps the places of names, literals and functions only, so it is that of the leftmost of these."""
     node: exp.Expr | None = clause
     while node is not None:

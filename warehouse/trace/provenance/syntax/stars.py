@@ -15,7 +15,7 @@ from warehouse.trace.provenance.relations import Scope
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.trace.provenance.values import column, copied, identifier, named
 
-# Functions of which an argument can be `*COLUMNS(...)`: as they are parsed, their arguments stand in a row.
+# Functions of which an argument can be `*COLUMNS(...)`: as they are parsed, their arguments are a list.
 _VARIADIC = (exp.Coalesce, exp.Greatest, exp.Least, exp.Anonymous)
 _MATCHES = (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo)
 
@@ -43,7 +43,7 @@ def has_star(block: exp.Select) -> bool:
 
 
 def _expanded(item: exp.Expr, scope: Scope) -> list[exp.Expr]:
-    """The items that one item of a select list stands for."""
+    """The items that one item of a select list expands to."""
     star = _star_of(item)
     if star is not None:
         is_plain = isinstance(item, (exp.Star, exp.Column)) and not any(star.args.values())
@@ -74,7 +74,7 @@ def _selectors(item: exp.Expr) -> list[exp.Columns]:
 
 
 def _in_place(item: exp.Expr, chosen: exp.Expr) -> exp.Expr:
-    """A copy of an item in which one of the columns it is written for stands in place of each COLUMNS()."""
+    """A copy of an item in which one of the columns it is written for replaces each COLUMNS()."""
     holder = exp.Paren(this=copied(item.unalias()))
     for selector in _selectors(holder):
         selector.replace(copied(chosen.unalias()))
@@ -100,7 +100,7 @@ def _unpack(selector: exp.Columns, scope: Scope) -> None:
 
 
 def _chosen(star: exp.Expr, written: exp.Expr, scope: Scope) -> list[exp.Expr]:
-    """The columns, and the expressions of REPLACE, that a star stands for, under their names. `written` is the star, or with
+    """The columns, and the expressions of REPLACE, that a star expands to, under their names. `written` is the star, or with
     an alias, as the engine is asked for it."""
     asked = copied(written)
     replacements: list[exp.Expr] = []
@@ -123,7 +123,7 @@ def _is_called(part: exp.Expr, name: str) -> bool:
 
 
 def _read_by(star: exp.Expr, scope: Scope) -> Sequence[exp.Column]:
-    """All the columns that a star can stand for, in order: those of the FROM item that it names, or of all."""
+    """All the columns that a star can expand to, in order: those of the FROM item that it names, or of all."""
     table = _table_of(star)
     if table is None:
         return scope.star_columns()
@@ -148,7 +148,7 @@ def _refuse_merged(star: exp.Expr, scope: Scope) -> None:
 
 
 def _origin(star: exp.Expr, readable: Sequence[exp.Column], scope: Scope) -> str:
-    """FROM, with one row: each column holds the place that it has among all that the star can stand for."""
+    """FROM, with one row: each column holds the place that it has among all that the star can expand to."""
     places = {(read.table.lower(), read.name.lower()): str(place) for place, read in enumerate(readable)}
     merged_from = scope.merged_from if _table_of(star) is None else {}
     text, before = "", set[str]()
@@ -170,7 +170,7 @@ def _quoted(name: str) -> str:
 
 @cache
 def _answer(star: str, origin: str) -> tuple[tuple[str, int], ...] | str:
-    """The name and the place of each column that a star stands for; DuckDB's message when it is not one."""
+    """The name and the place of each column that a star expands to; DuckDB's message when it is not one."""
     import duckdb
 
     with duckdb.connect(":memory:") as connection:

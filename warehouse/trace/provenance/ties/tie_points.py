@@ -1,4 +1,4 @@
-"""Where an answer may hang on how a tie is broken, and the same query with its ties broken in a chosen way.
+"""Where an answer may depend on how a tie is broken, and the same query with its ties broken in a chosen way.
 
 Rows tie when the order that chooses, numbers or lists them does not tell them apart. Broken in several ways the query gives
 the same answer exactly when no tie matters to it; what breaks a tie is the value that is chosen, where one is, else all of
@@ -41,9 +41,9 @@ class Way:
     turn: int = 0
 
 
-# Up and down differ in every first, last and cut. Shuffles are for what stands in the middle of three tied rows.
+# Up and down differ in every first, last and cut. Shuffles are for what is in the middle of three tied rows.
 WAYS = (Way(False, 0), Way(True, 0), *(Way(False, salt) for salt in range(1, 5)))
-# Of many rows that tie, one that differs in a column is first, or last, by that column; a shuffle rarely puts it there.
+# Among many rows that tie, a row that differs in a column is first, or last, by that column; a shuffle rarely puts it there.
 _TURNS = 6
 
 
@@ -212,7 +212,7 @@ def _break_wrapped(point: exp.Expr, way: Way) -> None:
 
 
 def _break_asof(join: exp.Join, way: Way) -> None:
-    """Of the rows that tie for an ASOF join one is left: it takes at most one for each row of the other side anyway."""
+    """One of the rows that tie for an ASOF join is left: it takes at most one for each row of the other side anyway."""
     keys, item = asof_keys(join), join.this
     kept = exp.Select(expressions=[exp.Star()], from_=exp.From(this=item.copy()))
     number = exp.Window(this=call("row_number"), partition_by=keys, order=exp.Order(expressions=_row_keys(kept, way)))
@@ -282,7 +282,7 @@ _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
 def _row_names(block: exp.Select) -> list[str]:
-    """The names of the items of FROM, each of which stands for its row; an item without one is given one."""
+    """The names of the items of FROM, each of which means its row; an item without one is given one."""
     origin = block.args.get("from_")
     joins = [join for join in block.args.get("joins") or [] if not _filters(join)]
     written = [*([origin.this] if origin is not None else []), *(join.this for join in joins)]

@@ -154,7 +154,7 @@ def _rank(partition: Iterable[int], order: Sequence[exp.Ordered], skipped: int =
 
 
 def _visible_ctes(block: exp.Select) -> list[exp.CTE]:
-    """The CTEs that a block can read, in order: of every WITH around it those before the one that it stands in."""
+    """The CTEs that a block can read, in order: of every WITH around it those before the one that it is in."""
     found: list[exp.CTE] = []
     below: exp.Expr | None = None
     node: exp.Expr | None = block

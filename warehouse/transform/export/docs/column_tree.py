@@ -1,6 +1,6 @@
 """The columns that a column is made of, and those made of it, for one place in a page.
 
-Iterative, and cut short: of a column that rests on thousands of others, the nearest are told.
+Iterative, and cut short: for a column that depends on thousands of others, the nearest are listed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A layered drawing of a graph of tables: where each box stands and how each arrow runs, from left to right.
+"""A layered drawing of a graph of tables: where each box is and how each arrow runs, from left to right.
 
 Pure and iterative: the same graph gives the same drawing, and a chain of thousands is no special case. Longest paths
 give the layers, barycentres the order in a layer (Sugiyama, Tagawa and Toda 1981).
@@ -60,7 +60,7 @@ def neighbourhood(
     start: str, reads: Mapping[str, Sequence[str]], read_by: Mapping[str, Sequence[str]], limit: int
 ) -> list[str]:
     """Up to `limit` tables nearest to `start`, nearest first, up the graph and down it but not round a corner: what a
-    table rests on and what rests on it, not its siblings."""
+    table depends on and what depends on it, not its siblings."""
     found = {start: None}
     pending = deque([(start, reads), (start, read_by)])
     while pending and len(found) < limit:
@@ -224,7 +224,7 @@ def _reduce_crossings(rows: list[list[_Place]], links: _Links) -> None:
             own = {place: index for index, place in enumerate(row)}
             wanted = {
                 place: _mean([position[other] for other in linked.get(place, ()) if other in position], index)
-                if links.left.get(place) or links.right.get(place) else float("inf")  # what hangs on nothing comes last
+                if links.left.get(place) or links.right.get(place) else float("inf")  # boxes without neighbours come last
                 for place, index in own.items()
             }
             row.sort(key=lambda place: (wanted[place], own[place]))
@@ -245,7 +245,7 @@ def _middles(rows: Sequence[Sequence[_Place]], links: _Links) -> dict[_Place, fl
             offsets, wanted = _offsets(row), list[float]()
             for place, offset in zip(row, offsets, strict=True):
                 near = [middles[other] for linked in (links.left, links.right) for other in linked.get(place, ())]
-                # What hangs on nothing stands close to what is above it.
+                # A box without neighbours is placed close to the one above it.
                 wanted.append(_mean(near, wanted[-1] - offsets[len(wanted) - 1] + offset if wanted else offset))
             middles |= dict(zip(row, _spread(wanted, offsets), strict=True))
     top = min(middles.values(), default=0.0) - _BOX_HEIGHT / 2 - _MARGIN
@@ -253,7 +253,7 @@ def _middles(rows: Sequence[Sequence[_Place]], links: _Links) -> dict[_Place, fl
 
 
 def _offsets(row: Sequence[_Place]) -> list[float]:
-    """The height of each place's middle when all stand as close as they may."""
+    """The height of each place's middle when all are as close as they may be."""
     offsets, lower_edge = [], 0.0
     for place in row:
         height, gap = (_BOX_HEIGHT, _BETWEEN_BOXES) if place.is_box else (0.0, _BETWEEN_LANES)

@@ -121,7 +121,7 @@ def search_index(tables: Sequence[Table]) -> str:
 
 
 def number_index(publications: Iterable[Publication]) -> str:
-    """A script with the published numbers, which search runs when it is asked for one."""
+    """A script with the published numbers, which the search loads when a visitor looks for one."""
     return _script("NUMBER_INDEX", [
         [number.number_id, f"{publication.query}.{number.column}", shown_value(number.value), number.unit or "", row_page(publication, place)]
         for publication in publications for place, row in enumerate(publication.rows) for number in row.numbers if number.is_measure
@@ -177,7 +177,7 @@ def _groups(tables: Iterable[Table]) -> dict[str, list[Table]]:
 
 
 def _sql(model: Model) -> str:
-    """A model's SQL without its header: the page says all that stands there."""
+    """A model's SQL without its header: the page shows all that the header states."""
     has_header = model != Model(model.name, model.schema, model.place, model.text)
     return (model.text.partition("*/")[2] if has_header else model.text).strip()
 

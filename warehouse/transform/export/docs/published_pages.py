@@ -1,4 +1,4 @@
-"""What the pages of published numbers show of a publication: their addresses, titles, and which columns stand side by side."""
+"""What the pages of published numbers show of a publication: their addresses, titles, and which columns are side by side."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def is_digest(value: Any) -> bool:
 
 
 def digits(value: Any, leading: int = _LEADING_DIGITS) -> tuple[str, str]:
-    """A number with its thousands apart, in two parts: up to as many digits as a reader takes in, never fewer than stand before the point,
+    """A number with its thousands apart, in two parts: up to as many digits as a reader takes in, never fewer than are before the point,
     and the rest."""
     text = f"{value:,}"
     head, point, tail = text.partition(".")

@@ -31,7 +31,7 @@ def write_site(folder: Path, project: ProjectDescription) -> Path:
         written.add(path)
     for path in [*folder.glob("tables/*.html"), *folder.glob("published/**/*.html")]:
         if path not in written:
-            path.unlink()  # of a table or a publication that is no more
+            path.unlink()  # of a table or a publication that is gone
     return folder / "index.html"
 
 

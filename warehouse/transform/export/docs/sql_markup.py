@@ -14,7 +14,7 @@ from warehouse.transform.sql.text import RESERVED, Token, tokens
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# Words that are keywords where they usually stand, though DuckDB lets some of them be names.
+# Words that are keywords where they usually occur, though DuckDB lets some of them be names.
 _KEYWORDS = RESERVED | frozenset(
     (
         "anti asof between by cross current exclude exists filter following full glob groups if ilike inner intersects "

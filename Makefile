@@ -1,6 +1,7 @@
 # make demo    record, build, publish, trace and verify a benchmark of this machine
-# make test    every kind of test, on a few cases each: about half an hour on two cores
-# make test-share   the share of the exhaustive tests that the commit chooses; CI runs it after `make test`
+# make test    every kind of test, on a few cases each: about ten minutes on two cores
+# make test-changed   the tests that a change can affect: of the working tree, and of its commits since BASE (origin/main)
+# make test-share   `make test` and one of twenty shares of the exhaustive tests, the next one with each commit: what CI runs
 # make test-all   all tests
 # make test-newest   what depends on the engine, with the newest packages that pyproject.toml allows, not the locked ones
 # make mutants    plants faults in the tracer and the verifier, one after another; the tests must find each of them
@@ -24,7 +25,7 @@ PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
 
-.PHONY: demo test test-share test-all test-newest mutants lint bench bench-commands bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
+.PHONY: demo test test-changed test-share test-all test-newest mutants lint bench bench-commands bench-transform bench-ingest bench-lineage bench-store bench-growth bench-statistics bench-changes bench-serving bench-serve bench-telemetry wheel lock clean
 
 demo: .venv/installed
 	@bash demo.sh $(BIN)
@@ -34,8 +35,11 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 test: .venv/installed-test
 	$(PYTEST)
 
+test-changed: .venv/installed-test
+	files="$$($(BIN)/python tests/affected.py $(BASE))" && { [ -z "$$files" ] || $(PYTEST) $$files; }
+
 test-share: .venv/installed-test
-	$(PYTEST) -m exhaustive --share $(or $(COMMIT),$(shell git rev-parse HEAD))
+	$(PYTEST) -m '' --share $(shell git rev-list --count --first-parent HEAD)
 
 test-all: .venv/installed-test
 	$(PYTEST) -m '' --dist load

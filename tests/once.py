@@ -6,10 +6,12 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 _FOLDER = "WH_TESTS_MADE_ONCE"
+MADE: Counter[str] = Counter()  # what this process made, and the CPU seconds that it took
 
 
 def begin() -> None:
@@ -22,6 +24,12 @@ def end() -> None:
     shutil.rmtree(os.environ.pop(_FOLDER), ignore_errors=True)
 
 
+def cpu_seconds() -> float:
+    """What this process and its ended children have used."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 def once(name: str, make: Callable[[Path], object]) -> Path:
     """The folder `name`, which `make` fills. A test that changes it must copy it."""
     folder = made(name)
@@ -31,9 +39,16 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)  # left by a worker that failed
             folder.mkdir()
+            begun = cpu_seconds() - MADE.total()
             make(folder)
+            MADE[name] += cpu_seconds() - MADE.total() - begun  # less what it made once itself
             done.touch()
     return folder
+
+
+def copied(name: str, make: Callable[[Path], object], to: Path) -> None:
+    """A copy of the folder `name`, which a test may change, in the folder `to`."""
+    shutil.copytree(once(name, make), to, symlinks=True, dirs_exist_ok=True)
 
 
 def made(name: str) -> Path:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
-from once import once
+from once import copied
 
 from warehouse.claims.publish.publishable import publishability, refuse_unpublishable
 from warehouse.project.making import init_project
@@ -19,7 +18,7 @@ from warehouse.transform.finished.builds import current_build
 
 def standard_project(root: Path) -> Project:
     """A project in `root` with the standard models built, and no evidence."""
-    shutil.copytree(once("standard", _make), root, symlinks=True, dirs_exist_ok=True)
+    copied("standard", _make, root)
     return read_project(root)
 
 

@@ -308,8 +308,12 @@ H100 + Foo9000                 | H100 + Foo9000                 |               
 STATEMENTS = [tuple(part.strip() or None for part in line.split("|")) for line in STATED.strip().splitlines()]
 
 
+# What a record states as its accelerator, and parallel sizes beside it.
+SIZES = (("8xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("2xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("8xH100 SXM", {"tp": 2}))
+
+
 @pytest.fixture(scope="module")
-def stated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def records(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """Runs whose records state the accelerator, as InferenceX does and otherwise, and exports of AIPerf that such a record restates."""
     root = tmp_path_factory.mktemp("stated")
     for index, (text, *_) in enumerate(STATEMENTS):
@@ -319,12 +323,22 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
         values = genai_perf.measured(40 + index, 9 + index)
         sample.write(root / f"tree/aiperf{index}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
         sample.write(root / f"tree/aiperf{index}/record.json", genai_perf.inferencex_of(values) | {"hw": text})
+    for number, (hw, sizes) in enumerate(SIZES):
+        values = genai_perf.measured(140 + number, 109 + number)
+        sample.write(root / f"tree/sizes{number}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
+        sample.write(root / f"tree/sizes{number}/record.json", genai_perf.inferencex_of(values) | {"hw": hw} | sizes)
+    sample.write(root / "tree/count.json", sample.vllm_record(sample.requests(4), False, gpu="8", gpu_type="H100 SXM"))
     # Of the family of each, the whole product has a price.
     listed = ("H100 SXM", "L40S", "Foo 9000", "A100 SXM 80GB", "MI300X", "RTX 4090")
-    warehouse = built(root / "p", root / "tree", prices(root / "prices.csv", *((name, 2.5) for name in listed)))
-    rows = {row["run_id"].split("/")[1]: row for row in warehouse.sql("from rollup.serving_results").to_pylist()}
+    return built(root / "p", root / "tree", prices(root / "prices.csv", *((name, 2.5) for name in listed)))
+
+
+@pytest.fixture(scope="module")
+def stated(records: Warehouse) -> dict[str, dict[str, Any]]:
+    rows = {row["run_id"].split("/")[1]: row for row in records.sql("from rollup.serving_results").to_pylist()}
     exports = {row["completed_count"]: row for row in rows.values() if row["family"] == "genai_perf"}
-    return rows | {f"aiperf{index}": exports[40 + index] for index in range(len(STATEMENTS))}
+    named = {f"aiperf{index}": exports[40 + index] for index in range(len(STATEMENTS))}
+    return rows | named | {f"sizes{number}": exports[140 + number] for number in range(len(SIZES))}
 
 
 @pytest.mark.parametrize("index", range(len(STATEMENTS)), ids=lambda index: str(STATEMENTS[index][0]))
@@ -338,21 +352,16 @@ def test_a_records_accelerator_is_landed_whole(stated: dict[str, dict[str, Any]]
     assert row["cost_reason"] == (reason or without_cost) and (row["cost_per_request_usd"] is None) == (reason is not None)
 
 
-def test_a_count_is_no_name(tmp_path: Path) -> None:
-    sample.write(tmp_path / "tree/a.json", sample.vllm_record(sample.requests(4), False, gpu="8", gpu_type="H100 SXM"))
-    (row,) = built(tmp_path / "p", tmp_path / "tree").sql("from rollup.serving_results").to_pylist()
+def test_a_count_is_no_name(stated: dict[str, dict[str, Any]]) -> None:
+    row = stated["count"]
     assert (row["accelerator"], row["accelerator_name"]) == ("H100 SXM", "H100 SXM 80GB")
 
 
-def test_an_aiperf_run_whose_sizes_contradict_the_count_has_none(tmp_path: Path) -> None:
-    for number, (hw, sizes) in enumerate((("8xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("2xH100 SXM", {"tp": 2, "pp": 1, "dp": 1}), ("8xH100 SXM", {"tp": 2}))):
-        values = genai_perf.measured(40 + number, 9 + number)
-        sample.write(tmp_path / f"tree/{number}/profile_export_aiperf.json", genai_perf.aiperf_summary(values))
-        sample.write(tmp_path / f"tree/{number}/record.json", genai_perf.inferencex_of(values) | {"hw": hw} | sizes)
-    warehouse = built(tmp_path / "p", tmp_path / "tree")
-    sql = "select accelerator_count from rollup.serving_results where family = 'genai_perf' order by completed_count"
-    assert [row["accelerator_count"] for row in warehouse.sql(sql).to_pylist()] == [None, 2, None]
-    issues = warehouse.sql("select severity, message from ingest_issue where code = 'accelerator-count-disagrees' order by severity").to_pylist()
+def test_an_aiperf_run_whose_sizes_contradict_the_count_has_none(records: Warehouse, stated: dict[str, dict[str, Any]]) -> None:
+    assert [stated[f"sizes{number}"]["accelerator_count"] for number in range(len(SIZES))] == [None, 2, None]
+    own = tuple(stated[f"sizes{number}"]["run_id"] for number in range(len(SIZES)))
+    sql = f"select severity, message from ingest_issue where code = 'accelerator-count-disagrees' and run_id in {own} order by severity"
+    issues = records.sql(sql).to_pylist()
     assert [issue["severity"] for issue in issues] == ["note", "warning"]  # the third may be four replicas
     assert issues[1]["message"].startswith("8 accelerators are stated, but the parallel sizes (tensor 2 and pipeline 1 and data 1) multiply to 2")
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from built import Sql, built, sql_of
+from exhaustive import few
 from samples import aisp_cluster as sample
 from standard import standard_project
-from test_fabric_ground_truth import Sql, built, sql_of
 
 from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
@@ -24,6 +26,7 @@ from warehouse.project.making import init_project
 from warehouse.project.project import Project
 
 RUN = sample.RUN
+Several = Callable[[str, str], list[tuple]]  # of a cluster run by its name, the rows of a query
 
 
 def of(folder: Path) -> Sql:
@@ -52,23 +55,32 @@ def test_a_cluster_run_is_one_bundle_and_its_tests_are_runs(whole: Sql) -> None:
     assert whole("select * from ingest_issue where code <> 'missing-raw'") == []
 
 
-def test_the_layouts_say_the_same(whole: Sql, tmp_path: Path) -> None:
+def flat(folder: Path) -> None:
+    sample.write(folder / "tree", sample.documents(), flat=True)
+
+
+def alone(folder: Path) -> None:
+    sample.write(folder / "made", sample.documents(), flat=True).rename(folder / "tree")
+
+
+def published(folder: Path) -> None:
+    home = sample.write(folder / "made", sample.documents()).parent
+    (folder / "tree/published").mkdir(parents=True)
+    home.rename(folder / "tree/published/current")
+
+
+@pytest.mark.parametrize("written", few([flat, alone, published], 1))
+def test_the_layouts_say_the_same(written: Callable[[Path], None], whole: Sql, tmp_path: Path) -> None:
     """A folder of the run, files side by side, those files alone, and the copy that is published."""
-    sample.write(tmp_path / "flat/tree", sample.documents(), flat=True)
-    flat = of(tmp_path / "flat")
-    structured = sample.write(tmp_path / "other", sample.documents(), flat=True)
-    (tmp_path / "alone").mkdir()
-    structured.rename(tmp_path / "alone/tree")
-    home = sample.write(tmp_path / "copied", sample.documents()).parent
-    (tmp_path / "published/tree/published").mkdir(parents=True)
-    home.rename(tmp_path / "published/tree/published/current")
+    written(tmp_path)
+    other = of(tmp_path)
     columns = "run_id, benchmark_case_id, status, started_at, node_name, gpu_uuid, workload_spec_digest, raw_folder"
-    for table in (f"select {columns} from benchmark_run_fact order by all", "select * exclude (artifact_manifest_digest) from fabric_outcome_fact order by all"):
-        expected = whole(table)
-        assert expected
-        for other in (flat, of(tmp_path / "alone"), of(tmp_path / "published")) if table.startswith(f"select {columns}") else (flat,):
-            assert other(table) == expected
-    assert flat("select state, count(*) from aisp_manifest_file group by all order by all") == [("missing raw", 1), ("present", 22), ("self", 1)]
+    table = f"select {columns} from benchmark_run_fact order by all"
+    assert whole(table) and other(table) == whole(table)
+    if written is flat:
+        table = "select * exclude (artifact_manifest_digest) from fabric_outcome_fact order by all"
+        assert whole(table) and other(table) == whole(table)
+        assert other("select state, count(*) from aisp_manifest_file group by all order by all") == [("missing raw", 1), ("present", 22), ("self", 1)]
 
 
 def test_other_families_make_no_runs_of_its_files(tmp_path: Path) -> None:
@@ -119,24 +131,54 @@ def test_status_and_times_are_of_the_step_that_ran_it(whole: Sql) -> None:
     assert run("node_parity_summary") == ("unknown", None, None, None, None)  # no step that measures made it
 
 
-def test_a_step_of_another_time_is_not_its_own(tmp_path: Path) -> None:
-    document = sample.documents()["alpha_multinode_torchrun_train_step.json"] | {"timestamp": "2031-05-06T09:00:00+0000"}
-    sample.write(tmp_path / "tree", {"alpha_multinode_torchrun_train_step.json": document, "suite_steps.json": sample.STEPS})
-    assert of(tmp_path)("select status, started_at from benchmark_run_fact") == [("unknown", None)]
+def bits(run: str) -> dict[str, Any]:
+    """Rates in gigabits, which the key calls gigabytes."""
+    document = sample.collective(f"{run}_2nodes")
+    for row in document["results"]:
+        row |= {"algbw_gbps": row["algbw_gbps"] * 8, "busbw_gbps": row["busbw_gbps"] * 8}
+    return document
 
 
-def test_the_last_of_several_attempts_counts(tmp_path: Path) -> None:
-    steps = [sample.step("fio_all_nodes", 10, 5, "x", 1), sample.step("fio_all_nodes", 20, 5, "x")]
-    sample.write(tmp_path / "tree", {"alpha_fio.json": sample.documents()["alpha_fio.json"], "suite_steps.json": steps})
-    assert of(tmp_path)("select status, second(started_at) from benchmark_run_fact") == [("succeeded", 20)]
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Several:
+    """Cluster runs in one store: asked for one by its name, with a query in which {its} is the condition for its runs."""
+    folder = tmp_path_factory.mktemp("several")
+    made, lines = sample.documents(), [sample.point(load, p99_ttft_ms=repeat) for repeat in (400.5, 500.5) for load in (4, 8)]
+    header, first, _ = sample.GEMM.splitlines()
+    documents = {
+        "late": {
+            "alpha_multinode_torchrun_train_step.json": made["alpha_multinode_torchrun_train_step.json"] | {"timestamp": "2031-05-06T09:00:00+0000"},
+            "suite_steps.json": sample.STEPS,
+        },
+        "attempts": {
+            "alpha_fio.json": made["alpha_fio.json"],
+            "suite_steps.json": [sample.step("fio_all_nodes", 10, 5, "x", 1), sample.step("fio_all_nodes", 20, 5, "x")],
+        },
+        "failed": {
+            "alpha_vllm_multinode_serve.json": made["alpha_vllm_multinode_serve.json"] | {"status": "error", "failure_reason": "server not ready", "metrics": {}},
+            "suite_steps.json": sample.STEPS,
+        },
+        "repeats": {"alpha_vllm_serve_sweep.jsonl": "".join(json.dumps(line) + "\n" for line in lines)},
+        "bits": {"2nodes_nccl.json": bits(f"{RUN}_bits")},
+        "appended": {"alpha_gemm_gpu_sanity.csv": "\n".join([header, first, header, first.replace("1099.5", "1200.5")]) + "\n"},
+    }
+    for name, texts in documents.items():
+        sample.write(folder / "tree", texts, run=f"{RUN}_{name}")
+    sql = of(folder)
+    return lambda name, query: sql(query.format(its=f"starts_with(run_id, '{RUN}_{name}/')"))
 
 
-def test_a_document_that_failed_is_a_failed_run(tmp_path: Path) -> None:
-    serve = sample.documents()["alpha_vllm_multinode_serve.json"] | {"status": "error", "failure_reason": "server not ready", "metrics": {}}
-    sample.write(tmp_path / "tree", {"alpha_vllm_multinode_serve.json": serve, "suite_steps.json": sample.STEPS})
-    sql = of(tmp_path)
-    assert sql("select status, status_reason from benchmark_run_fact") == [("failed", "server not ready")]
-    assert sql("select concurrency_point, completed_count, ttft_p99_ms from serving_outcome_fact") == [(16, None, None)]
+def test_a_step_of_another_time_is_not_its_own(several: Several) -> None:
+    assert several("late", "select status, started_at from benchmark_run_fact where {its}") == [("unknown", None)]
+
+
+def test_the_last_of_several_attempts_counts(several: Several) -> None:
+    assert several("attempts", "select status, second(started_at) from benchmark_run_fact where {its}") == [("succeeded", 20)]
+
+
+def test_a_document_that_failed_is_a_failed_run(several: Several) -> None:
+    assert several("failed", "select status, status_reason from benchmark_run_fact where {its}") == [("failed", "server not ready")]
+    assert several("failed", "select concurrency_point, completed_count, ttft_p99_ms from serving_outcome_fact where {its}") == [(16, None, None)]
 
 
 def test_points_of_sweeps(whole: Sql) -> None:
@@ -153,15 +195,12 @@ def test_points_of_sweeps(whole: Sql) -> None:
     ]
 
 
-def test_a_sweep_of_repeats_is_a_run_each(tmp_path: Path) -> None:
-    lines = [sample.point(load, p99_ttft_ms=repeat) for repeat in (400.5, 500.5) for load in (4, 8)]
-    sample.write(tmp_path / "tree", {"alpha_vllm_serve_sweep.jsonl": "".join(json.dumps(line) + "\n" for line in lines)})
-    assert of(tmp_path)(
-        "select run.run_id, repeat_index, concurrency_point, ttft_p99_ms from serving_outcome_fact inner join benchmark_run_fact as run using (run_id) order by all"
-    ) == [
-        (f"{RUN}/vllm_serve_sweep/alpha/r1", 1, 4, 400.5), (f"{RUN}/vllm_serve_sweep/alpha/r1", 1, 8, 400.5),
-        (f"{RUN}/vllm_serve_sweep/alpha/r2", 2, 4, 500.5), (f"{RUN}/vllm_serve_sweep/alpha/r2", 2, 8, 500.5),
-    ]
+def test_a_sweep_of_repeats_is_a_run_each(several: Several) -> None:
+    runs = f"{RUN}_repeats/vllm_serve_sweep/alpha"
+    assert several("repeats", """
+        select run_id, repeat_index, concurrency_point, ttft_p99_ms from serving_outcome_fact inner join benchmark_run_fact using (run_id)
+        where {its} order by all
+    """) == [(f"{runs}/r1", 1, 4, 400.5), (f"{runs}/r1", 1, 8, 400.5), (f"{runs}/r2", 2, 4, 500.5), (f"{runs}/r2", 2, 8, 500.5)]
 
 
 def test_rates_of_collectives_are_gigabytes(whole: Sql) -> None:
@@ -172,14 +211,10 @@ def test_rates_of_collectives_are_gigabytes(whole: Sql) -> None:
     assert whole("select nodes from fabric_outcome_fact inner join benchmark_run_fact using (run_id) where benchmark_case_id = 'aisp_cluster/nccl' and scope = 'test'") == [("alpha",)]
 
 
-def test_rates_in_bits_are_no_gigabytes(tmp_path: Path) -> None:
-    document = sample.collective(f"{RUN}_2nodes")
-    for row in document["results"]:
-        row |= {"algbw_gbps": row["algbw_gbps"] * 8, "busbw_gbps": row["busbw_gbps"] * 8}
-    sample.write(tmp_path / "tree", {"2nodes_nccl.json": document})
-    sql = of(tmp_path)
-    assert sql("select distinct bus_bandwidth_gb_per_s, peak_bus_bandwidth_gb_per_s from fabric_outcome_fact") == [(None, None)]
-    assert sql("select distinct code, severity from ingest_issue where severity <> 'note'") == [("unit-contradicted", "error")]
+def test_rates_in_bits_are_no_gigabytes(several: Several) -> None:
+    assert several("bits", "select distinct bus_bandwidth_gb_per_s, peak_bus_bandwidth_gb_per_s from fabric_outcome_fact where {its}") == [(None, None)]
+    sql = "select distinct code, severity from ingest_issue where severity <> 'note' and raw_path like '%_bits_%'"
+    assert several("bits", sql) == [("unit-contradicted", "error")]
 
 
 def test_copies_and_jobs_in_their_units(whole: Sql) -> None:
@@ -366,13 +401,12 @@ def test_figures_that_contradict_each_other_are_reported(changes: dict[str, Any]
     assert [issue["code"] for issue in rows["evidence_issue"] if issue["code"] != "missing-raw"] == [code]
 
 
-def test_a_row_that_was_appended_is_a_repeat(tmp_path: Path) -> None:
-    header, first, _ = sample.GEMM.splitlines()
-    sample.write(tmp_path / "tree", {"alpha_gemm_gpu_sanity.csv": "\n".join([header, first, header, first.replace("1099.5", "1200.5")]) + "\n"})
-    assert of(tmp_path)("select run.run_id, repeat_index, value_number from performance_indicator_fact inner join benchmark_run_fact as run using (run_id) "
-                        "where key = 'avg_tflop_per_s' order by all") == [
-        (f"{RUN}/gemm_gpu_sanity/alpha/gpu0", None, 1099.5), (f"{RUN}/gemm_gpu_sanity/alpha/gpu0/r2", 2, 1200.5),
-    ]
+def test_a_row_that_was_appended_is_a_repeat(several: Several) -> None:
+    runs = f"{RUN}_appended/gemm_gpu_sanity/alpha/gpu0"
+    assert several("appended", """
+        select run_id, repeat_index, value_number from performance_indicator_fact inner join benchmark_run_fact using (run_id)
+        where key = 'avg_tflop_per_s' and {its} order by all
+    """) == [(runs, None, 1099.5), (f"{runs}/r2", 2, 1200.5)]
 
 
 @pytest.mark.parametrize(("stem", "test", "node", "gpu", "repeat"), [

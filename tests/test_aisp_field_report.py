@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from aisp_field_report import CUT, DERIVED, FIGURES, STATED
+from built import Sql, built, sql_of
 from standard import standard_project
-from test_fabric_ground_truth import Sql, built, sql_of
 
 from warehouse.claims.publish.freezing import Facts
 from warehouse.project.project import Project

@@ -17,7 +17,8 @@ import pytest
 import yaml
 from conftest import REPOSITORY, WhOn
 from exhaustive import few
-from samples.examples import RUN, example_project
+from samples.examples import RUN
+from samples.served import served_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.cli.commands import COMMANDS, GROUPS, module_of
@@ -42,20 +43,10 @@ def wh(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedP
     )
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the project of the examples and what lies beside it."""
-    root = tmp_path_factory.mktemp("examples")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", str(root / "config"))
-        example_project(root)
-    return root
-
-
 @pytest.fixture
-def examples(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the project of the examples, which is the current folder."""
-    shutil.copytree(prepared, tmp_path / "copy", symlinks=True)
+def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project of the examples, which is the current folder, and of what lies beside it."""
+    shutil.copytree(served_project().root.parent, tmp_path / "copy", symlinks=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "copy" / "config"))
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
@@ -243,10 +234,10 @@ def test_the_log_file_has_all_of_stderr_with_times_and_is_appended_to(tmp_path: 
 
 @pytest.mark.parametrize("command", ["status", "tables", "sql 'select repeat(range::varchar, 100) from range(1000)' --format csv"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_standard_output_is_named(command: str, unbuffered: str, prepared: Path) -> None:
+def test_a_full_standard_output_is_named(command: str, unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "warehouse.cli.main", *shlex.split(command)], cwd=prepared / "project", stdout=full, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "warehouse.cli.main", *shlex.split(command)], cwd=served_project().root, stdout=full, stderr=subprocess.PIPE, text=True,
             env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONPATH": str(REPOSITORY)},
         )
     assert done.returncode == ExitCode.FAILED and done.stderr.endswith("WH005 standard output: No space left on device\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Wh, WhOn
 from exhaustive import few
+from once import copied
 from samples import bench_serving, fabric_check, mlperf_inference, mlperf_training, superbench
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
@@ -62,12 +63,16 @@ CELL = "claim[series=a].total"
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Runs a1 = 1 and a2 = 2 in one bundle, a3 = 4 and b1 = 8 in bundles of their own; `claim` adds up the admitted ones."""
-    project = values_project(tmp_path / "project", CLAIM, grain="series")
+    copied("decisions", _make, tmp_path)
+    return read_project(tmp_path / "project")
+
+
+def _make(folder: Path) -> None:
+    project = values_project(folder / "project", CLAIM, grain="series")
     (project.root / "models" / "run.sql").write_text(RUN)
     (project.root / "queries" / "unfiltered.sql").write_text(f"/*\ngrain: [series]\n*/\n{ALL_OF_THEM}")
-    take_in(project, value_files(tmp_path / "in", "a1=1\na2=2\n", "a3=4\n", "b1=8\n"))
+    take_in(project, value_files(folder / "in", "a1=1\na2=2\n", "a3=4\n", "b1=8\n"))
     build(project)
-    return project
 
 
 def rows(project: Project, sql: str) -> list[tuple[object, ...]]:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from browser import offline_page
+from once import copied
 from samples.values import take_in, value_files, values_project
 from test_decisions import RUN
 from test_docs_site import HOSTILE, read, said
@@ -19,7 +20,7 @@ from warehouse.claims.numbers.documented import documented_publications
 from warehouse.claims.publish.publication import publication_key
 from warehouse.claims.publish.publish import publish
 from warehouse.cli.main import main
-from warehouse.project.project import Project
+from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.export.describe import describe_project, with_current_build
 from warehouse.transform.export.docs.published_pages import digits, overview, replaced, row_page, short
@@ -46,13 +47,17 @@ from run where state = 'admitted' group by series""".replace("HOSTILE", HOSTILE)
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Published: a is 1 + 2 + 4 of two files, b is 8.25 of one."""
-    project = values_project(tmp_path / "project", "select 1")
+    copied("docs published", _make, tmp_path)
+    return read_project(tmp_path / "project")
+
+
+def _make(folder: Path) -> None:
+    project = values_project(folder / "project", "select 1")
     (project.root / "models" / "run.sql").write_text(RUN)
     (project.root / "queries" / "claim.sql").write_text(CLAIM)
-    take_in(project, value_files(tmp_path / "in", "a1=1\na2=2\n", "a3=4\n", "b1=8.25\n"))
+    take_in(project, value_files(folder / "in", "a1=1\na2=2\n", "a3=4\n", "b1=8.25\n"))
     build(project)
     publish(project, "claim")
-    return project
 
 
 def site_of(project: Project, **changed: Any) -> Path:

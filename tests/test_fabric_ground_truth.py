@@ -6,40 +6,19 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from built import built, sql_of
 from conftest import WhOn
 from samples import fabric_check as sample
 from standard import standard_project
 
-from warehouse.evidence.objects.location import open_store
-from warehouse.landing.ingest import ingest, plan_ingest
-from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
-from warehouse.transform.build.build import build
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 
-Sql = Callable[[str], list[tuple]]
 _SECTION = re.compile(r"^# Collective test starting: (\S+)$", re.MULTILINE)
 _AVERAGE = re.compile(r"^# Avg bus bandwidth    : (\S+)", re.MULTILINE)
-
-
-def built(tree: Path, project: Project) -> Project:
-    report = ingest(plan_ingest(tree, load_ingestors(project).values()), open_store(project), "evidence")
-    assert not report.problems and not build(project).damaged
-    return project
-
-
-def sql_of(project: Project) -> Sql:
-    def sql(query: str) -> list[tuple]:
-        with run_query(current_build(project).path, query) as result:
-            return result.fetchall()
-
-    return sql
 
 
 def sections(log: Path) -> dict[str, str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from exhaustive import few
 from samples import fabric_check as sample
 from standard import standard_project
 from test_fabric_check_ingestor import codes, of_log, points
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.landing.contract import ISSUE_TABLE
 

@@ -9,10 +9,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from module_imports import REPOSITORY, imported
 
 from warehouse.errors import CODES
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "warehouse"
 # A layer sees itself, those after it, and whatever stands beside all of them (DESIGN.md, *Layout*). Layers of one
 # line do not see each other.
@@ -53,27 +53,6 @@ def area(module: str) -> str | None:
     """The part of the package that a module belongs to; None for the package itself (`warehouse.__version__`)."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else None
-
-
-def imported(path: Path) -> set[tuple[str, int]]:
-    """Every module of ours that a file imports, wherever in the file, and the line. `from warehouse import x` counts as
-    an import of `warehouse.x` when there is such a module; a relative import is written out."""
-    package = path.relative_to(REPOSITORY).with_suffix("").parts[:-1]
-    found: set[tuple[str, int]] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-        if isinstance(node, ast.Import):
-            found |= {(alias.name, node.lineno) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
-            module = ".".join(filter(None, (base, node.module)))
-            names = [f"{module}.{alias.name}" for alias in node.names]
-            found |= {(name if _is_module(name) else module, node.lineno) for name in names}
-    return {(module, line) for module, line in found if module.split(".")[0] in ("warehouse", "ingest")}
-
-
-def _is_module(name: str) -> bool:
-    path = REPOSITORY.joinpath(*name.split("."))
-    return path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def allowed(importer: str) -> set[str]:
@@ -134,7 +113,7 @@ def test_ingestors_see_only_the_contract() -> None:
 
 def test_the_reader_of_imports_sees_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rules above rest on it: an import in a function, a relative one, and one of a module by `from`."""
-    monkeypatch.setattr("test_imports.REPOSITORY", tmp_path)
+    monkeypatch.setattr("module_imports.REPOSITORY", tmp_path)
     file = tmp_path / "warehouse" / "landing" / "x.py"
     (tmp_path / "warehouse" / "cli").mkdir(parents=True)
     file.parent.mkdir()
@@ -180,18 +159,10 @@ def codes_in(path: Path) -> set[str]:
     }
 
 
-USED = {
-    code: shown(path) for path in [*MODULES, *INGESTORS] if path.name != "errors.py" for code in codes_in(path)
-}
-
-
-def test_every_code_that_is_raised_is_in_the_table() -> None:
-    assert {code: place for code, place in USED.items() if code not in CODES} == {}
-
-
-def test_every_code_in_the_table_is_raised() -> None:
-    unused = {code: text for code, text in CODES.items() if code not in USED}
-    assert unused == {}, "use them or take them out"
+def test_the_table_of_codes_is_those_that_are_raised() -> None:
+    raised = {code: shown(path) for path in [*MODULES, *INGESTORS] if path.name != "errors.py" for code in codes_in(path)}
+    assert {code: place for code, place in raised.items() if code not in CODES} == {}
+    assert {code: text for code, text in CODES.items() if code not in raised} == {}, "use them or take them out"
 
 
 def test_codes_are_in_order() -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built_copy, sql_of
 from conftest import WhOn
 from samples import thoth
-from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.errors import ExitCode
 from warehouse.project.project import Project
@@ -21,9 +20,7 @@ RUN_ID = f"thoth/{thoth.FAST}/0"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    tree = tmp_path_factory.mktemp("tree")
-    thoth.write_all(tree)
-    return built(tree, standard_project(tmp_path_factory.mktemp("project")))
+    return built_copy("thoth", thoth.write_all, tmp_path_factory.mktemp("thoth"))
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from conftest import WhOn, unpacked_evidence
 from landed import Subject, codes, landed, place
 from samples import mlflow
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import Unclaimed

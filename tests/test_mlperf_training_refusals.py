@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exhaustive import few
+from built import Sql, built, sql_of
 from landed import codes
 from samples import mlperf_training as sample
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 from test_mlperf_training_ingestor import rows_of, rows_of_text
 
 from warehouse.landing.contract import ISSUE_TABLE
@@ -84,18 +83,16 @@ def test_models_that_are_trained_together_may_start_and_stop_together(tmp_path: 
     assert codes(rows_of(weak, tmp_path / "copied")) == {"copied-log": 1}
 
 
-def test_one_log_copied_ten_times_is_one_run_and_no_result(tmp_path: Path) -> None:
-    write_copies(tmp_path / "tree", *[LOG] * 10, benchmark="bert")  # of which the rules ask for ten
-    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert sql("""
+def test_one_log_copied_ten_times_is_one_run_and_no_result(refused: Sql) -> None:
+    assert refused("""
         select official_minutes, unscaled_minutes, run_count, required_run_count, succeeded_count, failed_count, copied_count, used_count
-        from mlperf_training_results
+        from mlperf_training_results where benchmark = 'bert'
     """) == [(None, None, 1, 10, 1, 0, 9, 0)]
-    assert sql("select status, regexp_extract(status_reason, '^[^:]*'), count(*) from benchmark_run_fact group by all order by all") == [
-        ("invalid", "copied-log", 9), ("succeeded", "success", 1)
-    ]
-    assert sql("select count(time_to_train_s), min(reliability_pct) from training_outcome_fact where phase = 'train'") == [(1, 100.0)]
-    assert sql("select severity, count(*) from ingest_issue where code = 'copied-log' group by all") == [("error", 9)]
+    sql = f"select status, regexp_extract(status_reason, '^[^:]*'), count(*) from benchmark_run_fact where {of('bert')} group by all order by all"
+    assert refused(sql) == [("invalid", "copied-log", 9), ("succeeded", "success", 1)]
+    sql = f"select count(time_to_train_s), min(reliability_pct) from training_outcome_fact where phase = 'train' and {of('bert')}"
+    assert refused(sql) == [(1, 100.0)]
+    assert refused("select severity, count(*) from ingest_issue where code = 'copied-log' group by all") == [("error", 9)]
 
 
 def test_the_errors_of_a_copied_set_are_in_the_summary_of_the_ingest(tmp_path: Path, wh_on: Any) -> None:
@@ -156,41 +153,63 @@ def test_a_clock_that_does_not_run_forward_is_an_error(case: str, tmp_path: Path
     assert refusal is None or refusal in {row["code"] for row in errors}
 
 
-def test_no_number_comes_from_such_a_clock(tmp_path: Path) -> None:
-    names = {}
-    for number, (case, (text, *_)) in enumerate(REFUSED.items()):
-        names[f"b{number}"] = case
-        write_copies(tmp_path / "tree", text, *(sample.result_log(sample.Run(minutes=minutes)) for minutes in (11, 12)), benchmark=f"b{number}")
-    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert {names[benchmark]: (status, reason) for benchmark, status, reason in sql("""
-        select regexp_extract(run_id, '/(b[0-9]+)/', 1), status, status_reason from benchmark_run_fact where run_id like '%result_0'
-    """)} == {case: (status, reason) for case, (*_, status, reason) in REFUSED.items()}
-    assert sql("select count(*), count(time_to_train_s), count(duration_s) from training_outcome_fact where run_id like '%result_0' and phase = 'train'") == [
-        (len(REFUSED), 0, 0)
-    ]
-    # Such a run is the slowest of three, so the result is that of 12 minutes.
-    assert sql("select unscaled_minutes, succeeded_count, failed_count, count(*) from mlperf_training_results group by all") == [(12.0, 2, 1, len(REFUSED))]
-
-
-def test_an_interval_that_ends_before_it_begins_has_no_duration(tmp_path: Path) -> None:
+def backwards() -> str:
     text = moved("init_stop", -5_000)
     (stop, *_) = [line for line in text.splitlines() if '"eval_stop"' in line]
     fields = json.loads(stop.removeprefix(":::MLLOG"))
     fields["time_ms"] -= 60_000
-    text = text.replace(stop, f":::MLLOG {json.dumps(fields)}")
-    write_copies(tmp_path / "tree", text)
-    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert sql("select phase, duration_s from training_outcome_fact order by all") == [("eval", None), ("train", None)]
-    messages = [message for (message,) in sql("select message from ingest_issue where code = 'impossible-duration' and severity = 'error' order by all")]
+    return text.replace(stop, f":::MLLOG {json.dumps(fields)}")
+
+
+def of(benchmark: str) -> str:
+    """The condition for its runs."""
+    return f"run_id like '%/{benchmark}/%'"
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Sql:
+    """Sets of several benchmarks: `bert` is one log ten times, of which the rules ask for ten; each `bN` has a clock of `REFUSED` and
+    runs of 11 and 12 minutes; in `backwards` intervals end before they begin; a step of `llama31_8b` takes no time."""
+    top = tmp_path_factory.mktemp("refused")
+    write_copies(top / "tree", *[LOG] * 10, benchmark="bert")
+    for number, (text, *_) in enumerate(REFUSED.values()):
+        write_copies(top / "tree", text, *(sample.result_log(sample.Run(minutes=minutes)) for minutes in (11, 12)), benchmark=f"b{number}")
+    write_copies(top / "tree", backwards(), benchmark="backwards")
+    write_copies(top / "tree", LOG.replace('"train_step_time": 0.5', '"train_step_time": 0'), benchmark="llama31_8b")
+    return sql_of(built(top / "tree", standard_project(top / "project")))
+
+
+def test_no_number_comes_from_such_a_clock(refused: Sql) -> None:
+    names = {f"b{number}": case for number, case in enumerate(REFUSED)}
+    first = "run_id like '%result_0' and regexp_matches(run_id, '/b[0-9]+/')"
+    assert {names[benchmark]: (status, reason) for benchmark, status, reason in refused(f"""
+        select regexp_extract(run_id, '/(b[0-9]+)/', 1), status, status_reason from benchmark_run_fact where {first}
+    """)} == {case: (status, reason) for case, (*_, status, reason) in REFUSED.items()}
+    assert refused(f"select count(*), count(time_to_train_s), count(duration_s) from training_outcome_fact where {first} and phase = 'train'") == [
+        (len(REFUSED), 0, 0)
+    ]
+    # Such a run is the slowest of three, so the result is that of 12 minutes.
+    sql = "select unscaled_minutes, succeeded_count, failed_count, count(*) from mlperf_training_results where regexp_matches(benchmark, '^b[0-9]+$') group by all"
+    assert refused(sql) == [(12.0, 2, 1, len(REFUSED))]
+
+
+def test_an_interval_that_ends_before_it_begins_has_no_duration(refused: Sql) -> None:
+    assert refused(f"select phase, duration_s from training_outcome_fact where {of('backwards')} order by all") == [("eval", None), ("train", None)]
+    sql = "select message from ingest_issue where code = 'impossible-duration' and severity = 'error' and message like '%_stop is % before the %' order by all"
+    messages = [message for (message,) in refused(sql)]
     assert len(messages) == 2 and "eval_stop is 55 s before the eval_start in line" in messages[0] and "init_stop is 5.003 s before" in messages[1]
 
 
-@pytest.mark.parametrize("number", few(["0", "-0.25"], 1))
-def test_a_step_that_takes_no_time_is_an_error_and_no_rate(number: str, tmp_path: Path) -> None:
-    write_copies(tmp_path / "tree", LOG.replace('"train_step_time": 0.5', f'"train_step_time": {number}'), benchmark="llama31_8b")
-    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert sql("select code, severity, message from ingest_issue") == [
+def test_a_step_that_takes_no_time_is_an_error_and_no_rate(refused: Sql) -> None:
+    assert refused("select severity, message from ingest_issue where code = 'impossible-statistic'") == [("error", "train_step_time is 0: it is not used")]
+    # Two steps of 0.25 s and a batch of 32 are left.
+    sql = f"select step_count, step_time_mean_s, samples_per_s from training_outcome_fact where phase = 'train' and {of('llama31_8b')}"
+    assert refused(sql) == [(2, 0.25, 128.0)]
+
+
+@pytest.mark.parametrize("number", ["0", "-0.25"])
+def test_a_step_of_no_time_or_less_is_an_error(number: str, tmp_path: Path) -> None:
+    rows = rows_of_text(LOG.replace('"train_step_time": 0.5', f'"train_step_time": {number}'), tmp_path)
+    assert [(row["code"], row["severity"], row["message"]) for row in rows[ISSUE_TABLE]] == [
         ("impossible-statistic", "error", f"train_step_time is {number}: it is not used")
     ]
-    # Two steps of 0.25 s and a batch of 32 are left.
-    assert sql("select step_count, step_time_mean_s, samples_per_s from training_outcome_fact where phase = 'train'") == [(2, 0.25, 128.0)]

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from built import built, sql_of
 from samples import fabric_check as sample
 from standard import standard_project
 from test_fabric_check_ingestor import codes, of_log
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.landing.contract import ISSUE_TABLE
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from standard import standard_project
 from test_fabric_check_ingestor import codes, of_log, points
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from samples import fabric_check as sample
 from standard import standard_project
 from test_fabric_check_ingestor import codes, drafts, of_log, parsed, stored
-from test_fabric_ground_truth import built, sql_of
 
 ENDS = ("LID 0xd06 QPN 0x095f PSN 0x3c9e82", "LID 0xd06 QPN 0x095e PSN 0xbd024b")
 TABLE = """\

@@ -16,7 +16,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.surfaces.parts import Table
 from warehouse.surfaces.reports import exploratory
-from warehouse.surfaces.reports import published as published_parts
+from warehouse.surfaces.reports import published_sections as published_parts
 from warehouse.surfaces.reports.exploratory import Findings
 from warehouse.surfaces.reports.numbers_shown import read_scope, select
 from warehouse.surfaces.reports.reading import AUDIENCES, exploratory_fault

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import WhOn
+from once import copied
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder, date_event, folder_of
 
@@ -38,18 +39,22 @@ MUCH_LATER = NOW + timedelta(days=1500)
 def project(tmp_path: Path) -> Project:
     """One published number of the bundle a=1, and then, in its place, of the bundle b=2: the first publication is no longer
     the last of its query. Both and an unpublished third arrived now."""
-    project = values_project(tmp_path / "project", "select sum(value) as total from reading where key = 'a'", grain="")
+    copied("retention", _make, tmp_path)
+    return read_project(tmp_path / "project")
+
+
+def _make(folder: Path) -> None:
+    project = values_project(folder / "project", "select sum(value) as total from reading where key = 'a'", grain="")
     (project.root / "queries" / "claim.sql").write_text(f"/*\ngrain: [key]\n*/\n{SQL}")
-    take_in(project, value_files(tmp_path / "a", "a=1\n"))
+    take_in(project, value_files(folder / "a", "a=1\n"))
     build(project)
     publish(project, "claim")
     query = project.root / "queries" / "claim.sql"
     query.write_text(query.read_text().replace("group by", "where key = 'b' group by"))
-    take_in(project, value_files(tmp_path / "b", "b=2\n"))
-    take_in(project, value_files(tmp_path / "c", "c=3\n"))
+    take_in(project, value_files(folder / "b", "b=2\n"))
+    take_in(project, value_files(folder / "c", "c=3\n"))
     build(project)
     publish(project, "claim")
-    return project
 
 
 def bundle_of(project: Project, text: str) -> str:

@@ -33,16 +33,15 @@ def test_an_own_feeder_fills_the_dates_of_the_attempt_and_of_the_export(tmp_path
     assert Warehouse(project).sql(_MOMENTS).to_pylist() == [{"attempted": attempted, "snapshot": snapshot}]
 
 
-@pytest.mark.parametrize(("stated", "attempted"), [("2026-05-01T10:00:00+02:00", 1_777_622_400.0), ("2026-05-01T10:00:00", None), (None, None)])
-def test_a_recording_in_a_job_of_gitlab_states_its_attempt(
-    stated: str | None, attempted: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recording_in_a_job_of_gitlab_states_its_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its zone: a time without one is no moment."""
     monkeypatch.delenv("CI_JOB_STARTED_AT", raising=False)
-    if stated:
+    record(["true"], tmp_path / "recordings/none")
+    for name, stated in (("zoned", "2026-05-01T10:00:00+02:00"), ("bare", "2026-05-02T10:00:00")):
         monkeypatch.setenv("CI_JOB_STARTED_AT", stated)
-    record(["true"], tmp_path / "recording")
+        record(["true"], tmp_path / "recordings" / name)
     project = standard_project(tmp_path / "p")
-    ingest(plan_ingest(tmp_path / "recording", load_ingestors(project).values(), project.store_root), open_store(project), "evidence")
+    ingest(plan_ingest(tmp_path / "recordings", load_ingestors(project).values(), project.store_root), open_store(project), "evidence")
     assert not build(project).damaged
-    assert Warehouse(project).sql("select epoch(attempted_at) as attempted from benchmark_run_fact").to_pylist() == [{"attempted": attempted}]
+    sql = "select epoch(attempted_at) as attempted, count(*) as runs from benchmark_run_fact group by all order by all"
+    assert Warehouse(project).sql(sql).to_pylist() == [{"attempted": 1_777_622_400.0, "runs": 1}, {"attempted": None, "runs": 2}]

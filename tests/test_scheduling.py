@@ -130,79 +130,108 @@ def test_snapshots_of_a_workload_are_merged(tmp_path: Path) -> None:
     assert [tuple(event.values()) for event in events] == [("Evicted", at(8, 30), "eviction"), ("Preempted", at(8, 30), "preemption")]
 
 
-def test_an_eviction_before_the_first_snapshot_is_not_forgotten(tmp_path: Path) -> None:
-    """The second attempt, and its eviction: Evicted was False at 09:10, so there was an eviction before, and no first wait is known."""
+# The conditions of a workload; its state, and why.
+CONDITIONS = (
+    (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
+    ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
+    ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
+    # Admitted again in the second of its reservation: Kueue sets Evicted and Preempted to False where they stand, last in the list.
+    (kueue.READMITTED, "admitted", "Admitted"), ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "09:12:00")), "running", "PodsReady"),
+    ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "08:02:00")), "admitted", "Admitted"),  # of the attempt before
+    ((*kueue.EVICTED, kueue.condition("Requeued", "True", "08:31:00", "BackoffFinished")), "pending", "BackoffFinished"),
+)
+
+
+# The conditions lie in workloads of these.
+UIDS = tuple(f"0a1b2c3d-0000-4000-8000-{100 + number:012}" for number in range(len(CONDITIONS)))
+# When squeue says that a job was submitted; the state, wait and evictions of the job.
+SUBMITTED = ((1772400000, "COMPLETED", 600, 0), (1772407201, "RUNNING", 599, 1))
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Sql:
+    """Jobs of several tests, each with numbers of its own."""
+    top = tmp_path_factory.mktemp("jobs")
     again = (kueue.condition("QuotaReserved", "False", "10:00:01", "Pending"), kueue.condition("Evicted", "True", "10:00:00", "Preempted"))
-    kueue.write_yaml(tmp_path / "e/a.yaml", kueue.workload(*kueue.AGAIN, version=300))
-    kueue.write_yaml(tmp_path / "e/b.yaml", kueue.workload(*again, version=400))
-    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select * from scheduler_job_fact")
+    kueue.write_yaml(top / "e/evicted/a.yaml", kueue.workload(*kueue.AGAIN, version=300))
+    kueue.write_yaml(top / "e/evicted/b.yaml", kueue.workload(*again, version=400))
+    for uid, (conditions, _, _) in zip(UIDS, CONDITIONS, strict=True):
+        kueue.write_yaml(top / f"e/conditions/{uid}.yaml", kueue.workload(*conditions, uid=uid))
+    first = slurm.JOB | {"State": "REQUEUED", "Submit": "2026-03-01T20:00:00", "Start": "2026-03-01T20:30:00", "End": "2026-03-01T23:50:00"}
+    scontrol = slurm.SCONTROL.partition("\nNodeName")[0].replace("JobId=601 ArrayJobId=600 ArrayTaskId=1", "JobId=501").replace("n[01-02,05]", "n[08-10]")
+    scontrol = scontrol.replace("2026-03-02T08:00:00", "2026-03-01T23:50:00").replace("2026-03-02T08:30:00", "2026-03-01T23:58:20")
+    local = {"Submit": "2026-03-01T23:20:00", "Eligible": "2026-03-01T23:20:00", "Start": "2026-03-01T23:30:00", "End": "2026-03-02T00:30:00"}
+    running = [
+        slurm.SQUEUE["jobs"][0] | {"job_id": 701 + number, "restart_cnt": 0, "submit_time": slurm.number(submitted), "start_time": slurm.number(submitted + wait)}
+        for number, (submitted, _, wait, _) in enumerate(SUBMITTED)
+    ]
+    numbered = [slurm.JOB | {"JobID": str(job), "JobIDRaw": str(job)} for job in (701, 702, 901)]
+    for name, text in {
+        "several/sacct.txt": slurm.sacct(first, slurm.JOB, slurm.STEP, slurm.CANCELLED),
+        "several/early.txt": slurm.sacct(slurm.JOB | {"State": "RUNNING", "End": "Unknown"}),
+        "several/scontrol.txt": scontrol + "\n",
+        "json/sacct.json": json.dumps(slurm.SACCT_JSON),
+        "json/bare.txt": "JobID|State|NodeList\n977|COMPLETED|n01\n",
+        "local/squeue.json": json.dumps(slurm.SQUEUE | {"jobs": running}),
+        "local/sacct.txt": slurm.sacct(*(job | local for job in numbered[:2])),
+        "negative/sacct.txt": slurm.sacct(numbered[2] | {"Start": "2026-03-01T22:58:20"}),  # a clock that was set back
+    }.items():
+        (top / "e" / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / "e" / name).write_text(text)
+    return sql_of(top / "p", top / "e")
+
+
+def job_of(jobs: Sql, number: str) -> dict[str, Any]:
+    (job,) = jobs(f"from scheduler_job_fact where scheduler_run_id = '{number}'")
+    return job
+
+
+def test_an_eviction_before_the_first_snapshot_is_not_forgotten(jobs: Sql) -> None:
+    """The second attempt, and its eviction: Evicted was False at 09:10, so there was an eviction before, and no first wait is known."""
+    job = job_of(jobs, kueue.UID)
     assert (job["queue_wait_s"], job["admission_wait_s"], job["is_history_lost"], job["evictions"]) == (None, None, True, 2)
 
 
-@pytest.mark.parametrize(
-    ("conditions", "state", "reason"),
-    [
-        (kueue.EVICTED[1:3], "preempted", "InClusterQueue"), (kueue.EVICTED, "pending", "NoReservation"), (kueue.FIRST, "running", "PodsReady"),
-        ((*kueue.FIRST, kueue.condition("Finished", "True", "09:00:00", "Succeeded")), "finished", "Succeeded"), ((), "pending", None),
-        ((*kueue.FIRST[:2], kueue.condition("Evicted", "True", "08:01:45", "PodsReadyTimeout")), "evicted", "PodsReadyTimeout"),
-        # Admitted again in the second of its reservation: Kueue sets Evicted and Preempted to False where they stand, last in the list.
-        (kueue.READMITTED, "admitted", "Admitted"), ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "09:12:00")), "running", "PodsReady"),
-        ((*kueue.READMITTED, kueue.condition("PodsReady", "True", "08:02:00")), "admitted", "Admitted"),  # of the attempt before
-        ((*kueue.EVICTED, kueue.condition("Requeued", "True", "08:31:00", "BackoffFinished")), "pending", "BackoffFinished"),
-    ],
-)
-def test_the_conditions_decide_the_state(tmp_path: Path, conditions: tuple[dict[str, str], ...], state: str, reason: str | None) -> None:
-    kueue.write_yaml(tmp_path / "e/w.yaml", kueue.workload(*conditions))
-    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select state, state_reason from scheduler_job_fact")
-    assert tuple(job.values()) == (state, reason)
+def test_the_conditions_decide_the_state(jobs: Sql) -> None:
+    found = [(job["state"], job["state_reason"]) for job in (job_of(jobs, uid) for uid in UIDS)]
+    assert found == [(state, reason) for _, state, reason in CONDITIONS]
 
 
-def test_a_job_in_several_outputs_is_one(tmp_path: Path) -> None:
+def test_a_job_in_several_outputs_is_one(jobs: Sql) -> None:
     """The queue's record lacks the end, the controller's the cluster; a requeued job has the wait of its last attempt."""
-    folder = tmp_path / "e"
-    folder.mkdir()
-    first = slurm.JOB | {"State": "REQUEUED", "Submit": "2026-03-01T20:00:00", "Start": "2026-03-01T20:30:00", "End": "2026-03-01T23:50:00"}
-    (folder / "sacct.txt").write_text(slurm.sacct(first, slurm.JOB, slurm.STEP, slurm.CANCELLED))
-    (folder / "early.txt").write_text(slurm.sacct(slurm.JOB | {"State": "RUNNING", "End": "Unknown"}))
-    scontrol = slurm.SCONTROL.partition("\nNodeName")[0].replace("JobId=601 ArrayJobId=600 ArrayTaskId=1", "JobId=501").replace("n[01-02,05]", "n[08-10]")
-    scontrol = scontrol.replace("2026-03-02T08:00:00", "2026-03-01T23:50:00").replace("2026-03-02T08:30:00", "2026-03-01T23:58:20")
-    (folder / "scontrol.txt").write_text(scontrol + "\n")
-    sql = sql_of(tmp_path / "p", folder)
-    job, cancelled = sql("select * from scheduler_job_fact order by scheduler_run_id")
+    job, cancelled = job_of(jobs, "501"), job_of(jobs, "510")
     assert (job["cluster"], job["state"], job["queue_wait_s"], job["evictions"]) == ("c1", "COMPLETED", 500, 2)
     assert (job["ended_at"], job["gpu_count"], job["nodes"]) == (at(1, 10, 40), 24, "n[08-10]")
-    assert (cancelled["scheduler_run_id"], cancelled["displayed_id"], cancelled["started_at"], cancelled["queue_wait_s"]) == ("510", "502_7", None, None)
-    nodes = sql("select node_name, started_at, ended_at from staging.scheduler_allocation order by node_name")
+    assert (cancelled["displayed_id"], cancelled["started_at"], cancelled["queue_wait_s"]) == ("502_7", None, None)
+    nodes = jobs("select node_name, ended_at from staging.scheduler_allocation where scheduler_run_id in ('501', '510') order by node_name")
     assert [(row["node_name"], row["ended_at"]) for row in nodes] == [("n08", at(1, 10, 40)), ("n09", at(1, 10, 40)), ("n10", at(1, 10, 40))]
 
 
-def test_accounting_as_json_has_the_waits_of_accounting(tmp_path: Path) -> None:
+def test_accounting_as_json_has_the_waits_of_accounting(jobs: Sql) -> None:
     """Submitted at 21:20:00 UTC and started 600 s later; a job that waits has no start, and nothing says how often one without a submission began."""
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e/sacct.json").write_text(json.dumps(slurm.SACCT_JSON))
-    (tmp_path / "e/bare.txt").write_text("JobID|State|NodeList\n977|COMPLETED|n01\n")
-    sql = sql_of(tmp_path / "p", tmp_path / "e")
-    bare, pending, job = sorted(sql("select * from scheduler_job_fact"), key=lambda row: row["displayed_id"], reverse=True)
+    (pending,) = jobs("from scheduler_job_fact where state = 'PENDING' and scheduler = 'slurm'")
+    job, bare = job_of(jobs, "801"), job_of(jobs, "977")
     start = datetime(2026, 3, 1, 21, 30, tzinfo=UTC)
-    assert (job["scheduler_run_id"], job["displayed_id"], job["cluster"], job["state"]) == ("801", "800_7", "c1", "COMPLETED")
+    assert (job["displayed_id"], job["cluster"], job["state"]) == ("800_7", "c1", "COMPLETED")
     assert (job["queue_wait_s"], job["started_at"], job["is_zone_assumed"], job["gpu_count"]) == (600, start, False, 16)
     assert (job["node_count"], job["exit_code"], job["evictions"], job["user_name"]) == (2, 1, 0, "ada")
-    assert (pending["state"], pending["queue_wait_s"], pending["nodes"]) == ("PENDING", None, None)
+    assert (pending["queue_wait_s"], pending["nodes"]) == (None, None)
     assert (bare["queue_wait_s"], bare["evictions"]) == (None, None)
-    assert [row["node_name"] for row in sql("from staging.scheduler_allocation where scheduler_run_id = '801' order by node_name")] == ["n01", "n02"]
+    assert [row["node_name"] for row in jobs("from staging.scheduler_allocation where scheduler_run_id = '801' order by node_name")] == ["n01", "n02"]
 
 
-@pytest.mark.parametrize(("submitted", "state", "wait", "evictions"), [(1772400000, "COMPLETED", 600, 0), (1772407201, "RUNNING", 599, 1)])
-def test_local_time_is_no_other_attempt(tmp_path: Path, submitted: int, state: str, wait: int, evictions: int) -> None:
+@pytest.mark.parametrize("number", range(len(SUBMITTED)))
+def test_local_time_is_no_other_attempt(jobs: Sql, number: int) -> None:
     """squeue states 21:20 UTC, sacct on a machine two hours ahead 23:20: one submission, which waited 600 s. 23:20:01 UTC is another one."""
-    times = {"submit_time": slurm.number(submitted), "start_time": slurm.number(submitted + wait)}
-    running = slurm.SQUEUE["jobs"][0] | {"restart_cnt": 0} | times
-    local = {"Submit": "2026-03-01T23:20:00", "Eligible": "2026-03-01T23:20:00", "Start": "2026-03-01T23:30:00", "End": "2026-03-02T00:30:00"}
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e/squeue.json").write_text(json.dumps(slurm.SQUEUE | {"jobs": [running]}))
-    (tmp_path / "e/sacct.txt").write_text(slurm.sacct(slurm.JOB | local | {"JobID": "701", "JobIDRaw": "701"}))
-    (job,) = sql_of(tmp_path / "p", tmp_path / "e")("select * from scheduler_job_fact")
+    _, state, wait, evictions = SUBMITTED[number]
+    job = job_of(jobs, str(701 + number))
     assert (job["state"], job["queue_wait_s"], job["evictions"], job["is_zone_assumed"]) == (state, wait, evictions, state == "COMPLETED")
+
+
+def test_a_negative_wait_is_an_issue(jobs: Sql) -> None:
+    job = job_of(jobs, "901")
+    assert (job["queue_wait_s"], job["has_negative_wait"]) == (None, True)
+    assert jobs("select severity, code from ingest_issue where code = 'negative-wait'") == [{"severity": "warning", "code": "negative-wait"}]
 
 
 def test_nodes_of_several_listings_are_counted_once(tmp_path: Path) -> None:
@@ -220,14 +249,6 @@ def test_nodes_of_several_listings_are_counted_once(tmp_path: Path) -> None:
         "p01": ("IDLE+CLOUD+POWERED_DOWN", True), "p02": ("DOWN+DRAIN", False),
     }
     assert [(row["code"], row["node_name"]) for row in sql("from cluster_event_fact")] == [("NODE_DRAIN", "p02")]
-
-
-def test_a_negative_wait_is_an_issue(tmp_path: Path) -> None:
-    (tmp_path / "e").mkdir()
-    (tmp_path / "e/sacct.txt").write_text(slurm.sacct(slurm.JOB | {"Start": "2026-03-01T22:58:20"}))  # a clock that was set back
-    sql = sql_of(tmp_path / "p", tmp_path / "e")
-    assert sql("select queue_wait_s, has_negative_wait from scheduler_job_fact") == [{"queue_wait_s": None, "has_negative_wait": True}]
-    assert sql("select severity, code from ingest_issue") == [{"severity": "warning", "code": "negative-wait"}]
 
 
 def test_all_families_together(tmp_path: Path) -> None:

@@ -57,13 +57,6 @@ def built(project: Path, *evidence: Path) -> list[Row]:
     return warehouse.sql(sql).to_pylist()
 
 
-def test_a_size_that_no_column_holds_is_missing(tmp_path: Path) -> None:
-    sample.write(tmp_path / "tree/a.json", plain())
-    (tmp_path / "tree/a.txt").write_text(COMMAND.replace("-size 4", f"-size {'9' * 23} --pipeline-parallel-size 2"))
-    (row,) = built(tmp_path / "project", tmp_path / "tree")
-    assert (row["tensor_parallel_size"], row["pipeline_parallel_size"]) == (None, 2)
-
-
 def test_a_run_that_was_served_in_another_way_is_no_repeat(tmp_path: Path) -> None:
     server = " --tensor-parallel-size {} --max-num-seqs {}"
     served = {"a": (4, 64), "b": (4, 64), "more_seqs": (4, 128), "tp8": (8, 64)}
@@ -85,6 +78,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     root = tmp_path_factory.mktemp("tree")
     for name, console in {
         "namespace": NAMESPACE, "non_default": NON_DEFAULT, "engine": ENGINE, "command": COMMAND, "launch": LAUNCH, "none": "ready\n",
+        "too_large": COMMAND.replace("-size 4", f"-size {'9' * 23} --pipeline-parallel-size 2"),
     }.items():
         sample.write(root / f"console/{name}.json", plain())
         sample.write(root / f"console/{name}.txt", console)
@@ -154,6 +148,11 @@ def test_the_server_on_the_console(
     else:
         assert row["configuration_stated_in"] == "console"
         assert "hidden" not in row["server_flags"] and "abc" not in row["server_flags"]
+
+
+def test_a_size_that_no_column_holds_is_missing(rows: list[Row]) -> None:
+    row = named(rows, "too_large")
+    assert (row["tensor_parallel_size"], row["pipeline_parallel_size"]) == (None, 2)
 
 
 def test_flags_are_what_was_given(rows: list[Row]) -> None:
@@ -254,25 +253,26 @@ def test_p95_and_throughput_per_accelerator(rows: list[Row]) -> None:
     assert named(rows, "none")["output_token_throughput_per_accelerator_per_s"] is None  # how many is not stated
 
 
-@pytest.mark.parametrize(
-    ("each", "code", "message"),
-    [
-        (581.0, "aggregate-disagrees", "tput_per_gpu is 581.0, but total_tput_tps is 9300, of 16 accelerators: 0.043 % apart"),
-        (
-            1162.5, "accelerator-count-disagrees",
-            "tput_per_gpu is 1162.5, but total_tput_tps is 9300, of 16 accelerators: 50 % apart. 8 accelerators are implied: "
-            "their number is taken as unknown",
-        ),
-    ],
+# A stated throughput per accelerator; the issue.
+DISAGREEING = (
+    (581.0, "aggregate-disagrees", "tput_per_gpu is 581.0, but total_tput_tps is 9300, of 16 accelerators: 0.043 % apart"),
+    (
+        1162.5, "accelerator-count-disagrees",
+        "tput_per_gpu is 1162.5, but total_tput_tps is 9300, of 16 accelerators: 50 % apart. 8 accelerators are implied: "
+        "their number is taken as unknown",
+    ),
 )
-def test_a_stated_throughput_per_accelerator_that_disagrees_is_reported(tmp_path: Path, each: float, code: str, message: str) -> None:
+
+
+def test_a_stated_throughput_per_accelerator_that_disagrees_is_reported(tmp_path: Path) -> None:
     sample.write(tmp_path / "tree/right.json", sample.inferencex_agentic_record(nested=False))
-    sample.write(tmp_path / "tree/wrong.json", sample.inferencex_agentic_record(nested=False, tput_per_gpu=each))
-    warehouse = Warehouse(standard_project(tmp_path / "p"))
-    ingest(plan_ingest(tmp_path / "tree", load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test")
-    build(warehouse.project)
-    (issue,) = warehouse.sql("from ingest_issue where run_id is not null").to_pylist()
-    assert (issue["raw_path"], issue["code"], issue["message"]) == ("wrong.json", code, message)
+    for number, (each, *_) in enumerate(DISAGREEING):
+        sample.write(tmp_path / f"tree/wrong{number}.json", sample.inferencex_agentic_record(nested=False, tput_per_gpu=each))
+    built(tmp_path / "p", tmp_path / "tree")
+    issues = Warehouse(read_project(tmp_path / "p")).sql("from ingest_issue where run_id is not null order by raw_path").to_pylist()
+    assert [(issue["raw_path"], issue["code"], issue["message"]) for issue in issues] == [
+        (f"wrong{number}.json", code, message) for number, (_, code, message) in enumerate(DISAGREEING)
+    ]
 
 
 # --- real evidence, read by other means -----------------------------------------------------------------------------

@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from built import built, sql_of
 from conftest import WhOn
 from exhaustive import few
 from samples import fabric_check, mlperf_training
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.project.project import Project, read_project
 

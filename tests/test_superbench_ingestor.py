@@ -6,9 +6,9 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from built import built, sql_of
 from samples import fabric_check, superbench
 from standard import standard_project
-from test_fabric_ground_truth import built, sql_of
 
 
 def test_each_node_is_a_run_and_each_metric_an_indicator(tmp_path: Path) -> None:
@@ -48,8 +48,10 @@ def test_a_nodes_own_summary_is_not_counted_beside_that_of_all_nodes(tmp_path: P
     assert alone("select node_name, status from benchmark_run_fact order by all") == [("gpu-01", "succeeded"), ("gpu-02", "failed")]
 
 
-def test_a_monitors_samples_are_slices_of_gpus(tmp_path: Path) -> None:
+def test_a_monitors_samples_are_slices_of_gpus_and_a_node_list_of_another_tool_is_not_ours(tmp_path: Path) -> None:
     fabric_check.write(tmp_path / "tree/nodes/gpu-01/monitor.jsonl", superbench.MONITOR)
+    for name, text in (("nodes.jsonl", '{"node": "a", "state": "idle"}\n'), ("hosts.json", '{"node": "a", "path": "/x"}'), ("cpu.jsonl", '{"cpu_usage": 5}\n')):
+        fabric_check.write(tmp_path / "tree/other" / name, text)
     sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
     assert sql("select scope, node_name, window_start, metric, unit, value_mean from telemetry_slice_fact where scope_name = 'gpu 1' "
                "order by window_start, metric limit 3") == [
@@ -58,13 +60,7 @@ def test_a_monitors_samples_are_slices_of_gpus(tmp_path: Path) -> None:
     ]
     assert sql("select count(*), count(distinct (scope_name, window_start)) from telemetry_slice_fact") == [(12, 4)]
     assert sql("select is_zone_assumed, duration_s from benchmark_run_fact") == [(True, 11.0)]
-
-
-def test_a_node_list_of_another_tool_is_not_ours(tmp_path: Path) -> None:
-    for name, text in (("nodes.jsonl", '{"node": "a", "state": "idle"}\n'), ("hosts.json", '{"node": "a", "path": "/x"}'), ("cpu.jsonl", '{"cpu_usage": 5}\n')):
-        fabric_check.write(tmp_path / "tree" / name, text)
-    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert sql("select distinct family from raw_artifact") == [("unrecognised",)]
+    assert sql("select family, count(*) from raw_artifact group by all order by all") == [("superbench", 1), ("unrecognised", 3)]
 
 
 def test_the_real_results_and_samples(missed_evidence: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -66,10 +67,48 @@ def built(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -
     return Warehouse(project)
 
 
-def slices(tmp_path: Path, scrapes: Iterable[tuple[str, int, str]], *runs: Run) -> list[dict[str, Any]]:
-    """The slices of the runs of such a build."""
-    found = built(tmp_path, scrapes, *runs)
-    return found.sql("from telemetry_slice_fact order by run_id, metric, scope_name, window_kind, window_start").to_pylist()
+class Scene:
+    """Runs and scrapes of one test, and the text of `sacct`. All scenes are built at once, each with nodes, GPUs and jobs of its own:
+    in the build their names and those of the runs have the number of the scene, in the test they have not."""
+
+    ALL: list[Scene] = []
+
+    def __init__(self, scrapes: Iterable[tuple[str, int, str]], *runs: Run, jobs: str = "", logs: str = "") -> None:
+        self.number = len(self.ALL)
+        self.scrapes = [(self._own(target), second, self._own(text)) for target, second, text in scrapes]
+        self.runs = [(f"{self.number}/{name}", start, end, *(text and self._own_job(self._own(text)) for text in place)) for name, start, end, *place in runs]
+        self.jobs, self.logs = self._own_job(self._own(jobs)), self._own(logs)
+        self.ALL.append(self)
+
+    def rows(self, store: Warehouse, table: str, order: str = "run_id") -> list[dict[str, Any]]:
+        """The rows of its runs in a table."""
+        found = store.sql(f"from {table} where starts_with(run_id, '{self.number}/') order by {order}").to_pylist()
+        return [{key: self._told(value) if isinstance(value, str) else value for key, value in row.items()} for row in found]
+
+    def slices(self, store: Warehouse) -> list[dict[str, Any]]:
+        return self.rows(store, "telemetry_slice_fact", "run_id, metric, scope_name, window_kind, window_start")
+
+    def _own(self, text: str) -> str:
+        return text.replace("gpu0", f"gpu{self.number}x0").replace("GPU-", f"GPU-{self.number}-")
+
+    def _own_job(self, text: str) -> str:
+        return re.sub(r"\b4[78]\d\d(?=[|_]|$)", rf"{self.number}\g<0>", text, flags=re.MULTILINE)
+
+    def _told(self, text: str) -> str:
+        return text.removeprefix(f"{self.number}/").replace(f"gpu{self.number}x0", "gpu0").replace(f"GPU-{self.number}-", "GPU-")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The build of all scenes."""
+    top = tmp_path_factory.mktemp("scenes")
+    (top / "tree").mkdir()
+    for scene in Scene.ALL:
+        if scene.jobs:
+            (top / f"tree/sacct{scene.number}.txt").write_text(scene.jobs)
+        if scene.logs:
+            (top / f"tree/smi{scene.number}.xml").write_text(scene.logs)
+    return built(top, [scrape for scene in Scene.ALL for scrape in scene.scrapes], *(run for scene in Scene.ALL for run in scene.runs))
 
 
 def of(rows: list[dict[str, Any]], metric: str, kind: str = "run", **more: Any) -> list[dict[str, Any]]:
@@ -79,8 +118,11 @@ def of(rows: list[dict[str, Any]], metric: str, kind: str = "run", **more: Any) 
 GPU_SCRAPES = [("gpu01", second, sample.gpus(second)) for second in range(0, 121, 15)]
 
 
-def test_a_run_on_a_node_has_the_metrics_of_its_gpus(tmp_path: Path) -> None:
-    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
+ONE = Scene(GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
+
+
+def test_a_run_on_a_node_has_the_metrics_of_its_gpus(store: Warehouse) -> None:
+    rows = ONE.slices(store)
     power = of(rows, "gpu_power_w", gpu_uuid=sample.GPUS[0])[0]
     assert (power["value_mean"], power["value_p95"], power["value_integral"], power["unit"]) == (400, 400, 48_000, "W")
     assert (power["sample_count"], power["coverage_pct"], power["sampling_interval_s"], power["largest_gap_s"]) == (9, 100, 15, 15)
@@ -99,8 +141,11 @@ def test_a_run_on_a_node_has_the_metrics_of_its_gpus(tmp_path: Path) -> None:
     assert [(row["window_name"], row["duration_s"], row["sample_count"]) for row in intervals] == [("001", 60, 4), ("002", 60, 5)]
 
 
-def test_an_edge_of_the_window_cuts_an_interval(tmp_path: Path) -> None:
-    rows = slices(tmp_path, GPU_SCRAPES, ("r", 20, 70, "gpu01", None, None))
+EDGE = Scene(GPU_SCRAPES, ("r", 20, 70, "gpu01", None, None))
+
+
+def test_an_edge_of_the_window_cuts_an_interval(store: Warehouse) -> None:
+    rows = EDGE.slices(store)
     energy = of(rows, "gpu_energy_j", gpu_uuid=sample.GPUS[0])[0]
     # Samples at 30, 45 and 60 are in the run; those at 15 and 75 are not.
     assert energy["value_delta"] == pytest.approx(400 * 30) and energy["value_edge_delta"] == pytest.approx(400 * 30)
@@ -108,26 +153,39 @@ def test_an_edge_of_the_window_cuts_an_interval(tmp_path: Path) -> None:
     assert (power["sample_count"], power["coverage_pct"], power["value_integral"]) == (3, 100, 400 * 50)
 
 
-def test_a_counter_that_begins_anew_is_not_negative(tmp_path: Path) -> None:
-    values = [(0, 100_000), (15, 150_000), (30, 20_000), (45, 60_000)]
-    scrapes = [("gpu01", second, sample.gpus(0, energy_mj=energy)) for second, energy in values]
-    (energy,) = of(slices(tmp_path, scrapes, ("r", 0, 45, "gpu01", None, None)), "gpu_energy_j", gpu_uuid=sample.GPUS[0])
+ANEW = Scene(
+    [("gpu01", second, sample.gpus(0, energy_mj=energy)) for second, energy in ((0, 100_000), (15, 150_000), (30, 20_000), (45, 60_000))],
+    ("r", 0, 45, "gpu01", None, None),
+)
+
+
+def test_a_counter_that_begins_anew_is_not_negative(store: Warehouse) -> None:
+    (energy,) = of(ANEW.slices(store), "gpu_energy_j", gpu_uuid=sample.GPUS[0])
     assert (energy["value_delta"], energy["counter_reset_count"]) == (pytest.approx(50 + 20 + 40), 1)
 
 
-def test_a_gap_is_not_covered_and_not_supported(tmp_path: Path) -> None:
-    scrapes = [("gpu01", second, sample.gpus(second, power=100 if second < 60 else 500)) for second in (0, 15, 30, 45, 165, 180, 195, 210)]
-    rows = slices(tmp_path, scrapes, ("r", 0, 210, "gpu01", None, None))
+GAP = Scene(
+    [("gpu01", second, sample.gpus(second, power=100 if second < 60 else 500)) for second in (0, 15, 30, 45, 165, 180, 195, 210)],
+    ("r", 0, 210, "gpu01", None, None),
+)
+
+
+def test_a_gap_is_not_covered_and_not_supported(store: Warehouse) -> None:
+    rows = GAP.slices(store)
     (power,) = of(rows, "gpu_power_w", gpu_uuid=sample.GPUS[0])
     assert (power["value_mean"], power["largest_gap_s"], power["is_supported"]) == (300, 120, False)
     assert power["coverage_pct"] == pytest.approx(100 * 90 / 210)
     assert [row["is_supported"] for row in of(rows, "gpu_power_w", "interval", gpu_uuid=sample.GPUS[0])] == [False, False, False, True]
 
 
-def test_the_latencies_of_a_server_come_from_its_histogram(tmp_path: Path) -> None:
-    labelled = sample.server
-    scrapes = [("vllm", 15 * scrape, labelled(scrape).replace('engine="0"', 'engine="0",run_id="r"')) for scrape in range(5)]
-    rows = slices(tmp_path, scrapes, ("r", 0, 60, None, None, None))
+HISTOGRAM = Scene(
+    [("vllm", 15 * scrape, sample.server(scrape).replace('engine="0"', f'engine="0",run_id="{len(Scene.ALL)}/r"')) for scrape in range(5)],
+    ("r", 0, 60, None, None, None),
+)
+
+
+def test_the_latencies_of_a_server_come_from_its_histogram(store: Warehouse) -> None:
+    rows = HISTOGRAM.slices(store)
     (latency,) = of(rows, "e2e_ms")
     assert (latency["value_mean"], latency["value_delta"], latency["unit"], latency["join_method"]) == (750, 40, "ms", "run_id")
     # 20 of 40 observations: the last of the first bucket. 38: half way between 36 and 40 in the bucket from 1 to 2 s.
@@ -136,10 +194,13 @@ def test_the_latencies_of_a_server_come_from_its_histogram(tmp_path: Path) -> No
     assert (waiting["value_mean"], waiting["value_sample_mean"], waiting["value_last"]) == (1.5, 2, 4)
 
 
-def test_two_runs_on_one_node_at_once_are_ambiguous_unless_their_gpus_tell_them_apart(tmp_path: Path) -> None:
-    rows = slices(
-        tmp_path, GPU_SCRAPES, ("a", 0, 120, "gpu01", None, None), ("b", 60, 120, "gpu01.cluster.example", None, None), ("c", 60, 120, None, sample.GPUS[1], None),
-    )
+AT_ONCE = Scene(
+    GPU_SCRAPES, ("a", 0, 120, "gpu01", None, None), ("b", 60, 120, "gpu01.cluster.example", None, None), ("c", 60, 120, None, sample.GPUS[1], None),
+)
+
+
+def test_two_runs_on_one_node_at_once_are_ambiguous_unless_their_gpus_tell_them_apart(store: Warehouse) -> None:
+    rows = AT_ONCE.slices(store)
     found = {(row["run_id"], row["gpu_uuid"][-1]): (row["join_method"], row["is_ambiguous"]) for row in of(rows, "gpu_power_w")}
     assert found == {
         ("a", "0"): ("node", True), ("b", "0"): ("short_node_name", True), ("c", "1"): ("gpu_uuid", True),
@@ -147,15 +208,24 @@ def test_two_runs_on_one_node_at_once_are_ambiguous_unless_their_gpus_tell_them_
     }
 
 
-def test_a_run_at_another_time_or_place_has_no_metrics(tmp_path: Path) -> None:
-    rows = slices(tmp_path, GPU_SCRAPES, ("late", 600, 700, "gpu01", None, None), ("away", 0, 120, "gpu02", None, None), ("here", 0, 120, "gpu01", sample.GPUS[0], None))
+ELSEWHERE = Scene(
+    GPU_SCRAPES, ("late", 600, 700, "gpu01", None, None), ("away", 0, 120, "gpu02", None, None), ("here", 0, 120, "gpu01", sample.GPUS[0], None),
+)
+
+
+def test_a_run_at_another_time_or_place_has_no_metrics(store: Warehouse) -> None:
+    rows = ELSEWHERE.slices(store)
     assert {row["run_id"] for row in rows} == {"here"} and {row["gpu_uuid"] for row in rows} == {sample.GPUS[0]}
 
 
-def test_an_xid_is_of_the_run_in_which_it_appeared(tmp_path: Path) -> None:
-    scrapes = [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(60, 121, 15))]
-    found = built(tmp_path, scrapes, ("first", 0, 70, "gpu01", None, None), ("second", 72, 120, "gpu01", None, None), ("other", 50, 120, "gpu02", None, None))
-    rows = found.sql("from gpu_xid_event order by first_seen_at, run_id").to_pylist()
+XID = Scene(
+    [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(60, 121, 15))],
+    ("first", 0, 70, "gpu01", None, None), ("second", 72, 120, "gpu01", None, None), ("other", 50, 120, "gpu02", None, None),
+)
+
+
+def test_an_xid_is_of_the_run_in_which_it_appeared(store: Warehouse) -> None:
+    rows = XID.rows(store, "gpu_xid_event", "first_seen_at, run_id")
     at = {second: sample.START + timedelta(seconds=second) for second in range(0, 121, 15)}
     assert [(row["run_id"], row["code"], row["certainty"], row["first_seen_at"], row["not_before_at"], row["last_seen_at"]) for row in rows] == [
         ("first", 79, "in run", at[60], at[45], at[60]),
@@ -165,15 +235,19 @@ def test_an_xid_is_of_the_run_in_which_it_appeared(tmp_path: Path) -> None:
     assert {(row["gpu_uuid"], row["name"], row["xid_class"]) for row in rows} == {(sample.GPUS[1], "GPU has fallen off the bus", "hardware")}
 
 
-def test_an_xid_is_told_apart_from_one_that_was_there(tmp_path: Path) -> None:
+_SHOWN = {"lost": [(-20, 79), (-10, "NaN"), (10, 79)], "across": [(-10, 0), (5, 31)], "back": [(-10, 79), (5, 79), (10, 31), (20, 79)]}
+XID_BEFORE = Scene(
+    [
+        (target, second, f"# TYPE DCGM_FI_DEV_XID_ERRORS gauge\nDCGM_FI_DEV_XID_ERRORS{{gpu=\"0\",UUID=\"GPU-{target}\",Hostname=\"{target}\"}} {value}\n")
+        for target, samples in _SHOWN.items() for second, value in samples
+    ],
+    *((target, 0, 60, target, None, None) for target in _SHOWN),
+)
+
+
+def test_an_xid_is_told_apart_from_one_that_was_there(store: Warehouse) -> None:
     """A lost sample hides nothing; a code that came across the run's start may be of either side; one that comes back is new."""
-    shown = {"lost": [(-20, 79), (-10, "NaN"), (10, 79)], "across": [(-10, 0), (5, 31)], "back": [(-10, 79), (5, 79), (10, 31), (20, 79)]}
-    scrapes = []
-    for target, samples in shown.items():
-        for second, value in samples:
-            labels = f'gpu="0",UUID="GPU-{target}",Hostname="{target}"'
-            scrapes.append((target, second, f"# TYPE DCGM_FI_DEV_XID_ERRORS gauge\nDCGM_FI_DEV_XID_ERRORS{{{labels}}} {value}\n"))
-    rows = built(tmp_path, scrapes, *((target, 0, 60, target, None, None) for target in shown)).sql("from gpu_xid_event order by run_id, code").to_pylist()
+    rows = XID_BEFORE.rows(store, "gpu_xid_event", "run_id, code")
     at = {second: sample.START + timedelta(seconds=second) for second in (5, 10, 20)}
     assert [(row["run_id"], row["code"], row["certainty"], row["first_seen_at"], row["not_before_at"]) for row in rows] == [
         ("across", 31, "unknown", at[5], None), ("back", 31, "in run", at[10], at[5]), ("back", 79, "in run", at[20], at[10]),
@@ -181,32 +255,36 @@ def test_an_xid_is_told_apart_from_one_that_was_there(tmp_path: Path) -> None:
     ]
 
 
-def test_a_sample_without_a_value_loses_no_increase_and_covers_nothing(tmp_path: Path) -> None:
-    """400 W for 120 s are 48 kJ, whether or not a sample of the counter is lost. Samples of power that are lost for 60 s leave 60 s covered."""
-    labels = 'gpu="0",UUID="GPU-a",Hostname="gpu01"'
-    scrapes = [
-        ("gpu01", second, f"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{labels}}} {'NaN' if second == 60 else second * 400_000}\n"
-         f"DCGM_FI_DEV_POWER_USAGE{{{labels}}} {'NaN' if 60 <= second <= 100 else 400}\n")
+_LABELS = 'gpu="0",UUID="GPU-a",Hostname="gpu01"'
+LOST = Scene(
+    [
+        ("gpu01", second, f"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{_LABELS}}} {'NaN' if second == 60 else second * 400_000}\n"
+         f"DCGM_FI_DEV_POWER_USAGE{{{_LABELS}}} {'NaN' if 60 <= second <= 100 else 400}\n")
         for second in range(0, 121, 10)
-    ]
-    rows = slices(tmp_path, scrapes, ("r", 0, 120, "gpu01", None, None))
+    ],
+    ("r", 0, 120, "gpu01", None, None),
+)
+
+
+def test_a_sample_without_a_value_loses_no_increase_and_covers_nothing(store: Warehouse) -> None:
+    """400 W for 120 s are 48 kJ, whether or not a sample of the counter is lost. Samples of power that are lost for 60 s leave 60 s covered."""
+    rows = LOST.slices(store)
     (energy,), (power,) = of(rows, "gpu_energy_j"), of(rows, "gpu_power_w")
     assert (energy["value_delta"], energy["coverage_pct"], energy["largest_gap_s"], energy["is_supported"]) == (pytest.approx(48_000), 100, 20, True)
     assert (power["value_mean"], power["value_integral"], power["coverage_pct"]) == (400, pytest.approx(24_000), pytest.approx(50))
     assert (power["largest_gap_s"], power["sampling_interval_s"], power["is_supported"]) == (60, 10, False)
 
 
-def test_energy_throttling_and_hours_of_a_runs_gpus(tmp_path: Path) -> None:
-    found = built(tmp_path, GPU_SCRAPES, ("r", 0, 120, "gpu01", None, None))
-    (energy,) = found.sql("from run_energy").to_pylist()
+def test_energy_throttling_and_hours_of_a_runs_gpus(store: Warehouse) -> None:
+    (energy,) = ONE.rows(store, "run_energy")
     assert (energy["boundary"], energy["sampled_gpu_count"], energy["gpu_count"], energy["is_complete"]) == ("gpu boards", 2, None, None)
     assert (energy["gpu_power_w"], energy["energy_by_integration_j"]) == (600, 72_000)
     assert energy["energy_by_counter_j"] == pytest.approx(72_000) and energy["counter_to_integration_ratio"] == pytest.approx(1)
-    throttled = {row["gpu_uuid"]: row for row in found.sql("from gpu_throttling").to_pylist()}
+    throttled = {row["gpu_uuid"]: row for row in ONE.rows(store, "gpu_throttling")}
     first = throttled[sample.GPUS[0]]
     assert (first["reason"], first["throttled_s"], first["share_pct"]) == ("power", pytest.approx(12), pytest.approx(10))
     assert throttled[sample.GPUS[1]]["throttled_s"] == 0
-    (hours,) = found.sql("from gpu_hours").to_pylist()
+    (hours,) = ONE.rows(store, "gpu_hours")
     assert hours == {  # no utilisation was sampled, so the number of GPUs is not known but by their power
         "run_id": "r", "gpu_count": 2, "allocated_gpu_hours": pytest.approx(2 * 120 / 3600), "failed_gpu_hours": 0, "sampled_gpu_hours": None,
         "idle_gpu_hours": None, "throttled_gpu_hours": pytest.approx(12 / 3600), "waiting_gpu_hours": None,
@@ -244,54 +322,69 @@ JobID|JobName|Partition|State|Submit|Start|End|NodeList|AllocTRES
 """
 
 
-def test_a_run_is_where_its_scheduler_put_its_job(tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree/sacct.txt").write_text(SACCT)
-    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"), ("later", 100, 120, None, None, "4711"), ("other", 0, 60, None, None, "4712"))
+SCHEDULED = Scene(
+    GPU_SCRAPES, ("r", 0, 60, None, None, "4711"), ("later", 100, 120, None, None, "4711"), ("other", 0, 60, None, None, "4712"), jobs=SACCT,
+)
+
+
+def test_a_run_is_where_its_scheduler_put_its_job(store: Warehouse) -> None:
+    rows = SCHEDULED.slices(store)
     assert {(row["run_id"], row["join_method"], row["join_confidence"]) for row in rows} == {("r", "allocation", "place")}
     assert {row["gpu_uuid"] for row in of(rows, "gpu_power_w")} == set(sample.GPUS)
 
 
-@pytest.mark.parametrize(("tres", "is_shared"), [("gres/gpu=1", True), ("cpu=8", False)])
-def test_gpus_of_a_node_with_two_jobs_cannot_be_told_apart(tmp_path: Path, tres: str, is_shared: bool) -> None:
+_BESIDE = """\
+4712|other|gpu|COMPLETED|2026-11-20T09:50:00|2026-11-20T09:59:00|2026-11-20T10:01:30|gpu01|{}
+4700|before|gpu|COMPLETED|2026-11-20T09:00:00|2026-11-20T09:00:00|2026-11-20T09:58:00|gpu01|gres/gpu=1
+"""
+SHARED, ALONE = (Scene(GPU_SCRAPES, ("r", 0, 60, None, None, "4711"), jobs=SACCT + _BESIDE.format(tres)) for tres in ("gres/gpu=1", "cpu=8"))
+
+
+@pytest.mark.parametrize(("scene", "is_shared"), [(SHARED, True), (ALONE, False)], ids=["a GPU", "no GPU"])
+def test_gpus_of_a_node_with_two_jobs_cannot_be_told_apart(store: Warehouse, scene: Scene, is_shared: bool) -> None:
     """Each job has one of the node's two GPUs, and nothing says which. A job without GPUs takes none of their power."""
-    other = f"4712|other|gpu|COMPLETED|2026-11-20T09:50:00|2026-11-20T09:59:00|2026-11-20T10:01:30|gpu01|{tres}\n"
-    before = "4700|before|gpu|COMPLETED|2026-11-20T09:00:00|2026-11-20T09:00:00|2026-11-20T09:58:00|gpu01|gres/gpu=1\n"
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree/sacct.txt").write_text(SACCT + other + before)
-    rows = slices(tmp_path, GPU_SCRAPES, ("r", 0, 60, None, None, "4711"))
+    rows = scene.slices(store)
     assert [row["is_ambiguous"] for row in of(rows, "gpu_power_w")] == [is_shared] * 2
 
 
-def test_throttling_by_the_driver_s_own_counters(tmp_path: Path) -> None:
+_LOGS = "".join(nvidia_smi.log(nvidia_smi.gpu(1, capped_us=power_cap), at=at) for power_cap, at in ((5_000_000, "10:00:05"), (8_000_000, "10:00:15")))
+DRIVER = Scene(
+    [], ("r", 5, 15, None, "GPU-00000000-1", None),
+    logs=_LOGS.replace("10:00", "Fri Nov 20 10:00").replace(":05<", ":05 2026<").replace(":15<", ":15 2026<"),
+)
+
+
+def test_throttling_by_the_driver_s_own_counters(store: Warehouse) -> None:
     """Since driver 570 nvidia-smi counts microseconds by reason: 3 s within 10 s are 30 %."""
-    (tmp_path / "tree").mkdir()
-    logs = [nvidia_smi.log(nvidia_smi.gpu(1, capped_us=power_cap), at=at) for power_cap, at in ((5_000_000, "10:00:05"), (8_000_000, "10:00:15"))]
-    (tmp_path / "tree/smi.xml").write_text("".join(logs).replace("10:00", "Fri Nov 20 10:00").replace(":05<", ":05 2026<").replace(":15<", ":15 2026<"))
-    found = built(tmp_path, [], ("r", 5, 15, None, "GPU-00000000-1", None))
-    (row,) = found.sql("from gpu_throttling where reason = 'power_cap'").to_pylist()
+    (row,) = (row for row in DRIVER.rows(store, "gpu_throttling") if row["reason"] == "power_cap")
     assert (row["reason"], row["throttled_s"], row["share_pct"], row["gpu_uuid"]) == ("power_cap", pytest.approx(3), pytest.approx(30), "GPU-00000000-1")
 
 
-def test_a_gpu_whose_series_changes_its_labels_is_one_gpu(tmp_path: Path) -> None:
+def _labelled(second: int) -> str:
+    labels = _LABELS + (',pod="train-0"' if second >= 20 else "")
+    return f"DCGM_FI_DEV_GPU_UTIL{{{labels}}} {90 if second >= 70 else 0}\nDCGM_FI_DEV_POWER_USAGE{{{labels}}} 400\n"
+
+
+LABELLED = Scene([("gpu01", second, _labelled(second)) for second in range(0, 121, 10)], ("r", 0, 120, "gpu01", None, None))
+
+
+def test_a_gpu_whose_series_changes_its_labels_is_one_gpu(store: Warehouse) -> None:
     """dcgm-exporter names the pod on a GPU: the series without a pod ends when one comes. One GPU for 120 s is 120 GPU-seconds, idle for 60."""
-    scrapes = []
-    for second in range(0, 121, 10):
-        labels = 'gpu="0",UUID="GPU-a",Hostname="gpu01"' + (',pod="train-0"' if second >= 20 else "")
-        scrapes.append(("gpu01", second, f"DCGM_FI_DEV_GPU_UTIL{{{labels}}} {90 if second >= 70 else 0}\nDCGM_FI_DEV_POWER_USAGE{{{labels}}} 400\n"))
-    found = built(tmp_path, scrapes, ("r", 0, 120, "gpu01", None, None))
-    (hours,) = found.sql("from gpu_hours").to_pylist()
+    (hours,) = LABELLED.rows(store, "gpu_hours")
     assert (hours["gpu_count"], hours["sampled_gpu_hours"], hours["idle_gpu_hours"]) == (1, pytest.approx(120 / 3600), pytest.approx(60 / 3600))
-    (energy,) = found.sql("from run_energy").to_pylist()
+    (energy,) = LABELLED.rows(store, "run_energy")
     assert (energy["sampled_gpu_count"], energy["gpu_power_w"], energy["energy_by_integration_j"]) == (1, 400, pytest.approx(40_000))
 
 
-def test_a_job_number_of_two_clusters_is_no_place(tmp_path: Path) -> None:
+_HEADER, _JOB = SACCT.strip().replace("AllocTRES", "AllocTRES|JobIDRaw|Cluster").splitlines()
+CLUSTERS = Scene(
+    [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(0, 61, 15))],
+    ("r", 0, 60, None, None, "4711"), ("task", 0, 60, None, None, "4800_3"),
+    jobs=f"{_HEADER}\n{_JOB}|4711|a\n{_JOB.replace('gpu01', 'gpu02')}|4711|b\n{_JOB.replace('4711', '4800_3').replace('gpu01', 'gpu02')}|4803|a\n",
+)
+
+
+def test_a_job_number_of_two_clusters_is_no_place(store: Warehouse) -> None:
     """Job 4711 ran on gpu01 of one cluster and on gpu02 of another, at the same time. The task of an array is known by its own name."""
-    header, job = SACCT.strip().replace("AllocTRES", "AllocTRES|JobIDRaw|Cluster").splitlines()
-    (tmp_path / "tree").mkdir()
-    task = job.replace("4711", "4800_3").replace("gpu01", "gpu02")
-    (tmp_path / "tree/sacct.txt").write_text(f"{header}\n{job}|4711|a\n{job.replace('gpu01', 'gpu02')}|4711|b\n{task}|4803|a\n")
-    scrapes = [*GPU_SCRAPES, *(("gpu02", second, sample.gpus(second, node="gpu02")) for second in range(0, 61, 15))]
-    rows = slices(tmp_path, scrapes, ("r", 0, 60, None, None, "4711"), ("task", 0, 60, None, None, "4800_3"))
+    rows = CLUSTERS.slices(store)
     assert {(row["run_id"], row["node_name"]) for row in rows} == {("task", "gpu02")}

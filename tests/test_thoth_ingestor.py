@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, built_copy, sql_of
 from conftest import WhOn, unpacked_evidence
 from landed import Subject, codes, landed, place
 from samples import thoth
 from standard import standard_project
 from stored import bundle_folder
-from test_fabric_ground_truth import built, sql_of
 
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -28,9 +28,7 @@ _PAGE = Path(__file__).parents[1] / "docs" / "thoth.md"
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    tree = tmp_path_factory.mktemp("tree")
-    thoth.write_all(tree)
-    return built(tree, standard_project(tmp_path_factory.mktemp("project")))
+    return built_copy("thoth", thoth.write_all, tmp_path_factory.mktemp("thoth"))
 
 
 @pytest.fixture(scope="module")
@@ -135,13 +133,6 @@ def test_of_two_keys_with_one_name_the_first_counts(tmp_path: Path) -> None:
     assert (entries["result", "a__b"], entries["other", "usage__ru_nivcsw"]) == (1.0, 7.0) and codes(rows)["duplicate-key"] == 1
 
 
-def test_two_reports_of_a_campaign_have_stacks_of_their_own(tmp_path: Path) -> None:
-    for name in ("dependency_monkey_report.json", "second_report.json"):
-        thoth.put(tmp_path / "tree/made-campaign" / name, thoth.dependency_monkey_report())
-    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
-    assert sql("select count(*) from campaign_member") == [(2,)]
-
-
 def test_an_indicator_may_be_a_string_and_of_the_first_form(tmp_path: Path) -> None:
     printed = {"@parameters": {"framework": "tensorflow", "name": "matmul", "matrix_size": 8}, "@result": {"rate": 2.0, "elapsed": 4.0}}
     rows = land_result(tmp_path, stdout=json.dumps(printed))
@@ -228,13 +219,18 @@ OPERATIONS: list[tuple[str, dict[str, Any], float, tuple[str, str] | None]] = [
 ]
 
 
-def test_rate_times_elapsed_is_the_operations(tmp_path: Path) -> None:
+def test_rates_and_campaigns(tmp_path: Path) -> None:
+    """Rate times elapsed is the operations; two reports of a campaign have stacks of their own."""
     results = {
         number: thoth.result(thoth.FAST, number, 2.0, stdout=thoth.indicator(2.0, name, {"device": "cpu", **parameters}, rate=operations / 2.0 / 1e6))
         for number, (name, parameters, operations, _) in enumerate(OPERATIONS)
     }
     thoth.write_inspection(tmp_path / "tree" / thoth.FAST, results, batch_size=len(results))
-    found = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))("select raw_path, code, severity from ingest_issue")
+    for name in ("dependency_monkey_report.json", "second_report.json"):
+        thoth.put(tmp_path / "tree/made-campaign" / name, thoth.dependency_monkey_report())
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
+    assert sql("select count(*) from campaign_member") == [(2,)]
+    found = sql("select raw_path, code, severity from ingest_issue where raw_path like 'results/%'")
     assert {path: rest for path, *rest in found} == {f"results/{number}/result": [*each[3]] for number, each in enumerate(OPERATIONS) if each[3]}
 
 

@@ -13,6 +13,7 @@ import pytest
 from bare_project import write
 from exhaustive import few
 from forgery import forge, row_documents, rows_content
+from once import copied
 from samples.values import VALUES_INGESTOR, take_in, value_files, values_project
 from stored import bundle_folder, folder_of
 
@@ -23,7 +24,7 @@ from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verdict import STATES
 from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.cli.main import main
-from warehouse.digest import canonical_json, domain_digest
+from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Ledger
 from warehouse.evidence.objects.location import open_store
@@ -39,11 +40,14 @@ FILES = ("a=1.5\na=2.25\n", "a=4\n", "b=7\n", "b=0.1\nb=0.2\n")  # one bundle ea
 
 
 def published(root: Path, sql: str = SUMS, files: tuple[str, ...] = FILES) -> Project:
-    project = values_project(root / "project", sql)
-    take_in(project, value_files(root / "in", *files))
-    build(project)
-    publish(project, "claim")
-    return project
+    def make(folder: Path) -> None:
+        project = values_project(folder / "project", sql)
+        take_in(project, value_files(folder / "in", *files))
+        build(project)
+        publish(project, "claim")
+
+    copied(f"verification {bytes_digest(repr((sql, files)).encode())[:16]}", make, root)
+    return read_project(root / "project")
 
 
 def bundles(project: Project) -> dict[str, Path]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import built, sql_of
 from samples import fabric_check as sample
 from standard import standard_project
 from test_fabric_check_ingestor import codes, drafts, of_log
-from test_fabric_ground_truth import built, sql_of
 from test_one_execution import nccl
 
 WRITE_BW = sample.WRITE_BW.format(unit="Gb/sec", peak="110.5")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from once import once
+from once import copied
 from samples import mlperf_inference
 from samples.values import take_in
 from standard import standard_project
@@ -19,7 +18,7 @@ SERVER = "mlperf_inference_results[scenario=Server,platform=8xA900_2xCPU].perfor
 
 def published_submission(root: Path) -> Project:
     """The project in `root`/project, its evidence in `root`/evidence; `SERVER` is one of its published cells."""
-    shutil.copytree(once("published", _make), root, symlinks=True, dirs_exist_ok=True)
+    copied("published", _make, root)
     return read_project(root / "project")
 
 

@@ -109,6 +109,7 @@ def _prepare(answers: Answers) -> None:
     """Make the first page, whose libraries take a second to load, and start the processes of the first queries before any visitor waits."""
     with suppress(WarehouseError):
         answers.answer(answers.question(VIEWS[0], [], {}))
+    with suppress(WarehouseError):
         QUERIES.prepare(current_build(answers.project).path)
 
 

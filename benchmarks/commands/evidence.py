@@ -13,7 +13,7 @@ from samples.mlperf_training import Run, write_set
 from samples.recording import write_recording
 
 SETS = 67  # repeat sets of MLPerf Training: 18 numbers each
-POINTS = 1_063  # rows of indicator_results
+POINTS, RUNS_OF_A_RECORDING = 1_063, 50  # rows of indicator_results
 SERVED_NUMBERS = 38  # of a row of serving_results
 
 
@@ -38,14 +38,13 @@ def serving(folder: Path, first: int, count: int, loads: Sequence[int], machines
 
 
 def indicators(folder: Path) -> Path:
-    """A recording of four runs, each of which prints the indicator for `POINTS` values of a parameter."""
+    """Recordings of an indicator, each run with another value of its parameter."""
     chance = random.Random(0)
-    for path in sorted(small(folder).glob("run-*/stdout.txt")):
-        indicator = json.loads(path.read_text())
-        path.write_text("".join(
-            json.dumps({**indicator, "@parameters": {"rows": 1000 * point}, "@result": {"elapsed_ms": chance.uniform(1, 2) * point}}) + "\n"
-            for point in range(1, POINTS + 1)
-        ))  # fmt: skip
+    for number, first in enumerate(range(0, POINTS, RUNS_OF_A_RECORDING)):
+        seconds = tuple(chance.uniform(1, 2) for _ in range(min(RUNS_OF_A_RECORDING, POINTS - first)))
+        recording = write_recording(folder / f"recording-{number:02}", f"01KG8Q3V5T2M4N6P8R0S1W3X{number:02}", seconds)
+        for point, path in enumerate(sorted(recording.glob("run-*/stdout.txt")), first):
+            path.write_text(json.dumps({**json.loads(path.read_text()), "@parameters": {"rows": 1000 * point}}) + "\n")
     return folder
 
 

@@ -258,7 +258,8 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expr], exp.Subquery]:
         if position is not None:
             [term] = relation.cell_terms("__rows", position)[number]
             body.append(named(collected(term).expression, name))
-    return body or [nothing()], holder
+    # An aggregate, so that it is one row without evidence, too: else it would repeat the rows that it is joined to.
+    return body or [named(exp.Count(this=exp.Star()), "__none")], holder
 
 
 def _answer(witness: Witness) -> exp.Expr:

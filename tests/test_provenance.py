@@ -111,6 +111,13 @@ def test_struct_tokens_survive_outer_joins_and_groups(connection: duckdb.DuckDBP
     assert sorted(cell["t"]["n"] for cell in found["a"][5]) == [1, 2]
 
 
+def test_a_subquery_without_evidence_repeats_no_row(connection: duckdb.DuckDBPyConnection) -> None:
+    """A hop to runs gives no tokens to tables that have none."""
+    sql = "select id, tput from run where tput >= all (select h.id from host h where h.id < run.id)"
+    annotated = annotate(sql, CATALOG, {**TOKENS, "host": None})
+    assert [row[:2] for row in connection.execute(f"{annotated.sql} order by id").fetchall()] == connection.execute(f"{sql} order by id").fetchall()
+
+
 def test_rowid_can_be_the_token(connection: duckdb.DuckDBPyConnection) -> None:
     annotated = annotate("select id from run where id = 1", CATALOG, {"run": "{alias}.rowid"}, ["id"])
     assert connection.execute(annotated.sql).fetchall() == [(1, [0], [{"c": "id", "t": 0}])]

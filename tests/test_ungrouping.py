@@ -90,3 +90,12 @@ def test_random_queries() -> None:
 def test_what_is_ungrouped(item: str, is_ungrouped: bool, fixture: Database) -> None:
     assert is_the_same(f"select host, {item} as v from run group by host", fixture, ("v",)) is is_ungrouped
     assert is_the_same(f"select {item} as v from run", fixture, ("v",)) is is_ungrouped
+
+
+@pytest.mark.parametrize("sql", ["select count(*) as v from run", "select 'all' as k, sum(tput) as v from run having count(*) > 2"])
+@pytest.mark.parametrize("has_whys", [True, False])
+def test_one_group_of_a_table_without_rows_has_no_evidence(sql: str, has_whys: bool, fixture: Database) -> None:
+    """Ungrouped it has neither a key nor evidence to select."""
+    annotated = annotate(sql, fixture.catalog, {"run": None}, ("v",), has_whys=has_whys, ungroups=True, is_cut=False)
+    assert (annotated.keys, annotated.marks) == ((), ())
+    fixture.connection.execute(annotated.sql)

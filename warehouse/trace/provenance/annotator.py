@@ -18,7 +18,7 @@ from warehouse.trace.provenance.syntax.engine import words_of
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.trace.provenance.syntax.stars import reads_unnamed
 from warehouse.trace.provenance.syntax.writing import written
-from warehouse.trace.provenance.values import Annotated, column, named, select, subquery
+from warehouse.trace.provenance.values import Annotated, column, named, nothing, select, subquery
 
 
 def annotate(
@@ -68,7 +68,7 @@ def annotate(
     else:
         evidence = final_columns(root, "__result", positions, resolver.occurrences, has_whys)
     data = [named(column("__result", name), name) for name in (root.columns if keys is None else keys)]
-    published = select([*data, *(written for written, _ in evidence)], holder)
+    published = select([*data, *(written for written, _ in evidence)] or [nothing()], holder)
     if resolver.constants.expressions:
         published.set("with_", resolver.constants)
     marks = tuple(mark for _, mark in evidence if mark is not None)

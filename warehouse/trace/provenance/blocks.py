@@ -48,6 +48,7 @@ from warehouse.trace.provenance.values import (
     is_not_null,
     merge,
     named,
+    nothing,
     select,
     subquery,
     why_name,
@@ -142,7 +143,7 @@ class SelectBlock(Block):
                 appended.append(named(as_list(terms), name))
                 if len(terms) == 1 and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
                     self.cell_sets.add((position, number))
-        self.node.set("expressions", [*self.node.expressions, *appended])
+        self.node.set("expressions", [*self.node.expressions, *appended] or [nothing()])  # ungrouped, `count(*)` of an empty table is neither
         for witness in self.witnesses.values():
             if witness.answered is not None:
                 witness.answered.replace(witness.read(_ANSWER))
@@ -257,7 +258,8 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expr], exp.Subquery]:
         if position is not None:
             [term] = relation.cell_terms("__rows", position)[number]
             body.append(named(collected(term).expression, name))
-    return body or [named(exp.Literal.number(1), "__none")], holder
+    # An aggregate, so that it is one row without evidence, too: else it would repeat the rows that it is joined to.
+    return body or [named(exp.Count(this=exp.Star()), "__none")], holder
 
 
 def _answer(witness: Witness) -> exp.Expr:

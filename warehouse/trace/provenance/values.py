@@ -179,6 +179,11 @@ def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
     return joined
 
 
+def nothing() -> exp.Alias:
+    """The select list of a block of which only the number of rows is read: SQL has no empty one."""
+    return named(exp.Literal.number(1), "__none")
+
+
 def why_name(occurrence: int) -> str:
     return f"__why_{occurrence}"
 

@@ -139,6 +139,10 @@ def test_a_base_that_is_damaged_or_another_user_s_is_not_used(small: Project, tm
     assert kept(tmp_path) == []
     assert_alike(everything(build(init_project(tmp_path / "third"), now=NOW).build.path), first)
     assert kept(tmp_path) == [base]
+    (base / "warehouse.toml").unlink()
+    assert build(init_project(tmp_path / "without its file"), now=NOW).is_new
+    assert kept(tmp_path) == []
+    build(init_project(tmp_path / "again"), now=NOW)
     monkeypatch.setattr(os, "geteuid", lambda: base.stat().st_uid + 1)
     project = init_project(tmp_path / "fourth")
     assert standard_base.standard_base(project, lambda empty: None) is None

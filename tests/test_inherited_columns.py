@@ -71,6 +71,8 @@ COPIES = {
     "select run.run_id from run full join step using (run_id)": {},
     "with recursive a as (select run_id from run union all select run_id from a where false) from a": {},
     "select unnest([1, 2]) as n, run_id from run": {},
+    "select speed, place from unnest([1.5, 2]::double[]) as u (speed) left join run using (speed)": {"place": "run.place"},
+    "select run_id, step from (select columns('run_id') from run) as r left join step using (run_id)": {"step": "step.step"},
 }
 
 

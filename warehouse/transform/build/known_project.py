@@ -7,7 +7,6 @@ engine, and the stamps of the files that its SQL reads. It lies beside the build
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import bytes_digest, memo_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.durable import replace_durably
 from warehouse.transform.build.state import Logic, logics
 from warehouse.transform.check.checked_project import CheckedProject, SqlFacts
 from warehouse.transform.check.digests import Envelope, envelopes
 from warehouse.transform.check.inputs import stamp_of
+from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.check.project_check import LandingTypes, check_project
 from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPlan
@@ -110,10 +109,10 @@ def _read(project: "Project", key: str) -> SoundProject | None:
     """What is remembered under a key; None where that is nothing, or damaged, or files that its SQL reads may have changed."""
     import msgspec
 
+    text = read_memory_file(project.builds / FILE, key)
+    if text is None:
+        return None
     try:
-        digest, _, text = (project.builds / FILE).read_bytes().partition(b"\n")
-        if not digest.endswith(key.encode()) or digest[:64] != bytes_digest(text).encode():
-            return None
         document = msgspec.json.decode(text, type=_Document)
         stamps = _stamps(document.files, project.root)
     except (OSError, WarehouseError, msgspec.MsgspecError):
@@ -136,7 +135,7 @@ def _write(project: "Project", found: SoundProject) -> None:
 
     checked, graph = found.checked, found.checked.graph
     stamps = _stamps(graph.files, project.root)
-    if not all(stamps) or not project.builds.is_dir():
+    if not all(stamps):
         return
     sql_tests = list(dict.fromkeys(test.source for test in checked.tests if isinstance(test.source, SqlTest)))
     tests = (
@@ -151,8 +150,7 @@ def _write(project: "Project", found: SoundProject) -> None:
     )
     text = msgspec.json.encode(document)  # in their own order: that of columns counts
     if msgspec.json.decode(text, type=_Document) == document:  # no value that JSON does not have, such as a date in a header
-        with suppress(OSError):  # a folder that is full or cannot be written to: the next build checks again
-            replace_durably(project.builds / FILE, f"{bytes_digest(text)} {found.key}\n".encode() + text)
+        write_memory_file(project.builds / FILE, found.key, text)
 
 
 def _stamps(files: Mapping[str, Sequence[FileRead]], root: Path) -> tuple[str, ...]:

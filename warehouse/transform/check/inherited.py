@@ -113,6 +113,9 @@ class _Walk:
         relation = block.relations[column[0]]
         if relation.is_opaque or relation.reads_nothing:
             return frozenset()
+        # A column that `using` merges is the first relation's, which may have it without being known to.
+        if column[1] in relation.merged and any(other.is_opaque for other in block.relations[: column[0]]):
+            return frozenset()
         if relation.query is None:
             return frozenset(((self._from.name(relation.node), relation.inner_name(column[1])),))
         inside = self.outputs(relation.query, relation.ctes)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import memo_digest
-from warehouse.evidence.durable import replace_durably
+from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPath, KeyPlan
 from warehouse.transform.incremental.locality import KeyedInput
@@ -52,19 +52,14 @@ class CheckMemory:
 
     def write(self, project: "Project") -> None:
         """Remember, beside the builds."""
-        if self._now != self._known and project.builds.is_dir():
-            replace_durably(project.builds / _FILE, json.dumps({"made_by": _made_by(), **self._now}).encode())
+        if self._now != self._known:
+            write_memory_file(project.builds / _FILE, _made_by(), json.dumps(self._now).encode())
 
 
 def read_memory(project: "Project") -> CheckMemory:
     """What is remembered of a project; nothing when it was made otherwise or cannot be read."""
-    try:
-        document = json.loads((project.builds / _FILE).read_bytes())
-        if document.pop("made_by") == _made_by():
-            return CheckMemory(document)
-    except (OSError, ValueError, KeyError, AttributeError):
-        pass
-    return CheckMemory()
+    text = read_memory_file(project.builds / _FILE, _made_by())
+    return CheckMemory(json.loads(text)) if text else CheckMemory()
 
 
 def key_of(*parts: Any) -> str:
@@ -95,5 +90,5 @@ def plan_from_json(document: Mapping[str, Any]) -> KeyPlan:
     return KeyPlan(inputs, paths, frozenset(document["whole"]), document["can_narrow"], document["is_gathered"])
 
 
-def _made_by() -> list[Any]:
-    return [FORM, __version__, engine_version(), TABLE_VERSION]
+def _made_by() -> str:
+    return key_of(FORM, __version__, engine_version(), TABLE_VERSION)

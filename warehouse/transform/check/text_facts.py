@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlglot
 
-from warehouse.evidence.durable import replace_durably
 from warehouse.transform.check.memory import key_of
+from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.sql.duck import engine_version
 from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.version import __version__
@@ -30,16 +30,11 @@ class TextFacts:
     """The facts of one project."""
 
     def __init__(self, project: "Project") -> None:
-        self._folder = project.builds
-        self._made_by = [__version__, engine_version(), str(vars(sqlglot)["__version__"]), TABLE_VERSION]
-        self._known: dict[str, Any] = {}
+        self._file = project.builds / _FILE
+        self._made_by = key_of(__version__, engine_version(), str(vars(sqlglot)["__version__"]), TABLE_VERSION)
+        text = read_memory_file(self._file, self._made_by)
+        self._known: dict[str, Any] = json.loads(text) if text else {}
         self._used: dict[str, Any] = {}
-        try:
-            document = json.loads((self._folder / _FILE).read_bytes())
-            if document["made_by"] == self._made_by:
-                self._known = document["facts"]
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
 
     def recall(self, kind: str, follows_from: Sequence[Any], find: Callable[[], _Fact]) -> _Fact:
         """What `find` returns, or returned before. What it raises is not remembered."""
@@ -52,5 +47,5 @@ class TextFacts:
     def write(self, *, keeps_unused: bool) -> None:
         """Remember what was asked for, and with `keeps_unused` also what was remembered before."""
         facts = {**self._known, **self._used} if keeps_unused else self._used
-        if facts != self._known and self._folder.is_dir():
-            replace_durably(self._folder / _FILE, json.dumps({"made_by": self._made_by, "facts": facts}).encode())
+        if facts != self._known:
+            write_memory_file(self._file, self._made_by, json.dumps(facts).encode())

@@ -36,12 +36,11 @@ def standard_base(project: Project, make: Callable[[Project], object]) -> Build 
             _make(folder, place, make)
         if place.stat().st_uid != os.geteuid():  # its rows would be somebody else's
             return None
-        kept = read_project(place)
-        build = find_current(kept)
-        if build is None or not _is_sound(build):
+        build = _sound_build(place)
+        if build is None:
             shutil.rmtree(place, ignore_errors=True)  # the next first build makes it anew
             return None
-        for memory in kept.builds.glob(".*.json"):
+        for memory in build.path.parent.glob(".*.json"):
             if not (project.builds / memory.name).exists():
                 shutil.copyfile(memory, project.builds / memory.name)
         return build
@@ -62,12 +61,15 @@ def _digest() -> str:
     return memo_digest("wh/standard-base/1", [code, FORM, {name: version(name) for name in ("duckdb", "pyarrow")}])[:32]
 
 
-def _is_sound(build: Build) -> bool:
+def _sound_build(place: Path) -> Build | None:
+    """The build of a base; None where the base is damaged in any way."""
     try:
-        build.check()
+        build = find_current(read_project(place))
+        if build:
+            build.check()
     except WarehouseError:
-        return False
-    return True
+        return None
+    return build
 
 
 def _make(folder: Path, place: Path, make: Callable[[Project], object]) -> None:

@@ -149,8 +149,9 @@ def test_a_remembered_check_sees_that_a_source_has_changed(project: Project) -> 
     write(project, run=RUN.replace("The run", "One execution"))
     build(project)
     assert [each.description for each in describe_table(project, "made").columns] == ["One execution", ""]
-    write(project, run=RUN.partition("*/")[2])  # which promises nothing any more
-    assert [fault.message.partition("\n")[0] for fault in check_project(project).faults] == ["the SQL has column run_id, the header does not"]
+    write(project, run=RUN.partition("*/")[2])  # a table of a project's own, without a header, may take the place of a described one
+    build(project)
+    assert [(each.type, each.description) for each in describe_table(project, "made").columns] == [("VARCHAR", ""), ("INTEGER", "")]
 
 
 def test_the_standard_project_inherits_from_what_the_binder_calls_a_copy(tmp_path: Path) -> None:

@@ -49,8 +49,7 @@ def with_inherited(
     inherited: dict[str, Column] = {}
     for name in unstated(model, found):
         promised = {
-            replace(models[table].columns[column], name=name, tests=(), in_feed=True)
-            if table in models and column in models[table].columns and columns[table].get(column) == found[name] else None
+            _promised(models[table], name, column, found[name]) if table in models and columns[table].get(column) == found[name] else None
             for table, column in passed.get(name.lower(), ())
         }
         if len(promised) == 1 and (source := promised.pop()) is not None:
@@ -64,6 +63,14 @@ def with_inherited(
     in_order = [*found, *(name for name in model.columns if name not in found)]
     promises = {**model.columns, **inherited}
     return replace(model, columns={name: promises[name] for name in in_order if name in promises})
+
+
+def _promised(source: Model, name: str, column: str, kind: str) -> Column | None:
+    """What a column called `name` inherits from one of a model. A model without a header for columns promises its types alone: so that
+    one of a project's own may take the place of a described one."""
+    if not source.columns:
+        return Column(name, kind, "")
+    return replace(source.columns[column], name=name, tests=(), in_feed=True) if column in source.columns else None
 
 
 class _Walk:

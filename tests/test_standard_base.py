@@ -148,6 +148,14 @@ def test_a_base_that_is_damaged_or_another_user_s_is_not_used(small: Project, tm
     assert standard_base.standard_base(project, lambda empty: None) is None
 
 
+def test_a_cache_folder_that_is_not_absolute_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would lie in whichever folder the command runs in."""
+    monkeypatch.setenv("HOME", "/home/ana")
+    for value in ("", "cache", "./cache"):
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert standard_base._folder() == Path("/home/ana/.cache/wh/standard")
+
+
 def test_bases_of_other_versions_go(small: Project, tmp_path: Path) -> None:
     for number in range(6):
         (tmp_path / "standard/models/staging/unit.sql").write_text(f"select 'W{number}' as unit")

@@ -49,7 +49,8 @@ def standard_base(project: Project, make: Callable[[Project], object]) -> Build 
 
 
 def _folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wh" / "standard"
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one is invalid by the XDG specification, and to be ignored
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "wh" / "standard"
 
 
 def _digest() -> str:

@@ -24,7 +24,9 @@ from transform import measure
 from transform.measure import Cost, medians
 
 WH = [sys.executable, "-m", "warehouse.cli.main"]
-ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY)}
+# A cache of its own: what other projects of this machine left there is no part of a figure.
+CACHE = tempfile.TemporaryDirectory(prefix="wh-bench-cache-")
+ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": CACHE.name}
 LOADS = (1, 2, 4, 8, 16)
 CHANGED = "facts/serving_configuration_fact.sql"  # a model under the published query
 
@@ -87,9 +89,10 @@ def repeated(command: Callable[[], Cost], times: int = 3) -> Cost:
 
 
 def small(scratch: Path) -> Iterator[Figure]:
-    project = Project.made(scratch, "small")
-    project.wh("ingest", str(evidence.small(scratch / "first", 1)))
-    yield cpu("build from nothing, one small sample", project.wh("build"), 2.5)
+    for name, words in (("machine", "first build on a machine, one small sample"), ("small", "build from nothing, one small sample")):
+        project = Project.made(scratch, name)
+        project.wh("ingest", str(evidence.small(scratch / f"{name}-first", 1)))
+        yield cpu(words, project.wh("build"), 2.5)
     project.wh("ingest", str(evidence.small(scratch / "second", 2)))
     yield cpu("build after one more sample", project.wh("build"), 1.5)
     run_id = project.cell("select run_id from benchmark_run_fact order by run_id limit 1")
@@ -99,7 +102,8 @@ def small(scratch: Path) -> Iterator[Figure]:
 def points(scratch: Path) -> Iterator[Figure]:
     for runs, target in ((5, 3), (162, 8)):
         project = Project.made(scratch, f"points{runs}").take_in(evidence.serving(scratch / f"points-{runs}", 0, runs, LOADS, 1))
-        yield cpu(f"judge serving_points, 5 rows of {runs} runs", project.wh("judge", "serving_points"), target, 500)
+        yield cpu(f"first judge of serving_points, 5 rows of {runs} runs", project.wh("judge", "serving_points"), 8, 500)
+        yield cpu(f"judge serving_points, 5 rows of {runs} runs", repeated(lambda project=project: project.wh("judge", "serving_points")), target, 500)
     yield cpu("judge of a query that claims nothing", project.wh("judge", "serving_results"), 0.5)
     for query in ("serving_results", "serving_points", "serving_frontier"):
         project.wh("publish", query, "--as", "provisional")
@@ -128,7 +132,9 @@ def thousand(scratch: Path) -> Iterator[Figure]:
 
 def indicators(scratch: Path) -> Iterator[Figure]:
     project = Project.made(scratch, "indicators").take_in(evidence.indicators(scratch / "indicator-runs"))
-    yield cpu(f"publish indicator_results, {evidence.POINTS:,} rows", project.wh("publish", "indicator_results", "--as", "provisional"), 8, 500)
+    for words in ("first publication of", "publish"):
+        cost = project.wh("publish", "indicator_results", "--as", "provisional")
+        yield cpu(f"{words} indicator_results, {evidence.POINTS:,} rows", cost, 8, 500)
 
 
 def training(scratch: Path) -> Iterator[Figure]:

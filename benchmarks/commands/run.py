@@ -103,7 +103,8 @@ def points(scratch: Path) -> Iterator[Figure]:
     for runs, target in ((5, 3), (162, 8)):
         project = Project.made(scratch, f"points{runs}").take_in(evidence.serving(scratch / f"points-{runs}", 0, runs, LOADS, 1))
         yield cpu(f"first judge of serving_points, 5 rows of {runs} runs", project.wh("judge", "serving_points"), 8, 500)
-        yield cpu(f"judge serving_points, 5 rows of {runs} runs", repeated(lambda project=project: project.wh("judge", "serving_points")), target, 500)
+        again = repeated(lambda project=project: project.wh("judge", "serving_points"))
+        yield cpu(f"judge serving_points, 5 rows of {runs} runs", again, target, 500)
     yield cpu("judge of a query that claims nothing", project.wh("judge", "serving_results"), 0.5)
     for query in ("serving_results", "serving_points", "serving_frontier"):
         project.wh("publish", query, "--as", "provisional")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import printable
 from warehouse.trace.parse_cache import parsed
+from warehouse.trace.provenance.values import copied
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -103,5 +104,5 @@ def _is_asserted(condition: "exp.Expr") -> bool:
 
 def shown(node: "exp.Expr") -> str:
     """A clause as messages quote it."""
-    text = " ".join(printable(node.unnest().sql("duckdb", comments=False)).split())
+    text = " ".join(printable(copied(node.unnest()).sql("duckdb", comments=False, copy=False)).split())
     return text if len(text) <= _LONGEST_CLAUSE else text[:_LONGEST_CLAUSE] + "…"

@@ -227,7 +227,7 @@ def survives(mutant: Mutant) -> str | None:
         checkout = copied(Path(folder))
         (checkout / mutant.path).write_text(text.replace(mutant.old, mutant.new))
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *_arguments(mutant.tests)], cwd=checkout,
+            [sys.executable, "-m", "pytest", "-q", "-x", "-m", "", "-p", "no:cacheprovider", *_arguments(mutant.tests)], cwd=checkout,
             env={**os.environ, "PYTHONPATH": str(checkout)}, capture_output=True, text=True, timeout=LIMIT_S,
         )
     if done.returncode == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import REPOSITORY
 from standard import standard_project
 
 from warehouse.project.making import init_project
@@ -149,9 +150,17 @@ def test_a_remembered_check_sees_that_a_source_has_changed(project: Project) -> 
     write(project, run=RUN.replace("The run", "One execution"))
     build(project)
     assert [each.description for each in describe_table(project, "made").columns] == ["One execution", ""]
-    write(project, run=RUN.partition("*/")[2])  # a table of a project's own, without a header, may take the place of a described one
-    build(project)
-    assert [(each.type, each.description) for each in describe_table(project, "made").columns] == [("VARCHAR", ""), ("INTEGER", "")]
+    write(project, run=RUN.partition("*/")[2])  # which promises nothing any more
+    assert [fault.message.partition("\n")[0] for fault in check_project(project).faults] == ["the SQL has column run_id, the header does not"]
+
+
+def test_a_table_without_a_header_may_take_the_place_of_a_standard_one(tmp_path: Path) -> None:
+    project = standard_project(tmp_path)
+    [standard] = (REPOSITORY / "models").glob("**/serving_request.sql")
+    own = project.root / "models" / standard.relative_to(REPOSITORY / "models")
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(standard.read_text().partition("*/")[2])
+    assert [str(fault) for fault in check_project(project).faults if "serving_slo_count" in str(fault)] == []
 
 
 def test_the_standard_project_inherits_from_what_the_binder_calls_a_copy(tmp_path: Path) -> None:

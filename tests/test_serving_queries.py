@@ -181,7 +181,8 @@ def literal(value: Any) -> str:
 def table(header: str, types: Mapping[str, str], of: list[dict[str, Any]]) -> str:
     items = ", ".join(f"{name}::{kind} as {name}" for name, kind in types.items())
     values = ", ".join(f"({', '.join(literal(row.get(name)) for name in types)})" for row in of)
-    return f"/*\n{header}\nmaterialized: table\n*/\nselect {items} from (values {values}) as v ({', '.join(types)})"
+    columns = "\n".join(f"  {name}: {{type: {kind}}}" for name, kind in types.items())
+    return f"/*\n{header}\nmaterialized: table\ncolumns:\n{columns}\n*/\nselect {items} from (values {values}) as v ({', '.join(types)})"
 
 
 def test_a_named_slo_means_what_the_same_limits_mean(tmp_path: Path) -> None:

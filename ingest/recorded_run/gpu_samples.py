@@ -48,6 +48,8 @@ def add_gpu_samples(
             reject("wrong-type", f"a key is longer than {MAX_KEY_CHARACTERS} characters, and its value is left out")
         fields = tuple((name, pa.float64()) for name in names if len(name) <= MAX_KEY_CHARACTERS)
         for name, number in typed_columns(fields, document, reject).items():
+            if document[name] is None:
+                reject("missing-value", f"{name} is null; the recorder leaves out what it does not know")
             if number is None:
                 continue
             key = (name, labels.get("UUID") or labels.get("gpu", ""))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from warehouse.errors import WarehouseError
+from warehouse.project.project import STANDARD_PREFIX
 from warehouse.transform.project.model import Column, Model
 from warehouse.transform.sql.block import Block
 from warehouse.transform.sql.from_clause import ColumnsOf, FromClauses, branches, with_ctes
@@ -49,7 +50,7 @@ def with_inherited(
     inherited: dict[str, Column] = {}
     for name in unstated(model, found):
         promised = {
-            _promised(models[table], name, column, found[name]) if table in models and columns[table].get(column) == found[name] else None
+            _promised(models[table], model, name, column, found[name]) if table in models and columns[table].get(column) == found[name] else None
             for table, column in passed.get(name.lower(), ())
         }
         if len(promised) == 1 and (source := promised.pop()) is not None:
@@ -65,10 +66,10 @@ def with_inherited(
     return replace(model, columns={name: promises[name] for name in in_order if name in promises})
 
 
-def _promised(source: Model, name: str, column: str, kind: str) -> Column | None:
-    """What a column called `name` inherits from one of a model. A model without a header for columns promises its types alone: so that
-    one of a project's own may take the place of a described one."""
-    if not source.columns:
+def _promised(source: Model, model: Model, name: str, column: str, kind: str) -> Column | None:
+    """What a column called `name` of a model inherits from a column of another. A standard model inherits the type alone from one that
+    has no header for columns: so that a project's own may take the place of a described one."""
+    if not source.columns and model.place.startswith(STANDARD_PREFIX):
         return Column(name, kind, "")
     return replace(source.columns[column], name=name, tests=(), in_feed=True) if column in source.columns else None
 

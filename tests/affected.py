@@ -167,7 +167,7 @@ _readers_of = cache(lambda model: frozenset(readers(model)))
 
 
 def changed_files(base: str | None) -> set[str]:
-    """What differs from where the branch left its base, files that nobody added included."""
+    """The files that differ from the commit where the branch left its base, untracked files included."""
     bases = [base] if base else ["origin/main", "HEAD~1"]
     known = next((name for name in bases if _git("rev-parse", "--verify", "--quiet", name)), None)
     if known is None:

@@ -54,7 +54,7 @@ def model(columns: str, sql: str) -> str:
     return f"/*\ncolumns:\n  {columns}\n*/\n{sql}"
 
 
-# SQL over run and step, and where its columns come from (case does not matter; a column that is no copy is not there).
+# SQL over run and step, and where its columns come from (case does not matter; computed columns are not listed).
 COPIES = {
     "select run_id, speed as pace, speed * 2 as twice from run": {"run_id": "run.run_id", "pace": "run.speed"},
     "select * exclude (place) replace (run_id || '' as run_id) from run": {"speed": "run.speed"},

@@ -142,7 +142,7 @@ CONDITIONS = (
 )
 
 
-# The conditions lie in workloads of these.
+# The workloads that hold the conditions are in these files.
 UIDS = tuple(f"0a1b2c3d-0000-4000-8000-{100 + number:012}" for number in range(len(CONDITIONS)))
 # When squeue says that a job was submitted; the state, wait and evictions of the job.
 SUBMITTED = ((1772400000, "COMPLETED", 600, 0), (1772407201, "RUNNING", 599, 1))

@@ -322,7 +322,7 @@ from warehouse.surfaces.workbench.queries import Queries
 queries = Queries()
 queries.prepare(Path(sys.argv[1]))
 print(*(word for each in queries._waiting for word in (each.process.pid, each.folder.name)), flush=True)
-time.sleep(600)
+time.sleep(600)  # until the test kills it
 """
 
 
@@ -352,7 +352,7 @@ def test_waiting_processes_end_with_the_server(project: Project) -> None:
     left = [*(Path("/proc", pid) for pid in words[::2]), *map(Path, words[1::2])]
     until = time.monotonic() + 120
     while any(each.exists() for each in left) and time.monotonic() < until:
-        time.sleep(0.1)
+        time.sleep(0.1)  # between looks: the processes end by themselves, once their input is closed
     assert len(left) == 4 and not any(each.exists() for each in left)
 
 

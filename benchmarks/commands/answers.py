@@ -42,7 +42,7 @@ def served(project: Path, number: str, environment: Mapping[str, str]) -> Iterat
         yield "each answer on a kept connection", median(ask(page) for _ in range(_ANSWERS)), 3
         taken = []
         for each in range(_QUERIES):
-            time.sleep(_BETWEEN_S)
+            time.sleep(_BETWEEN_S)  # a person reads an answer before asking again; meanwhile the server starts the next process
             taken.append(ask(f"/api/sql?query={quote(f'select count(*), {each} from serving_results')}"))
         yield "a query of the SQL page", median(taken), 20
         costs = []

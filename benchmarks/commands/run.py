@@ -24,7 +24,7 @@ from transform import measure
 from transform.measure import Cost, medians
 
 WH = [sys.executable, "-m", "warehouse.cli.main"]
-# A cache of its own: what other projects of this machine left there is no part of a figure.
+# A cache of its own, so that no figure depends on what other projects left on this machine.
 CACHE = tempfile.TemporaryDirectory(prefix="wh-bench-cache-")
 ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": CACHE.name}
 LOADS = (1, 2, 4, 8, 16)

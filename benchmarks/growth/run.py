@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]
 
-from samples.bench_serving import requests, vllm_record
+from commands.evidence import serving
 from transform import measure
 from transform.measure import Cost
 
@@ -22,22 +21,7 @@ WH = [sys.executable, "-m", "warehouse.cli.main"]
 SIZES = (1_000, 5_000, 20_000)
 MORE = 10  # runs that arrive after the first build
 QUERY = "serving_results"
-CONCURRENCIES = (1, 2, 4, 8, 16, 32, 64, 128)
-
-
-def write_runs(folder: Path, first: int, count: int) -> None:
-    """Records of `vllm bench serve`, a file a run: 20 machines, each with its own folder and the same load points. Every
-    run shares its machine, its software and its workload with many others, as nightly runs do."""
-    chance = random.Random(first)
-    for number in range(first, first + count):
-        load = CONCURRENCIES[number % len(CONCURRENCIES)]
-        record = vllm_record(
-            requests(8, seed=number), detailed=False, max_concurrency=load, num_prompts=8,
-            date=f"2026{1 + number // 600 % 12:02}{1 + number // 24 % 28:02}-{number % 24:02}{chance.randrange(60):02}{number % 60:02}",
-        )
-        path = folder / f"runpod_h100sxm_{number % 20}" / f"TP8_DP1_c{load}_{number}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record))
+CONCURRENCIES, MACHINES = (1, 2, 4, 8, 16, 32, 64, 128), 20
 
 
 def wh(project: Path, *arguments: str) -> Cost:
@@ -55,11 +39,11 @@ def number_of(project: Path) -> str:
 
 def measured(runs: int, scratch: Path) -> Iterator[tuple[str, Cost]]:
     project = scratch / "project"
-    write_runs(scratch / "evidence", 0, runs)
+    serving(scratch / "evidence", 0, runs, CONCURRENCIES, MACHINES)
     wh(scratch, "init", str(project))
     yield "ingest", wh(project, "ingest", str(scratch / "evidence"))
     yield "build", wh(project, "build")
-    write_runs(scratch / "more", runs, MORE)
+    serving(scratch / "more", runs, MORE, CONCURRENCIES, MACHINES)
     wh(project, "ingest", str(scratch / "more"))
     yield f"build, {MORE} more", wh(project, "build")
     yield "build, no-op", wh(project, "build")

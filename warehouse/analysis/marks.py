@@ -46,7 +46,7 @@ def read_marks(project: Project) -> dict[str, Mark]:
 def mark(
     project: Project, finding_id: str, state: str, reason: str, finding: Mapping[str, Any] | None, key: "SigningKey | None" = None
 ) -> Event:
-    """Mark a finding as it is now; a finding that is no longer detected keeps the data of its last mark. Raises WH503 for a state
+    """Mark a finding with its current data; a finding that is no longer detected keeps the data of its last mark. Raises WH503 for a state
     that is not valid, an empty reason, or an unknown finding, and WH107, WH109, WH113."""
     if state not in MARKS:
         hint = did_you_mean(state, MARKS) or f"states are: {', '.join(MARKS)}"

@@ -176,7 +176,7 @@ def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingT
 
 
 def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None:
-    """Another version is no reason: what its replay gives tells (`claims.verify.verdict.Engines`)."""
+    """Another version alone is no reason to refuse: its replay is compared (`claims.verify.verdict.Engines`)."""
     then, now = specification["document"]["engine"], engine_leaf()
     if {**then, "version": now["version"]} != now:
         made = printable(f"{then.get('name')} {then.get('version')}")

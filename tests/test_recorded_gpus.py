@@ -1,13 +1,16 @@
 """GPUs while a command runs: what the recorder writes of them, with the driver's library (NVML) replaced because a test has no GPU; and what
-becomes of recordings of an H200 (tests/recordings)."""
+becomes of recordings of an H200 and an H100 (tests/recordings)."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from math import log
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
@@ -21,12 +24,14 @@ from standard import standard_project
 from warehouse.analysis.explain.explanation import explain
 from warehouse.cli.main import main
 from warehouse.project.project import Project, read_project
-from warehouse.record import gpu
+from warehouse.record import gpu, nvml
 from warehouse.record.command import record
+from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import read_query
 
 UUIDS = ("GPU-1a", "GPU-2b")
+_BEYOND_PIDS = 1 << 22  # a process of a host whose numbers are not those of our container
 
 
 class Driver:
@@ -72,10 +77,18 @@ class Driver:
     def nvmlDeviceGetUtilizationRates(self, handle: int) -> SimpleNamespace:
         return SimpleNamespace(gpu=100, memory=40)
 
-    def nvmlDeviceGetFieldValues(self, handle: int, fields: list[int]) -> list[Any]:
+    def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> list[SimpleNamespace]:
+        return [SimpleNamespace(pid=pid, usedGpuMemory=1 << 30) for pid in (os.getpid(), _BEYOND_PIDS)] if handle == 0 else []
+
+    def nvmlDeviceGetProcessUtilization(self, handle: int, since_us: int) -> list[SimpleNamespace]:
+        samples = [(1, 20, 10), (2, 40, 30)] if handle == 0 else []
+        return [SimpleNamespace(pid=os.getpid(), timeStamp=time, smUtil=sm, memUtil=memory) for time, sm, memory in samples]
+
+    def nvmlDeviceGetFieldValues(self, handle: int, fields: list[int | tuple[int, int]]) -> list[Any]:
         self.power_cap_ns += 1_000
         found = (pynvml.c_nvmlFieldValue_t * len(fields))()
-        for value, field in zip(found, fields, strict=True):
+        for value, asked in zip(found, fields, strict=True):
+            field = asked if isinstance(asked, int) else asked[0]  # with a scope, such as all links
             value.fieldId, value.nvmlReturn = field, pynvml.NVML_ERROR_NOT_SUPPORTED
             if field == pynvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP:
                 value.nvmlReturn, value.valueType = pynvml.NVML_SUCCESS, pynvml.NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
@@ -86,20 +99,22 @@ class Driver:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
     found = Driver()
-    monkeypatch.setattr(gpu, "_nvml", lambda: found)
+    monkeypatch.setattr(nvml, "_library", lambda: found)
     yield found
 
 
 @pytest.mark.usefixtures("driver")
 def test_gpus_are_described() -> None:
-    shared = {"name": "NVIDIA H200", "memory_bytes": None, "driver_version": "580.95"}
-    assert gpu.gpus() == [{"uuid": uuid, **shared} for uuid in UUIDS]
+    found = gpu.gpus()
+    assert [(each["name"], each["uuid"], each["driver_version"], each["memory_bytes"]) for each in found] == [
+        ("NVIDIA H200", uuid, "580.95", None) for uuid in UUIDS
+    ]
     assert gpu.cuda_version() == "13.2"
 
 
 def test_without_a_driver_nobody_knows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(gpu, "_nvml", lambda: None)
-    assert (gpu.gpus(), gpu.cuda_version(), gpu.gpu_readings()) == (None, None, [])
+    monkeypatch.setattr(nvml, "_library", lambda: None)
+    assert (gpu.gpus(), gpu.cuda_version(), gpu.GpuReadings()()) == (None, None, [])
     [run] = record(["true"], tmp_path).runs
     assert not (run.folder / "gpu.jsonl").exists()
     assert "gpu_sampling_error" not in json.loads((run.folder / "run.json").read_text())
@@ -119,6 +134,17 @@ def test_a_sample_has_what_the_gpu_knows_and_no_more(tmp_path: Path) -> None:
     assert [row["throttle_power_cap_ns"] for row in rows] == [6_000 + 1_000 * number for number in range(len(rows))]
     timing = json.loads((run.folder / "run.json").read_text())
     assert first[0]["sampled_at"] <= timing["started_at"] and first[-1]["sampled_at"] >= timing["ended_at"]
+
+
+@pytest.mark.usefixtures("driver")
+def test_processes_on_a_gpu_are_the_commands_own_others_or_not_known() -> None:
+    processes = GpuProcesses(lambda: frozenset({os.getpid()}))
+    ours, beyond = processes()
+    assert (ours["pid"], ours["is_own"], ours["sm_util_pct"], ours["memory_copy_util_pct"]) == (os.getpid(), True, 30, 20)
+    assert beyond["pid"] == _BEYOND_PIDS and beyond["memory_used_bytes"] == 1 << 30 and not {"is_own", "sm_util_pct"} & beyond.keys()
+    again, _ = processes()
+    assert "sm_util_pct" not in again  # the driver has no newer sample
+    assert GpuProcesses(frozenset)()[0]["is_own"] is False
 
 
 def test_a_driver_that_fails_is_told(driver: Driver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -143,21 +169,21 @@ def samples(run_id: str, key: str) -> list[tuple[float, float]]:
 
 
 @cache
-def gemm() -> Project:
+def recordings() -> Project:
     """A build of the recordings."""
 
     def make(folder: Path) -> None:
         project = standard_project(folder / "project")
-        assert main(["--quiet", "--project", str(project.root), "ingest", str(RECORDINGS)]) == 0
+        assert main(["--quiet", "--project", str(project.root), "ingest", str(RECORDINGS.parent)]) == 0
         assert main(["--quiet", "--project", str(project.root), "build"]) == 0
 
-    return read_project(once("gemm", make) / "project")
+    return read_project(once("recordings", make) / "project")
 
 
 def test_the_gpu_of_a_recording_is_joined_to_its_run_by_its_uuid() -> None:
-    with read_query(current_build(gemm()).path, """
+    with read_query(current_build(recordings()).path, """
         select run_id, metric, value_p50, value_max, value_delta, counted_s, unit, join_method, raw_path
-        from telemetry_slice_fact where window_kind = 'run' and scope = 'gpu' and not is_ambiguous and is_supported
+        from telemetry_slice_fact where window_kind = 'run' and scope = 'gpu' and gpu_uuid like 'GPU-7%' and not is_ambiguous and is_supported
     """) as result:
         found = {(run_id, metric): row for run_id, metric, *row in result.fetchall()}
     assert len(found) == 6 * 24 and {row[5:] == ["gpu_uuid", f"{run_id[-6:]}/gpu.jsonl"] for (run_id, _), row in found.items()} == {True}
@@ -175,7 +201,7 @@ def test_the_gpu_of_a_recording_is_joined_to_its_run_by_its_uuid() -> None:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_gpu_that_its_power_limit_holds_back_is_named_first(run: str) -> None:
-    found = explain(gemm(), f"{RANDOM}/{run}", [f"{ZEROS}/{each}" for each in RUNS])
+    found = explain(recordings(), f"{RANDOM}/{run}", [f"{ZEROS}/{each}" for each in RUNS])
     assert found.is_suspected("slow_gpus") and [each.check.name for each in found.causes()] == ["gpu_throttling"]
     finding = found.causes()[0].findings[0]
     # Held back at 400 W, too, where the matrices are zeros. How low the clocks are is what differs.
@@ -185,8 +211,39 @@ def test_a_gpu_that_its_power_limit_holds_back_is_named_first(run: str) -> None:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_run_that_was_idle_for_longer_at_its_start_is_not_blamed(run: str) -> None:
-    found = explain(gemm(), f"{ZEROS}/{run}", [f"{ZEROS}/{each}" for each in RUNS if each != run])
+    found = explain(recordings(), f"{ZEROS}/{run}", [f"{ZEROS}/{each}" for each in RUNS if each != run])
     assert (found.causes(), found.suspicion("slow_gpus")) == ([], "not suspected")
+
+
+TRAINING = RECORDINGS.parent / "train_h100"
+CAUSES = {
+    "own_process_input": "own_process_input", "disk_input": "storage_throughput", "gpu_neighbour": "gpu_neighbour",
+    "cpu_neighbours": "cpu_throttling_or_saturation", "healthy_2": None,
+}
+
+
+def training(situation: str) -> list[str]:
+    recording = json.loads((TRAINING / situation / "recording.json").read_text())["recording_id"]
+    return [f"recorded_run/{recording}/{run}" for run in RUNS]
+
+
+@pytest.mark.parametrize("number", range(len(RUNS)))
+@pytest.mark.parametrize("situation", CAUSES)
+def test_the_cause_of_a_slow_training_is_named_first_and_can_explain_it(situation: str, number: int) -> None:
+    found = explain(recordings(), training(situation)[number], training("healthy_1"))
+    first = next(iter(found.causes()), None)
+    assert (first.check.name if first else None) == CAUSES[situation]
+    if first:
+        assert found.has_suspected_cause() and found.effect > 1.9 and first.score > 0.75
+
+
+def test_a_cause_that_cannot_explain_the_effect_comes_later_and_leaves_something_over() -> None:
+    found = explain(recordings(), training("gpu_neighbour")[1], training("healthy_1"))
+    assert [each.check.name for each in found.causes()] == ["gpu_neighbour", "gpu_throttling"]
+    neighbour, clocks = found.causes()
+    assert clocks.findings[0].slowdown == pytest.approx(1980 / 1425) and clocks.score == pytest.approx(log(1980 / 1425) / log(found.effect))
+    without = replace(found, answers=tuple(each for each in found.answers if each.check.name != neighbour.check.name))
+    assert without.left_over() == pytest.approx(found.effect / (1980 / 1425))
 
 
 def test_damaged_samples_are_issues_and_the_others_stay(tmp_path: Path) -> None:

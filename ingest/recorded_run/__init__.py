@@ -10,9 +10,9 @@ from warehouse.landing.family import Family
 from .tables import TABLES
 
 INGESTOR = Family(
-    package=__name__, name="recorded_run", version=6, tables=TABLES,
+    package=__name__, name="recorded_run", version=7, tables=TABLES,
     formats=(
-        "recordings of wh record: a command's runs with output, resource usage, host and GPU samples",
+        "recordings of wh record: a command's runs with output, resource usage, samples of host, processes and GPUs",
         "performance indicators in standard output: Thoth's JSON objects with @parameters and @result",
     ),
 )

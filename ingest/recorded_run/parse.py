@@ -12,9 +12,9 @@ from warehouse.landing.telemetry import Series
 
 from .bundles import RECORDING
 from .description import shared_columns
-from .gpu_samples import add_gpu_samples
 from .indicator import read_indicator
 from .runs import add_host_samples, add_run
+from .samples import add_samples
 from .workload import workload_documents
 
 
@@ -32,7 +32,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for run, indicator in indicators.items():
         statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
         add_host_samples(bundle, run, run_ids[run], buffer)
-        yield from add_gpu_samples(bundle, run, run_ids[run], shared["hostname"], series, buffer)
+        yield from add_samples(bundle, run, run_ids[run], shared["hostname"], series, buffer)
         yield from buffer.full()
     asked_for = shared["repeats"]
     if isinstance(asked_for, int) and len(runs) < asked_for and "interrupted" not in statuses:

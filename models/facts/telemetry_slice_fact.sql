@@ -20,7 +20,7 @@ columns:
   window_start: {type: timestamptz, unit: UTC, description: "Start of the window", tests: [not_null]}
   window_end: {type: timestamptz, unit: UTC, description: "End of the window"}
   duration_s: {type: double, unit: s, description: "Length of the window", feed: false}
-  scope: {type: varchar, description: "What the value is about", tests: [not_null, {accepted_values: [node, channel, gpu, link, nic, disk, rank, pair, pod, queue, request, request_class, client, server]}]}
+  scope: {type: varchar, description: "What the value is about", tests: [not_null, {accepted_values: [node, channel, gpu, link, nic, disk, rank, pair, pod, process, queue, request, request_class, client, server]}]}
   scope_name: {type: varchar, description: "Which one, e.g. a host name or a channel; NULL if the run has only one"}
   node_name: {type: varchar, description: "The node, for a scope on one node"}
   gpu_uuid: {type: varchar, description: "The GPU, for a scope on one GPU"}

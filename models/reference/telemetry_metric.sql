@@ -11,7 +11,7 @@ columns:
   unit: {type: varchar, description: "Canonical unit, as in telemetry_unit; NULL: none", tests: [not_null]}
   source_unit: {type: varchar, description: "The unit in which the source documents it, lower case; it counts whatever a description says. NULL: it differs between versions, and only a unit that the evidence states counts"}
   kind: {type: varchar, description: "gauge: a value at a moment. counter: a sum since some start. histogram: counters by bucket. state: a code that stays until it changes", tests: [not_null, {accepted_values: [gauge, counter, histogram, state]}]}
-  scope: {type: varchar, description: "What it is about", tests: [not_null, {accepted_values: [node, gpu, link, nic, disk, server, pod, queue, rank, channel]}]}
+  scope: {type: varchar, description: "What it is about", tests: [not_null, {accepted_values: [node, gpu, link, nic, disk, server, pod, process, queue, rank, channel]}]}
 */
 select
     source,

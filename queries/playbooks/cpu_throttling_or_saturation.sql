@@ -85,13 +85,15 @@ usual as (
     group by kind
 ),
 
-lost as (
-    select max(1 - observed / expected) as share
-    from changed
-    where
-        better = 'higher'
-        and metric like '%\_per\_s' escape '\'
-        and expected > 0
+-- Time in which the run's own threads could have run and had no CPU, of the time that they ran or could have.
+own as (
+    select
+        explained.run_id,
+        sum(slice.rate_per_s) filter (where slice.metric = 'process_runqueue_wait_s') / nullif(sum(slice.rate_per_s), 0) as waiting
+    from run_telemetry as slice
+    inner join explained using (run_id)
+    where slice.metric in ('process_runqueue_wait_s', 'process_user_cpu_s', 'process_system_cpu_s')
+    group by explained.run_id
 )
 
 select
@@ -101,11 +103,12 @@ select
         when measured.kind = 'busy' then measured.share >= 0.9 and coalesce(measured.share > usual.share + 0.1, true)
         else measured.share >= 0.1 and coalesce(measured.share > 1.5 * usual.share, true)
     end as is_found,
-    -- Time in which the pod or its tasks did not run, of the throughput that was lost. Busy CPUs alone do not say how much was lost.
-    if(
-        measured.kind = 'busy', 0.5,
-        greatest(0, least(1, (measured.share - coalesce(usual.share, 0)) / coalesce(if(lost.share > 0, lost.share, null), 1)))
-    ) as score,
+    -- At most the time in which the run's threads, or the pod's or any tasks, waited for a CPU. Busy CPUs alone do not say how much was lost.
+    case
+        when own.waiting is not null and measured.kind <> 'throttled' then 1 / (1 - least(0.99, own.waiting))
+        when measured.kind <> 'busy' then 1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0))))
+    end as slowdown,
+    0.5 as score,
     case measured.kind
         when 'throttled' then printf('its CPU was throttled in %.3g %% of the scheduling periods', 100 * measured.share)
         when 'busy' then printf('its CPUs were busy for %.3g %% of the time', 100 * measured.share)
@@ -121,7 +124,8 @@ select
 from measured
 left join usual
     on usual.kind = measured.kind
-cross join lost
+left join own
+    on own.run_id = measured.run_id
 where
     measured.role = 'run'
     and measured.share is not null

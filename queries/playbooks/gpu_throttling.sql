@@ -50,6 +50,19 @@ usual as (
     group by reason
 ),
 
+-- The clock decides how much was lost, whatever held it back.
+clock as (
+    select
+        held_back.subject,
+        usual.value / nullif(held_back.value, 0) as slowdown
+    from held_back
+    inner join usual
+        on
+            usual.reason is null
+            and held_back.reason is null
+    where held_back.role = 'run'
+),
+
 -- A driver that holds clocks at the power limit does so in runs without trouble, too. Then only how low they are tells runs apart.
 reasons as (
     select
@@ -70,9 +83,8 @@ select
         when held_back.reason is not null then held_back.value >= 5 and coalesce(held_back.value > 1.5 * usual.value, true)
         when usual.value is not null then held_back.value < 0.95 * usual.value
     end as is_found,
-    greatest(
-        0, least(1, if(held_back.reason is not null, (held_back.value - coalesce(usual.value, 0)) / 100, 1 - held_back.value / nullif(usual.value, 0)))
-    ) as score,
+    greatest(1, clock.slowdown) as slowdown,
+    greatest(0, least(1, (held_back.value - coalesce(usual.value, 0)) / 100)) as score,
     if(
         held_back.reason is not null,
         printf('its clocks were held back for %.3g %% of the time (%s)', held_back.value, replace(held_back.reason, '_', ' ')),
@@ -93,6 +105,8 @@ left join usual
     on usual.reason is not distinct from held_back.reason
 left join reasons
     on reasons.subject = held_back.subject
+left join clock
+    on clock.subject = held_back.subject
 where
     held_back.role = 'run'
     and held_back.value is not null

@@ -24,9 +24,13 @@ from typing import Any
 from ulid import ULID
 
 from warehouse.errors import WarehouseError, printable
-from warehouse.record.gpu import gpu_readings, gpus
+from warehouse.record.gpu import GpuReadings, gpus
+from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
+from warehouse.record.kernel import NodeReadings, unread
 from warehouse.record.machine import describe_machine
+from warehouse.record.membership import describe_membership
+from warehouse.record.process_tree import ProcessTree
 from warehouse.record.redaction import Redaction, redacted
 from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
@@ -84,6 +88,7 @@ def record(
     shown, redactions = redacted(command, redact)
     recording = _recording(command, shown, repeats, sample_interval_s)
     recording["redacted"] = [asdict(redaction) for redaction in redactions]
+    recording |= describe_membership(redact) | {"unread": unread()}
     _write_json(destination / "recording.json", recording)
     _write_json(destination / "machine.json", describe_machine())
     _write_json(destination / "software.json", describe_software(command))
@@ -122,27 +127,32 @@ def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sampl
 
 def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float) -> RecordedRun:
     folder.mkdir()
-    samplers = {"host_sampling_error": Sampler(folder / "host.jsonl", sample_interval_s, HostWindows())}
+    samplers = {
+        "host_sampling_error": Sampler(folder / "host.jsonl", sample_interval_s, HostWindows()),
+        "node_sampling_error": Sampler(folder / "node.jsonl", sample_interval_s, NodeReadings()),
+    }
     if gpus():
-        samplers["gpu_sampling_error"] = Sampler(folder / "gpu.jsonl", sample_interval_s, gpu_readings)
+        samplers["gpu_sampling_error"] = Sampler(folder / "gpu.jsonl", sample_interval_s, GpuReadings())
     for sampler in samplers.values():
         sampler.start()
     try:
-        seen = _observe(command, folder)
+        seen = _observe(command, folder, sample_interval_s)
     finally:
         errors = {name: sampler.stop() for name, sampler in samplers.items()}
     _write_json(folder / "run.json", {"repeat_index": repeat_index, **seen, **errors})
     return RecordedRun(folder, repeat_index, seen["status"], seen["exit_code"], seen["signal"], seen["wall_s"])
 
 
-def _observe(command: Sequence[str], folder: Path) -> dict[str, Any]:
+def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> dict[str, Any]:
     own_peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAX_RSS_UNIT_BYTES
     started_at = datetime.now(UTC)
     started_s = time.monotonic()
     process = _start(command, folder)
+    samplers = _process_samplers(process.pid, folder, sample_interval_s)
     was_interrupted = _wait_for_end(process.pid)
     wall_s = time.monotonic() - started_s
     ended_at = datetime.now(UTC)
+    errors = {name: sampler.stop() for name, sampler in samplers.items()}  # until it is reaped, what the command used can be read
     # wait4 and not getrusage(RUSAGE_CHILDREN): that one sums over all children so far.
     _, wait_status, usage = os.wait4(process.pid, 0)
     code = process.returncode = os.waitstatus_to_exitcode(wait_status)
@@ -157,7 +167,19 @@ def _observe(command: Sequence[str], folder: Path) -> dict[str, Any]:
         "wall_s": wall_s,
         **_usage_columns(usage, own_peak_bytes),
         "left_processes_killed": left_processes,
+        **errors,
     }
+
+
+def _process_samplers(pid: int, folder: Path, sample_interval_s: float) -> dict[str, Sampler]:
+    """What follows the command's own processes, started."""
+    tree = ProcessTree(pid)
+    samplers = {"process_sampling_error": Sampler(folder / "processes.jsonl", sample_interval_s, tree)}
+    if gpus():
+        samplers["gpu_process_sampling_error"] = Sampler(folder / "gpu_processes.jsonl", sample_interval_s, GpuProcesses(lambda: tree.pids))
+    for sampler in samplers.values():
+        sampler.start()
+    return samplers
 
 
 def _start(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:

@@ -130,6 +130,10 @@ select
         when 'pod' then mapped.pod_name
         when 'queue' then mapped.queue_name
         when 'rank' then mapped.rank_id::varchar
+        when 'process' then concat_ws(
+            ' ', coalesce(mapped.labels ->> '$.command', mapped.labels ->> '$.process_name'), 'group ' || (mapped.labels ->> '$.process_group'),
+            'pid ' || (mapped.labels ->> '$.pid')
+        )
         else concat_ws(' ', mapped.node_name, mapped.part_name)
     end as scope_name,
     mapped.run_id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import inf, isfinite, log
+from math import inf, isfinite, log, prod
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,14 +41,17 @@ _SAME = {"benchmark_case_id": "case", "workload_spec_digest": "workload", "hardw
 _MEASURED_KINDS = frozenset({"host", "telemetry", "reported", "evidence"})
 _PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
 # What a check returns. It may leave out those that are not needed.
-_NEEDED = ("subject", "is_found", "score", "statement")
-_COLUMNS = (*_NEEDED, "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
+_NEEDED = ("subject", "is_found", "statement")
+_COLUMNS = (*_NEEDED, "score", "slowdown", "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
+_LEAST_EFFECT = 1.02  # a run that is hardly slower has nothing of which a cause could have a share
+_LEAST_REST = 1.1  # what causes account for is not known more exactly
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a check looked at. `score` is how much of the trouble it would explain: 1 is all of it. The bundle and the file in it are
-    the evidence; `is_found` is None where the evidence does not support an answer."""
+    """One thing that a check looked at. `score` is how much of the trouble it would explain: 1 is all of it. `slowdown` is how many times slower it
+    can have made the run at most, where the check says so; then the score follows from that. The bundle and the file in it are the evidence;
+    `is_found` is None where the evidence does not support an answer."""
 
     subject: str
     is_found: bool | None
@@ -59,6 +62,7 @@ class Finding:
     unit: str | None
     artifact_manifest_digest: str | None
     raw_path: str | None
+    slowdown: float | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,19 @@ class Explanation:
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def effect(self) -> float:
+        """How many times slower the run is than its baseline; 1 where it is not."""
+        return _effect(self.changes)
+
+    def left_over(self) -> float | None:
+        """How many times slower the run still is if each of the likeliest causes cost it as much as it can have; None where that is nothing, or one
+        of them does not say."""
+        suspected = [each for each in self.causes() if self.is_suspected(each.check.playbook)]
+        most = [max((each.slowdown or inf for each in cause.findings if each.is_found), default=inf) for cause in suspected]
+        rest = self.effect / prod(most) if most else 1.0
+        return rest if rest > _LEAST_REST else None
+
     def of_playbook(self, playbook: str, *, are_symptoms: bool) -> list[Answer]:
         return [each for each in self.answers if each.check.playbook == playbook and each.check.is_symptom == are_symptoms]
 
@@ -195,7 +212,8 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
         changes = _changes(found, run_id, chosen)
         _create_explained(found.con, runs, run_id, chosen)
         _create_changed(found.con, changes)
-        answers = tuple(_answered(found.con, check) for check in checks if playbook in (None, check.playbook))
+        effect = _effect(changes)
+        answers = tuple(_answered(found.con, check, effect) for check in checks if playbook in (None, check.playbook))
         differing = _differences(found, run_id, chosen)
         return Explanation(run_id, chosen, chosen_by, changes, answers, differing, circumstances(found.con, runs, run_id, chosen))
 
@@ -256,7 +274,7 @@ def _create_changed(con: "duckdb.DuckDBPyConnection", changes: Sequence[Change])
         con.executemany("insert into changed values (?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
+def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float) -> Answer:
     import duckdb
 
     try:
@@ -265,7 +283,7 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
         result = con.execute(check.sql)
         names = [column[0] for column in result.description or ()]
         _check_columns(check, names)
-        rows = [_finding(check, dict(zip(names, row, strict=True))) for row in result.fetchmany(_MOST_ROWS)]
+        rows = [_finding(check, dict(zip(names, row, strict=True)), effect) for row in result.fetchmany(_MOST_ROWS)]
     except duckdb.Error as error:
         return Answer(check, BROKEN, fault=str(translated(error, "WH541", check.sql, check.place)))
     except WarehouseError as error:
@@ -278,6 +296,8 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check) -> Answer:
 
 def _check_columns(check: Check, names: Sequence[str]) -> None:
     lacking = [name for name in _NEEDED if name not in names]
+    if not {"score", "slowdown"} & {*names}:
+        lacking.append("score or slowdown")
     unknown = [name for name in names if name not in _COLUMNS]
     if lacking:
         raise WarehouseError("WH541", f"the check has no column {', '.join(lacking)}", check.place, did_you_mean(lacking[0], unknown))
@@ -286,7 +306,7 @@ def _check_columns(check: Check, names: Sequence[str]) -> None:
         raise WarehouseError("WH541", f"the check has a column {printable(unknown[0])}, which says nothing here", check.place, hint)
 
 
-def _finding(check: Check, row: Mapping[str, Any]) -> Finding:
+def _finding(check: Check, row: Mapping[str, Any], effect: float) -> Finding:
     """A row of a check. Raises WH541 for a value of the wrong type, such as the text 'false' in is_found."""
 
     def kept(name: str, kinds: type | tuple[type, ...], words: str) -> Any:
@@ -303,10 +323,25 @@ def _finding(check: Check, row: Mapping[str, Any]) -> Finding:
         value: str | None = kept(name, str, "a text")
         return value
 
+    slowdown = number("slowdown")
+    if slowdown is not None and slowdown < 1:
+        raise WarehouseError("WH541", f"slowdown is at least 1, not {slowdown:g}", check.place)
+    score = number("score") or 0.0 if slowdown is None else _share(slowdown, effect)
     return Finding(
-        text("subject") or "", kept("is_found", bool, "true, false or NULL"), number("score") or 0.0, text("statement") or "", number("observed"),
-        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"),
+        text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, text("statement") or "", number("observed"),
+        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown,
     )
+
+
+def _share(slowdown: float, effect: float) -> float:
+    """How much of an effect a slowdown explains. Causes that act together multiply, so their logarithms add up."""
+    return min(1.0, log(slowdown) / log(effect)) if effect > _LEAST_EFFECT else 0.0
+
+
+def _effect(changes: Sequence[Change]) -> float:
+    """How many times slower a run is: by its throughput where it has one, else by the metric that became worst."""
+    throughputs = [each.worse_by for each in changes if each.better == "higher" and each.metric.endswith("_per_s")]
+    return max(throughputs or [each.worse_by for each in changes], default=1.0)
 
 
 def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Change, ...]:

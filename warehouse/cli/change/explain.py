@@ -17,9 +17,12 @@ EXAMPLES = (
     "wh explain recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02",
     "wh explain recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02 --baseline recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --json",
 )
-_CHANGES = 10  # metrics listed where --verbose is not given
-_FINDINGS = 3  # of one check, likewise
-_DIFFERENCES = 10  # likewise
+# Listed where --verbose is not given.
+_CHANGES = 3  # metrics
+_FINDINGS = 1  # of one check
+_DIFFERENCES = 5
+_MISSING = 6  # checks without evidence
+_NEEDS_CHARACTERS = 140
 
 
 def command(
@@ -59,11 +62,36 @@ def _print(found: "Explanation") -> None:
     heading = "likeliest causes:" if found.has_suspected_cause() else "what checks found, although no symptom of their playbooks is found:"
     say(heading if causes else "no check found a cause")
     for number, answer in enumerate(causes, 1):
-        _print_answer(f"{number}. ", answer)
-    for name in found.playbooks():
-        _print_playbook(found, name)
-    if not is_verbose() and any(found.is_blind(name) for name in found.playbooks()):
-        notice("-v lists the evidence that checks need")
+        _print_answer(f"{number}. ", answer, found.effect)
+    if rest := found.left_over():
+        say(f"   something else made it {rest:.3g} times slower: together these can account for {found.effect / rest:.3g} of {found.effect:.3g}")
+    if is_verbose():
+        for name in found.playbooks():
+            _print_playbook(found, name)
+    else:
+        _print_summary(found)
+
+
+def _print_summary(found: "Explanation") -> None:
+    """The checks that found nothing, in a few lines: those of a suspected scenario that had no evidence, with what they need."""
+    say("")
+    for name in filter(found.is_suspected, found.playbooks()):
+        symptoms = (each.said for each in found.of_playbook(name, are_symptoms=True) if each.state == "found")
+        say(f"{name.replace('_', ' ')}: suspected: {printable('; '.join(symptoms))}")
+    by_state = {state: list(dict.fromkeys(each.check.name for each in found.answers if each.state == state)) for state in ("not found", "evidence missing")}
+    if by_state["not found"]:
+        say(f"not found: {', '.join(by_state['not found'])}")
+    missing = {
+        each.check.name: each for each in sorted(found.answers, key=lambda each: not found.is_suspected(each.check.playbook))
+        if each.state == "evidence missing" and (found.is_suspected(each.check.playbook) or each.findings)
+    }
+    if missing:
+        say("could not be checked:")
+    for answer in list(missing.values())[:_MISSING]:
+        needs = printable(answer.said)
+        say(f"  {answer.check.name}: {needs if len(needs) <= _NEEDS_CHARACTERS else needs[: _NEEDS_CHARACTERS - 1].rstrip() + '…'}")
+    others = len(by_state["evidence missing"]) - min(len(missing), _MISSING)
+    notice("-v lists every check with what it looked at" + (f", also {counted(others, 'check')} without evidence" if others else ""))
 
 
 def _print_changes(found: "Explanation") -> None:
@@ -126,8 +154,10 @@ def _unanswered(answer: "Answer") -> str:
     return f", {answer.unanswered} more with too little evidence" if answer.unanswered else ""
 
 
-def _print_answer(prefix: str, answer: "Answer") -> None:
-    say(f"{prefix}{printable(answer.check.description)} ({answer.check.name})")
+def _print_answer(prefix: str, answer: "Answer", effect: float) -> None:
+    slowdown = max((each.slowdown or 0 for each in answer.findings if each.is_found), default=0)
+    share = f": at most {slowdown:.3g} of {effect:.3g} times slower" if slowdown and effect > 1 else ""
+    say(f"{prefix}{printable(answer.check.description)} ({answer.check.name}){share}")
     found = [each for each in answer.findings if each.is_found]
     for each in found if is_verbose() else found[:_FINDINGS]:
         say(f"   {printable(each.subject)}: {printable(each.statement)}{_place(each)}")

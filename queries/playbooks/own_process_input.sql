@@ -1,0 +1,90 @@
+/*
+description: The run's own processes compute while its GPUs wait, as when they prepare the input themselves
+playbook: low_gpu_utilization
+evidence: CPU time of the run's processes (wh record), utilisation of its GPUs, and a run to compare with
+order: 8
+*/
+-- What the run's processes used, as the system accounts for them once they have ended.
+with process as (
+    select
+        role,
+        run_id,
+        (user_cpu_s + system_cpu_s) / nullif(duration_s, 0) as cores,
+        system_cpu_s / nullif(duration_s, 0) as kernel_cores,
+        artifact_manifest_digest,
+        raw_folder as raw_path
+    from explained
+    where user_cpu_s is not null
+),
+
+reading as (
+    select
+        run_id,
+        coalesce(sum(rate_per_s) filter (where metric = 'process_read_bytes'), 0) as bytes_per_s,
+        coalesce(max(rate_per_s) filter (where metric = 'disk_read_s'), 0) as disk_share
+    from run_telemetry
+    where metric in ('process_read_bytes', 'disk_read_s')
+    group by run_id
+),
+
+gpu as (
+    select
+        slice.run_id,
+        coalesce(avg(slice.value_mean) filter (where slice.metric = 'gpu_sm_active_pct'), avg(slice.value_mean)) as busy_pct,
+        count(distinct coalesce(slice.gpu_uuid, slice.subject)) as gpus
+    from run_telemetry as slice
+    where
+        slice.metric in ('gpu_sm_active_pct', 'gpu_util_pct')
+        and slice.is_supported
+        and not slice.is_idle_neighbour
+    group by slice.run_id
+),
+
+measured as (
+    select
+        process.*,
+        process.cores / gpu.gpus as cores_per_gpu,
+        -- The share of the time that reading from disks took at most: in which they worked on reads, and the kernel copied what was read.
+        if(reading.bytes_per_s >= 1e6, least(1, reading.disk_share + process.kernel_cores), 0) as reading,
+        gpu.busy_pct
+    from process
+    inner join gpu
+        on gpu.run_id = process.run_id
+    left join reading
+        on reading.run_id = process.run_id
+),
+
+usual as (
+    select
+        median(cores_per_gpu) as cores_per_gpu,
+        median(busy_pct) as busy_pct
+    from measured
+    where role = 'baseline'
+)
+
+select
+    'processes of the run' as subject,
+    if(
+        usual.busy_pct is not null,
+        measured.busy_pct < 0.7 * usual.busy_pct and measured.cores_per_gpu - measured.reading >= 0.5,
+        null
+    ) as is_found,
+    -- At most the time in which they computed and did not read; where that is all of the time, all that the GPUs waited more.
+    greatest(1, least(
+        usual.busy_pct / nullif(measured.busy_pct, 0), 1 / (1 - least(0.99, greatest(0, least(1, measured.cores_per_gpu) - measured.reading)))
+    )) as slowdown,
+    printf(
+        'they used %.3g CPU cores a GPU, and the GPUs were busy for %.3g %% of the time', measured.cores_per_gpu, measured.busy_pct
+    )
+    || coalesce(
+        printf('; in the baseline %.3g cores and %.3g %%', usual.cores_per_gpu, usual.busy_pct),
+        '; without a run to compare with, this alone shows nothing: a process that waits for its GPU may keep a core busy'
+    ) as statement,
+    measured.cores_per_gpu as observed,
+    usual.cores_per_gpu as expected,
+    'cores' as unit,
+    measured.artifact_manifest_digest,
+    measured.raw_path
+from measured
+cross join usual
+where measured.role = 'run'

@@ -173,7 +173,7 @@ def test_a_playbook_has_a_name(playbook: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "fault"),
     [
-        ("select 1 as subject", "WH541 queries/playbooks/own.sql: the check has no column is_found, score, statement"),
+        ("select 1 as subject", "WH541 queries/playbooks/own.sql: the check has no column is_found, statement, score or slowdown"),
         ("select 'a' as subject, 'false' as is_found, 1 as score, 'b' as statement", "is_found is true, false or NULL, not 'false'"),
         ("select 'a' as subject, true as is_found, 'high' as score, 'b' as statement", "score is a number, not 'high'"),
         ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 2 as observd", "did you mean observed?"),

@@ -143,6 +143,12 @@ def training(scratch: Path) -> Iterator[Figure]:
     yield cpu(f"judge mlperf_training_results, {evidence.SETS} repeat sets", project.wh("judge", "mlperf_training_results"), 12, 500)
 
 
+def recorder(scratch: Path) -> Iterator[Figure]:
+    project = Project.made(scratch, "recorder")
+    short, long = (project.wh("record", "--", "sleep", str(seconds)).cpu_s for seconds in (1, 31))
+    yield Figure("wh record: CPU while a command runs, of one core", 100 * (long - short) / 30, "%", 1)
+
+
 def star(scratch: Path) -> Iterator[Figure]:
     for name, value, target in others.star():
         yield Figure(name, value, "times", target)
@@ -154,7 +160,7 @@ def tpcds(scratch: Path) -> Iterator[Figure]:
 
 
 PARTS: Mapping[str, Callable[[Path], Iterator[Figure]]] = {
-    "small": small, "points": points, "thousand": thousand, "indicators": indicators, "training": training, "star": star,
+    "small": small, "points": points, "thousand": thousand, "indicators": indicators, "training": training, "recorder": recorder, "star": star,
     "tpcds": tpcds,
 }
 

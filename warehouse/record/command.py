@@ -148,10 +148,12 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
     started_at = datetime.now(UTC)
     started_s = time.monotonic()
     process = _start(command, folder)
-    samplers = _process_samplers(process.pid, folder, sample_interval_s)
+    tree = ProcessTree(process.pid)
+    samplers = _process_samplers(tree, folder, sample_interval_s)
     was_interrupted = _wait_for_end(process.pid)
     wall_s = time.monotonic() - started_s
     ended_at = datetime.now(UTC)
+    tree.end()
     errors = {name: sampler.stop() for name, sampler in samplers.items()}  # until it is reaped, what the command used can be read
     # wait4 and not getrusage(RUSAGE_CHILDREN): that one sums over all children so far.
     _, wait_status, usage = os.wait4(process.pid, 0)
@@ -171,9 +173,8 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
     }
 
 
-def _process_samplers(pid: int, folder: Path, sample_interval_s: float) -> dict[str, Sampler]:
+def _process_samplers(tree: ProcessTree, folder: Path, sample_interval_s: float) -> dict[str, Sampler]:
     """What follows the command's own processes, started."""
-    tree = ProcessTree(pid)
     samplers = {"process_sampling_error": Sampler(folder / "processes.jsonl", sample_interval_s, tree)}
     if gpus():
         samplers["gpu_process_sampling_error"] = Sampler(folder / "gpu_processes.jsonl", sample_interval_s, GpuProcesses(lambda: tree.pids))

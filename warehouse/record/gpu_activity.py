@@ -1,4 +1,4 @@
-"""What a GPU does between two readings: how active its units are, where it measures that (GPM, since Hopper), and the errors that its driver reports."""
+"""What a GPU does between two readings: how active its units are, if it measures that (GPM, since Hopper), and the errors that its driver reports."""
 
 from __future__ import annotations
 

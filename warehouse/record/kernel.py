@@ -52,15 +52,16 @@ def kernel_counters(proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> Cou
 
 
 def disk_counters(proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> dict[str, Counters]:
-    """The counters of each disk that is a device, by its name: partitions and mappings count the same requests again. `disk_busy_s` is the time in which requests were in flight, `disk_queue_s` the sum
-    of the times that requests were."""
+    """The counters of each disk that is a device, by its name: partitions and mappings count the same requests again. `disk_busy_s` is the time in
+    which requests were in flight, `disk_queue_s` the sum of the times that requests were."""
     found = {}
     for line in (text(proc / "diskstats") or "").splitlines():
         _, _, name, *numbers = line.split()
         if (sys / "block" / name.replace("/", "!") / "device").exists() and len(numbers) >= 11:
             found[name] = {
-                counter: int(numbers[place]) * (_SECTOR_BYTES if counter.endswith("_bytes") else 0.001 if counter.endswith("_s") else 1)
+                counter: count / 1000 if counter.endswith("_s") else count * _SECTOR_BYTES if counter.endswith("_bytes") else count
                 for place, counter in _DISKSTATS.items()
+                for count in (int(numbers[place]),)
             }
     return found
 

@@ -19,12 +19,14 @@ from warehouse.record.kernel import CLOCK_TICKS
 _SHARE = 0.004
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _IO = {"rchar": "read_call_bytes", "wchar": "write_call_bytes", "read_bytes": "read_bytes", "write_bytes": "write_bytes"}
+_UNITS = {"user_cpu_s": CLOCK_TICKS, "system_cpu_s": CLOCK_TICKS, "runqueue_wait_s": 1_000_000_000}  # of what the kernel counts, in a second
 _Key = tuple[int, int]  # a process: its number, and when it started, since numbers are used again
 
 
 @dataclass(frozen=True)
 class _Process:
-    """One process at one moment. `inherited` counts what its ended children used, too, once it has waited for them; `own` counts its threads."""
+    """One process at one moment, in the kernel's units. `inherited` counts what its ended children used, too, once it has waited for them; `own`
+    counts its threads."""
 
     key: _Key
     parent: int
@@ -32,8 +34,8 @@ class _Process:
     name: str
     threads: int
     rss_bytes: int
-    inherited: Mapping[str, float]
-    own: Mapping[str, Mapping[int, float]]  # by thread
+    inherited: Mapping[str, int]
+    own: Mapping[str, Mapping[int, int]]  # by thread
 
 
 class ProcessTree:
@@ -42,8 +44,13 @@ class ProcessTree:
     def __init__(self, root: int, proc: Path = Path("/proc")) -> None:
         self._root, self._proc = root, proc
         self._before: dict[_Key, _Process] = {}
-        self._used: dict[int, dict[str, float]] = {}  # by group
+        self._used: dict[int, dict[str, int]] = {}  # by group
         self._not_before_s = 0.0
+        self._is_ended = False
+
+    def end(self) -> None:
+        """The command has ended: the next call is the last one, and reads in any case."""
+        self._is_ended = True
 
     @property
     def pids(self) -> frozenset[int]:
@@ -52,7 +59,7 @@ class ProcessTree:
 
     def __call__(self) -> list[dict[str, Any]]:
         """The rows; none where it is too early to read again."""
-        if time.monotonic() < self._not_before_s:
+        if time.monotonic() < self._not_before_s and not self._is_ended:
             return []
         began = time.thread_time()
         sampled_at, found = utc_text(datetime.now(UTC)), {process.key: process for process in self._read()}
@@ -83,19 +90,19 @@ class ProcessTree:
             return None
         name, values = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()  # a name may have blanks and brackets
         user, system, of_children_user, of_children_system = (int(values[place]) for place in (11, 12, 13, 14))  # proc_pid_stat(5), from `state` on
-        inherited: dict[str, float] = {
-            "user_cpu_s": (user + of_children_user) / CLOCK_TICKS, "system_cpu_s": (system + of_children_system) / CLOCK_TICKS,
+        inherited: dict[str, int] = {
+            "user_cpu_s": user + of_children_user, "system_cpu_s": system + of_children_system,
             "minor_page_faults": int(values[7]) + int(values[8]), "major_page_faults": int(values[9]) + int(values[10]),
         }
         for line in _read_text(f"{self._proc}/{pid}/io").splitlines():
             key, _, value = line.partition(": ")
             if key in _IO:
                 inherited[_IO[key]] = int(value)
-        own: dict[str, dict[int, float]] = {"runqueue_wait_s": {}, "switches": {}}
+        own: dict[str, dict[int, int]] = {"runqueue_wait_s": {}, "switches": {}}
         for task in _tasks(self._proc, pid):
             if numbers := _read_text(f"{task}/schedstat").split():  # Documentation/scheduler/sched-stats.rst
                 number = int(task.rpartition("/")[2])
-                own["runqueue_wait_s"][number], own["switches"][number] = int(numbers[1]) / 1e9, int(numbers[2])
+                own["runqueue_wait_s"][number], own["switches"][number] = int(numbers[1]), int(numbers[2])
         rss = max(0, int(values[21])) * _PAGE_BYTES
         return _Process((pid, int(values[19])), int(values[1]), int(values[2]), name, int(values[17]), rss, inherited, own)
 
@@ -116,11 +123,12 @@ class ProcessTree:
                     used[name] = used.get(name, 0) + value - (before.own[name].get(number, 0) if before else 0)
 
 
-def _by_group(processes: Iterable[_Process], used: Mapping[int, Mapping[str, float]]) -> list[dict[str, Any]]:
+def _by_group(processes: Iterable[_Process], used: Mapping[int, Mapping[str, int]]) -> list[dict[str, Any]]:
     groups: dict[int, dict[str, Any]] = {}
     for process in processes:
         row = groups.setdefault(process.group, {
-            "process_group": process.group, "command": process.name, "processes": 0, "threads": 0, "rss_bytes": 0, **used[process.group],
+            "process_group": process.group, "command": process.name, "processes": 0, "threads": 0, "rss_bytes": 0,
+            **{name: count / _UNITS[name] if name in _UNITS else count for name, count in used[process.group].items()},
         })
         if process.key[0] == process.group:
             row["command"] = process.name  # of the one that leads the group

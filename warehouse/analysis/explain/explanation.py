@@ -339,9 +339,10 @@ def _share(slowdown: float, effect: float) -> float:
 
 
 def _effect(changes: Sequence[Change]) -> float:
-    """How many times slower a run is: by its throughput where it has one, else by the metric that became worst."""
+    """How many times slower a run is: by its throughput where that fell, else by the metric that became worst."""
     throughputs = [each.worse_by for each in changes if each.better == "higher" and each.metric.endswith("_per_s")]
-    return max(throughputs or [each.worse_by for each in changes], default=1.0)
+    lost = max(throughputs, default=1.0)
+    return lost if lost > _LEAST_EFFECT else max((each.worse_by for each in changes), default=1.0)
 
 
 def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Change, ...]:

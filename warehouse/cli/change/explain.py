@@ -78,8 +78,11 @@ def _print_summary(found: "Explanation") -> None:
     for name in filter(found.is_suspected, found.playbooks()):
         symptoms = (each.said for each in found.of_playbook(name, are_symptoms=True) if each.state == "found")
         say(f"{name.replace('_', ' ')}: suspected: {printable('; '.join(symptoms))}")
-    by_state = {state: list(dict.fromkeys(each.check.name for each in found.answers if each.state == state)) for state in ("not found", "evidence missing")}
-    if by_state["not found"]:
+    by_state: dict[str, list[str]] = {}
+    for each in found.answers:
+        if each.check.name not in by_state.setdefault(each.state, []):
+            by_state[each.state].append(each.check.name)
+    if "not found" in by_state:
         say(f"not found: {', '.join(by_state['not found'])}")
     missing = {
         each.check.name: each for each in sorted(found.answers, key=lambda each: not found.is_suspected(each.check.playbook))
@@ -90,7 +93,7 @@ def _print_summary(found: "Explanation") -> None:
     for answer in list(missing.values())[:_MISSING]:
         needs = printable(answer.said)
         say(f"  {answer.check.name}: {needs if len(needs) <= _NEEDS_CHARACTERS else needs[: _NEEDS_CHARACTERS - 1].rstrip() + '…'}")
-    others = len(by_state["evidence missing"]) - min(len(missing), _MISSING)
+    others = len(by_state.get("evidence missing", ())) - min(len(missing), _MISSING)
     notice("-v lists every check with what it looked at" + (f", also {counted(others, 'check')} without evidence" if others else ""))
 
 

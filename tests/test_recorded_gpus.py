@@ -23,8 +23,10 @@ from standard import standard_project
 
 from warehouse.analysis.explain.explanation import explain
 from warehouse.cli.main import main
+from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
 from warehouse.record import gpu, nvml
+from warehouse.record.again import recorded
 from warehouse.record.command import record
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.transform.finished.builds import current_build
@@ -244,6 +246,18 @@ def test_a_cause_that_cannot_explain_the_effect_comes_later_and_leaves_something
     assert clocks.findings[0].slowdown == pytest.approx(1980 / 1425) and clocks.score == pytest.approx(log(1980 / 1425) / log(found.effect))
     without = replace(found, answers=tuple(each for each in found.answers if each.check.name != neighbour.check.name))
     assert without.left_over() == pytest.approx(found.effect / (1980 / 1425))
+
+
+def test_a_run_can_be_recorded_again_as_it_was_asked_for() -> None:
+    [run, *_] = training("disk_input")
+    again = recorded(recordings(), run)
+    assert again.recording_id == run.split("/")[1] and (again.repeats, again.sample_interval_s, again.working_folder) == (3, 1.0, "/bench")
+    assert again.argv == ["python3", "/bench/train.py", "--seconds", "8.0", "--folder", "/data"]
+    settings = json.loads((TRAINING / "disk_input/recording.json").read_text())["environment"]
+    assert again.settings == {name: value for name, value in settings.items() if name != "PMIX_MCA_gds"}  # of a launcher: another one has its own
+    with pytest.raises(WarehouseError) as refused:
+        recorded(recordings(), run[:-1])
+    assert refused.value.code == "WH502" and str(refused.value.hint).startswith("did you mean")
 
 
 def test_damaged_samples_are_issues_and_the_others_stay(tmp_path: Path) -> None:

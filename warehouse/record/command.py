@@ -72,13 +72,14 @@ def record(
     repeats: int = 1,
     sample_interval_s: float = SAMPLE_INTERVAL_S,
     redact: Sequence[str] = (),
+    campaign: str | None = None,
     on_run: Callable[[RecordedRun], None] | None = None,
 ) -> RecordedBundle:
     """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
 
-    Secrets in the command are not written (`record.redaction`), nor what the patterns `redact` match. `on_run` is called after each
-    run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401
-    when the command cannot start; then nothing is left behind.
+    `campaign` is the `recording_id` of the recording that this one repeats. Secrets in the command are not written (`record.redaction`), nor what
+    the patterns `redact` match. `on_run` is called after each run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded
+    is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
     """
     if not command or repeats < 1 or sample_interval_s <= 0:
         raise ValueError("a command, at least one repeat and a positive sample interval are needed")
@@ -87,6 +88,7 @@ def record(
     destination.mkdir(parents=True, exist_ok=True)
     shown, redactions = redacted(command, redact)
     recording = _recording(command, shown, repeats, sample_interval_s)
+    recording["campaign"] = campaign
     recording["redacted"] = [asdict(redaction) for redaction in redactions]
     recording |= describe_membership(redact) | {"unread": unread()}
     _write_json(destination / "recording.json", recording)

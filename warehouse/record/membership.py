@@ -11,11 +11,15 @@ from typing import Any
 from warehouse.record.kernel import text
 from warehouse.record.redaction import redacted
 
-# By name or prefix: who started the command and where (schedulers, orchestrators, launchers), and what sets how fast it can be.
-_INHERITED = re.compile(
-    r"(?:SLURM|PBS|LSB|POD|KUBERNETES|JOBSET|PET|RAY|OMPI_COMM_WORLD|PMI|PMIX|NCCL|RCCL|UCX|FI|CUDA|NVIDIA|HIP|ROCR|OMP|KMP|GOMP|MKL|"
-    r"OPENBLAS|NUMEXPR|TORCH|PYTORCH|TORCHINDUCTOR|TRITON|VLLM|SGLANG|SGL|TRTLLM|XLA|JAX|MALLOC|OCI|CONTAINER)_\w+"
-    r"|(?:LOCAL_|GROUP_|NODE_|)RANK|(?:LOCAL_|)WORLD_SIZE|MASTER_(?:ADDR|PORT)|NODE_NAME|HOSTNAME|JOB_COMPLETION_INDEX|LD_PRELOAD|PYTHONOPTIMIZE|TF_(?:XLA_FLAGS|GPU_ALLOCATOR)"
+# Variables by name or prefix. Who started the command and where: schedulers, orchestrators, launchers.
+_PLACE = re.compile(
+    r"(?:SLURM|PBS|LSB|POD|KUBERNETES|JOBSET|PET|RAY|OMPI_COMM_WORLD|PMI|PMIX|OCI)_\w+|(?:LOCAL_|GROUP_|NODE_|)RANK|(?:LOCAL_|)WORLD_SIZE|"
+    r"MASTER_(?:ADDR|PORT)|NODE_NAME|HOSTNAME|JOB_COMPLETION_INDEX"
+)
+# What sets how fast it can be.
+_SETTING = re.compile(
+    r"(?:NCCL|RCCL|UCX|FI|CUDA|NVIDIA(?!_REQUIRE)|HIP|ROCR|OMP|KMP|GOMP|MKL|OPENBLAS|NUMEXPR|TORCH|PYTORCH|TORCHINDUCTOR|TRITON|VLLM|SGLANG|SGL|TRTLLM|"
+    r"XLA|JAX|MALLOC)_\w+|LD_PRELOAD|PYTHONOPTIMIZE|TF_(?:XLA_FLAGS|GPU_ALLOCATOR)"
 )
 _CONTAINER = re.compile(r"(?:^|[/:-])([0-9a-f]{64})(?:[/.]|$)", re.MULTILINE)  # as Docker, containerd, CRI-O and Podman number them
 _POD = re.compile(r"pod([0-9a-f]{8}[-_](?:[0-9a-f]{4}[-_]){3}[0-9a-f]{12})")
@@ -42,8 +46,13 @@ def describe_membership(
     }
 
 
+def is_setting(name: str) -> bool:
+    """Whether a variable sets how fast a command can be, wherever it runs."""
+    return _SETTING.fullmatch(name) is not None
+
+
 def _shown(environment: Mapping[str, str], redact: Sequence[str]) -> dict[str, str]:
     """The inherited variables, as `NAME=value` on a command line would be shown; one that would be hidden is left out."""
-    chosen = [f"{name}={value}" for name, value in sorted(environment.items()) if _INHERITED.fullmatch(name)]
+    chosen = [f"{name}={value}" for name, value in sorted(environment.items()) if _PLACE.fullmatch(name) or is_setting(name)]
     shown = (redacted([each], redact)[0][0] for each in chosen)
     return dict(told.split("=", 1) for told, whole in zip(shown, chosen, strict=True) if told == whole)

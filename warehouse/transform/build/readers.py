@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.landing.parse.batches import LandingFile, check_landing_file
+from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile, check_landing_file
 from warehouse.transform.build.material import Material
+from warehouse.transform.build.rejected_rows import open_rejected_rows
 from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
 from warehouse.transform.incremental.incremental import Leaf, delta_name
@@ -82,6 +83,10 @@ class Readers:
 
     def _open_landing(self, tables: Iterable[str]) -> None:
         for table in sorted(set(tables) - self._opened):
+            if table == REJECTED_TABLE:
+                open_rejected_rows(self._con)
+                self._opened.add(table)
+                continue
             found = self._material.landing.tables[table]
             open_landing_table(self._con, table, found.types, found.files)
             self._opened.add(table)

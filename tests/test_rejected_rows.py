@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 from bare_project import project as project
 from bare_project import write
@@ -25,10 +27,7 @@ columns:
   raw_path: {{type: varchar}}
   raw_offset: {{type: bigint}}
 */
-select run_id, step, phase, seconds, raw_path, raw_offset
-from read_csv('data/*.csv', header = true, nullstr = 'NULL', columns = {{
-    'run_id': 'varchar', 'step': 'bigint', 'phase': 'varchar', 'seconds': 'double', 'raw_path': 'varchar', 'raw_offset': 'bigint'
-}})
+select run_id, step, phase, seconds, raw_path, raw_offset from read_parquet('data/*.parquet')
 """
 MODELS = {
     "models/step.sql": HEADER.format(how=""),
@@ -36,7 +35,7 @@ MODELS = {
     "models/total.sql": "select run_id, sum(seconds) as seconds from step group by run_id order by run_id",
     "models/issue.sql": "select table_name, code, row_count, run_id, raw_path, raw_offset, message from rejected_row",
 }
-COLUMNS = "run_id,step,phase,seconds,raw_path,raw_offset"
+TYPES = {"run_id": "varchar", "step": "bigint", "phase": "varchar", "seconds": "double", "raw_path": "varchar", "raw_offset": "bigint"}
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +45,10 @@ def _own_models_are_standard(monkeypatch: pytest.MonkeyPatch, project: Project) 
 
 
 def made(project: Project, **files: str) -> BuildReport:
-    write(project, {**MODELS, **{f"data/{name}.csv": f"{COLUMNS}\n{rows}\n" for name, rows in files.items()}})
+    write(project, {**MODELS, **{f"data/{name}.csv": rows for name, rows in files.items()}})
+    for name in files:
+        file = project.root / "data" / f"{name}.csv"
+        duckdb.execute(f"copy (from read_csv('{file}', nullstr = 'NULL', columns = {TYPES})) to '{file.with_suffix('.parquet')}'")
     return build(project)
 
 
@@ -103,7 +105,8 @@ def test_an_update_leaves_out_what_a_build_from_nothing_does(project: Project, t
     ):
         report = made(project, **files)
         fresh = init_project(tmp_path / f"fresh {'-'.join(files)} {len(list(tmp_path.iterdir()))}", bare=True)
-        write(fresh, {str(path.relative_to(project.root)): path.read_text() for path in project.root.rglob("*.[cs]*") if path.suffix in (".csv", ".sql")})
+        for folder in ("models", "data"):
+            shutil.copytree(project.root / folder, fresh.root / folder, dirs_exist_ok=True)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("warehouse.transform.project.model_files.standard_folder", lambda fresh=fresh: fresh.root)
             build(fresh)

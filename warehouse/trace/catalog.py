@@ -156,8 +156,8 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
 def _prepared(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> Catalog:
     """The catalog of a session that has its settings and landing tables now."""
     from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
-    from warehouse.transform.build.rejected_rows import open_rejected_rows
     from warehouse.transform.inputs.landing_tables import open_landing_table
+    from warehouse.transform.testing.rejected_rows import open_rejected_rows
 
     for setting in TRACE_SETTINGS:
         con.execute(setting)

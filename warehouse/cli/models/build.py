@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
     from warehouse.transform.build.build import BuildReport
     from warehouse.transform.build.material import Material
-    from warehouse.transform.build.rejected_rows import Rejected
+    from warehouse.transform.testing.rejected_rows import Rejected
 
 PAGE = "docs/models.md"
 EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --json")

@@ -41,9 +41,9 @@ from warehouse.version import __version__
 
 if TYPE_CHECKING:
     from warehouse.transform.build.material import Material
-    from warehouse.transform.build.rejected_rows import Rejected
     from warehouse.transform.build.session import ModelResult
     from warehouse.transform.inputs.landing_tables import LandingTables
+    from warehouse.transform.testing.rejected_rows import Rejected
     from warehouse.transform.testing.run_tests import TestResult
 
 
@@ -231,7 +231,10 @@ def _build(
     refuse_failures(done.tests, len(material.checked.tests))
     material.check_unchanged()
     if chosen is not None:
-        return BuildReport(replace(build, path=shadow), is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected)
+        built = replace(build, path=shadow)
+        return BuildReport(
+            built, is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected
+        )
     build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
     return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected)
 
@@ -266,12 +269,12 @@ def _bring_up_to_date(
 
     from warehouse.transform.build.catalog import write_catalog
     from warehouse.transform.build.other_clients import serve_other_clients
-    from warehouse.transform.build.rejected_rows import rejected
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
+    from warehouse.transform.testing.rejected_rows import rejected
     from warehouse.transform.testing.run_tests import run_tests
 
     progress.began("models")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile, check_landing_file
 from warehouse.transform.build.material import Material
-from warehouse.transform.build.rejected_rows import open_rejected_rows
 from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
 from warehouse.transform.incremental.incremental import Leaf, delta_name
@@ -19,6 +18,7 @@ from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, Ord
 from warehouse.transform.inputs.landing_tables import FILE_ORDER, landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
+from warehouse.transform.testing.rejected_rows import open_rejected_rows
 
 if TYPE_CHECKING:
     import duckdb

@@ -31,13 +31,6 @@ from warehouse.transform.build.plan import (
     inputs_of,
 )
 from warehouse.transform.build.readers import Readers
-from warehouse.transform.build.rejected_rows import (
-    Rejection,
-    content_of_rejected,
-    create_rejected_table,
-    forget_affected,
-    forget_rejected,
-)
 from warehouse.transform.build.rollup_table import rollup_types, write_rollup
 from warehouse.transform.build.state import TableState, create_state_table, has_passed, view_content
 from warehouse.transform.build.tables_made import TablesMade
@@ -53,6 +46,13 @@ from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
+from warehouse.transform.testing.rejected_rows import (
+    Rejection,
+    content_of_rejected,
+    create_rejected_table,
+    forget_affected,
+    forget_rejected,
+)
 
 if TYPE_CHECKING:
     import duckdb

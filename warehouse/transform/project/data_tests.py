@@ -55,7 +55,7 @@ class DataTest:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the build keeps the promise itself, by leaving out the rows that break it (`build.rejected_rows`)."""
+        """Whether the build keeps the promise itself, by leaving out the rows that break it (`testing.rejected_rows`)."""
         source = self.source
         is_table = isinstance(source, Model) and source.rejects and source.materialized != "view"
         return is_table and self.severity == "error" and bool(self.breaks or self.apart)

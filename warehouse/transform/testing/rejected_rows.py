@@ -19,7 +19,7 @@ from warehouse.transform.incremental.incremental import AFFECTED
 from warehouse.transform.inputs.landing_tables import no_evidence
 from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN, Model
-from warehouse.transform.sql.duck import quote, quoted, text_literal
+from warehouse.transform.sql.duck import quote, text_literal
 
 if TYPE_CHECKING:
     import duckdb

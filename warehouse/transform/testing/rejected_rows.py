@@ -44,7 +44,7 @@ class Rejected:
 
 def create_rejected_table(con: "duckdb.DuckDBPyConnection") -> None:
     columns = ", ".join(f"{quote(name)} {kind}" for name, kind in _COLUMNS.items())
-    con.execute(f"create table if not exists {STATE} ({columns}, key varchar, is_late boolean)")
+    con.execute(f"create table if not exists {STATE} ({columns}, key varchar, is_late boolean, is_contradiction boolean)")
 
 
 def open_rejected_rows(con: "duckdb.DuckDBPyConnection") -> None:
@@ -68,6 +68,25 @@ def rejected(con: "duckdb.DuckDBPyConnection") -> list[Rejected]:
             " group by all order by all"
         ).fetchall()
     ]
+
+
+def rejected_under(
+    con: "duckdb.DuckDBPyConnection", tables: Iterable[str], runs: Iterable[str], bundles: Iterable[str]
+) -> tuple[list[str], bool]:
+    """What is left out of some tables and concerns some runs and bundles: a line a table and test. And whether any of it contradicted
+    another row: then it is there again where the evidence of that one is not."""
+    found = con.execute(
+        f"select table_name, test, sum(row_count)::bigint, bool_or(is_contradiction), list(distinct {RUN_COLUMN} order by {RUN_COLUMN})"
+        f" from {STATE} where table_name in (select unnest(?::varchar[])) and ({RUN_COLUMN} in (select unnest(?::varchar[]))"
+        f" or {BUNDLE_COLUMN} in (select unnest(?::varchar[])) and {RUN_COLUMN} is null or is_contradiction) group by all order by all",
+        [sorted(tables), sorted(runs), sorted(bundles)],
+    ).fetchall()
+    lines = []
+    for table, test, rows, _, of_runs in found:
+        named = [run for run in of_runs if run is not None]
+        whose = f" of {named[0]}{f' and {len(named) - 1} more' * (len(named) > 1)}" if named else ""
+        lines.append(f"{table}: {counted(rows, 'row')}{whose} left out by {test or 'a copy that is kept'}")
+    return lines, any(row[3] for row in found)
 
 
 def forget_rejected(con: "duckdb.DuckDBPyConnection", qualified: str, where: str = "true") -> None:
@@ -180,6 +199,7 @@ class Rejection:
                 "raw_length": first["length"] or 0,
                 "key": key,
                 "is_late": self._is_late,
+                "is_contradiction": not (broke and broke.breaks),
             }
             names = ", ".join(map(quote, record))
             self._con.execute(f"insert into {STATE} ({names}) values ({', '.join('?' * len(record))})", list(record.values()))

@@ -133,7 +133,7 @@ def taken_in(project: Project, tree: Path) -> BuildReport:
 
 
 @pytest.mark.exhaustive
-def test_forty_odd_bundles_cost_their_rows_and_no_build(tmp_path: Path) -> None:
+def test_forty_odd_bundles_cost_their_rows_and_no_build(tmp_path: Path, odd_evidence: None) -> None:
     project = standard_project(tmp_path / "project")
     for family in HONEST:
         FAMILIES[family].write(tmp_path / "honest" / family)

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from bare_project import project as project
 from bare_project import write
+from conftest import WhOn
 
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
@@ -39,16 +40,20 @@ TYPES = {"run_id": "varchar", "step": "bigint", "phase": "varchar", "seconds": "
 
 
 @pytest.fixture(autouse=True)
-def _own_models_are_standard(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
+def _own_models_are_standard(monkeypatch: pytest.MonkeyPatch, project: Project, odd_evidence: None) -> None:
     """The project of a test is its own standard project."""
     monkeypatch.setattr("warehouse.transform.project.model_files.standard_folder", lambda: project.root)
 
 
-def made(project: Project, **files: str) -> BuildReport:
+def wrote(project: Project, **files: str) -> None:
     write(project, {**MODELS, **{f"data/{name}.csv": rows for name, rows in files.items()}})
     for name in files:
         file = project.root / "data" / f"{name}.csv"
         duckdb.execute(f"copy (from read_csv('{file}', nullstr = 'NULL', columns = {TYPES})) to '{file.with_suffix('.parquet')}'")
+
+
+def made(project: Project, **files: str) -> BuildReport:
+    wrote(project, **files)
     return build(project)
 
 
@@ -123,3 +128,12 @@ def test_a_build_with_nothing_new_keeps_what_it_left_out(project: Project) -> No
     report = build(project)
     assert {model.name for model in report.models if model.action != "keep"} == {"main.other"}
     assert len(report.rejected) == 2
+
+
+def test_the_command_reports_what_is_left_out_and_succeeds(project: Project, wh_on: WhOn) -> None:
+    wrote(project, a=HONEST, odd="b,1,warm-up,1,b.log,0")
+    status, _, err = wh_on(project, "build")
+    assert status == 0
+    assert (
+        "2 rows break a test and are left out of main.kept_step (1), main.step (1); why: wh sql \"from ingest_issue where code = 'row-left-out'\""
+    ) in err

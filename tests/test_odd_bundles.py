@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
+import sys
 from pathlib import Path
 
 import fuzz
 import pytest
 from built import sql_of
+from samples import mlperf_training, thoth
 from samples.families import FAMILIES
 from standard import standard_project
 
@@ -17,6 +20,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
+from warehouse.record.command import record
 from warehouse.transform.build.build import BuildReport, build
 from warehouse.transform.project.model import BUNDLE_COLUMN, Model
 from warehouse.transform.project.model_files import load_models
@@ -130,6 +134,27 @@ def rows_of(project: Project, honest: list[str]) -> dict[str, list[str]]:
 def taken_in(project: Project, tree: Path) -> BuildReport:
     ingest(plan_ingest(tree, load_ingestors(project).values()), open_store(project), "evidence")
     return build(project)
+
+
+def test_descriptions_that_contradict_nothing_cost_nothing(tmp_path: Path) -> None:
+    """Each of these stopped the build: a component in two words, a repeat that failed, and a document that two bundles hold."""
+    tree = tmp_path / "tree"
+    home = mlperf_training.write_set(tree, [mlperf_training.Run()]).parents[2]
+    described = mlperf_training.system(framework="CUDA 13.0.1, PyTorch 2.8")
+    mlperf_training.write(home / "systems/box_n1.json", json.dumps(described))
+    script, ran = tmp_path / "bench.py", tmp_path / "ran"
+    printed = json.dumps({"name": "PiMatmul", "@parameters": {"reps": 20}, "@result": {"elapsed_ms": 3.5}})
+    script.write_text(f"import pathlib, sys\nran = pathlib.Path({str(ran)!r})\nif ran.exists(): sys.exit(1)\nran.touch()\nprint({printed!r})")
+    record([sys.executable, str(script)], tree / "recording", repeats=2)
+    for copy in ("a", "b"):
+        thoth.put(tree / f"thoth-{copy}/advised.json", thoth.adviser() | {"copy": copy})
+    project = standard_project(tmp_path / "project")
+    assert not taken_in(project, tree).rejected
+    sql = sql_of(project)
+    assert sql("select version, stated_as from software_package_dim where component = 'cuda'") == [("13.0.1", "CUDA 13.0.1")]
+    assert sql("select run.status, model from benchmark_run_fact as run inner join workload_dim using (workload_spec_digest)"
+               " where family = 'recorded_run' order by all") == [("failed", "PiMatmul"), ("succeeded", "PiMatmul")]
+    assert sql("select count(*), count(distinct (document_key, stack_number)) from mart.advised_stack") == [(1, 1)]
 
 
 @pytest.mark.exhaustive

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from cpu_time import CpuTime
 from exhaustive import is_in_share
-from once import begin, end
 
 # Fixtures are found by their names here.
+from odd_evidence import odd_evidence as odd_evidence
+from odd_evidence import refuse_rejected_rows
+from once import begin, end
 from s3_server import bucket_name as bucket_name
 from s3_server import endpoint as endpoint
 from s3_server import fresh_client as fresh_client
@@ -45,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         sys.dont_write_bytecode = False
     config.pluginmanager.register(CpuTime(config))
+    refuse_rejected_rows()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -635,7 +635,7 @@ BY_HAND: dict[str, set[str]] = {
     # A declared model beside the one that the evidence states.
     "ingest_issue.message": {
         "evidence_issue.message", "evidence_declaration.model", "mlperf_inference_run.workload_document",
-        "recorded_run.indicator_name", "recorded_run.program", "fabric_check_run.workload_document", "mlperf_inference_run.scenario",
+        "recorded_run.workload_document", "fabric_check_run.workload_document", "mlperf_inference_run.scenario",
         # Which run shares its refused detail log, and why it was refused.
         "mlperf_inference_run.run_id", "mlperf_inference_run.artifact_manifest_digest", "mlperf_inference_run.has_detail_log",
         "mlperf_inference_run.refusal",

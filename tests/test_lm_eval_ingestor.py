@@ -93,11 +93,11 @@ def test_facts_of_a_served_model_and_of_one_alone(tmp_path: Path) -> None:
     assert not build(project).damaged
     warehouse = Warehouse(project)
     runs = warehouse.sql(
-        "select run.mode, run.status, is_zone_assumed as assumed, model, concurrency_point as load, workload.precision, software.framework,"
+        "select run.mode, run.status, is_zone_assumed as assumed, model, concurrency_point as load, served.precision, software.framework,"
         " framework_version, gpu_model, gpu_count, tensor_parallel_size as tp, server_flags, strict.value_number as strict"
         " from benchmark_run_fact as run inner join workload_dim as workload using (workload_spec_digest)"
         " inner join software_version_dim as software using (software_version_key)"
-        " left join hardware_topology_dim as hardware using (hardware_topology_key) left join serving_configuration_fact using (run_id)"
+        " left join hardware_topology_dim as hardware using (hardware_topology_key) left join serving_configuration_fact as served using (run_id)"
         " inner join performance_indicator_fact as strict on strict.run_id = run.run_id and strict.key = 'gsm8k/exact_match,strict-match'"
         " order by model, load"
     ).to_pylist()

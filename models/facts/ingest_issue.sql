@@ -2,8 +2,9 @@
 description: >
   One row per issue: what an ingestor could not read or found odd in a bundle; what is wrong with a run declaration
   (declaration-not-valid, grade-downgraded); each run whose declared model differs from the one in the evidence
-  (declaration-disagrees); each run that bundles state differently, which is not published (run-conflict); and what
-  staging models report (they feed issue).
+  (declaration-disagrees); each run that bundles state differently, which is not published (run-conflict); rows that
+  a build left out of a table because they break one of its tests (row-left-out), or that are stated again
+  (row-repeated); and what staging models report (they feed issue).
 grain: [artifact_manifest_digest, raw_path, issue_number]
 collects: issue
 columns:
@@ -78,6 +79,20 @@ with issue as (
     where
         lower(declared.model) <> lower(stated.model)
         and stated.protocol is distinct from 'command'  -- a command that was recorded is no model
+    union all
+    select
+        coalesce(rejected.artifact_manifest_digest, run_bundle.artifact_manifest_digest) as artifact_manifest_digest,
+        rejected.raw_path,
+        rejected.raw_offset,
+        rejected.raw_length,
+        rejected.severity,
+        rejected.code,
+        rejected.message,
+        cast(null as bigint) as line_number,
+        rejected.run_id
+    from rejected_row as rejected
+    left join run_bundle
+        on run_bundle.run_id = rejected.run_id
 )
 
 select

@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per software stack that thoth-adviser advised, and per document of it that failed and advised none. The runs
-  of a stack are those with its packages_digest in software_version_dim.
+  One row per software stack that thoth-adviser advised, and per document of it that failed and advised none. If several
+  bundles state a document, it is read from one of them. The runs of a stack are those with its packages_digest in software_version_dim.
 grain: [document_key, stack_number]
 columns:
   document_key: {type: varchar, description: "The adviser's document", tests: [not_null]}
@@ -27,6 +27,13 @@ with measured as (
         on software.software_version_key = run.software_version_key
     where software.packages_digest is not null
     group by software.packages_digest
+),
+
+document as (
+    select *
+    from thoth_document
+    where kind = 'adviser'
+    qualify row_number() over (partition by document_key order by artifact_manifest_digest, raw_path) = 1
 )
 
 select
@@ -43,11 +50,10 @@ select
     document.ended_at,
     document.is_zone_assumed,
     document.artifact_manifest_digest
-from thoth_document as document
+from document
 left join thoth_stack as stack
     on
         stack.document_key = document.document_key
         and stack.artifact_manifest_digest = document.artifact_manifest_digest
 left join measured
     on measured.packages_digest = stack.packages_digest
-where document.kind = 'adviser'

@@ -37,7 +37,7 @@ contradicted as (
     select
         run_bundle.run_id,
         count(*) as issue_count
-    from ingest_issue as issue
+    from evidence_issue as issue
     inner join run_bundle
         on
             run_bundle.artifact_manifest_digest = issue.artifact_manifest_digest

@@ -42,6 +42,17 @@ ISSUE_SCHEMA = landing_schema(
     pa.field("run_id", pa.string()),
 )
 
+# What a build leaves out of its tables because it breaks a test: one row a table, test, bundle and run. The build itself fills it.
+REJECTED_SCHEMA = landing_schema(
+    pa.field("table_name", pa.string(), nullable=False),
+    pa.field("test", pa.string(), nullable=False),
+    pa.field("row_count", pa.int64(), nullable=False),
+    pa.field("severity", pa.string(), nullable=False),
+    pa.field("code", pa.string(), nullable=False),
+    pa.field("message", pa.string(), nullable=False),
+    pa.field("run_id", pa.string()),
+)
+
 # The two tables that every bundle fills from its manifest, recognised or not.
 BUNDLE_SCHEMA = landing_schema(
     pa.field("family", pa.string(), nullable=False),

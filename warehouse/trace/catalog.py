@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import LandingFile
+from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile
 from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.query import open_build
@@ -157,11 +157,15 @@ def _prepared(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappi
     """The catalog of a session that has its settings and landing tables now."""
     from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
     from warehouse.transform.inputs.landing_tables import open_landing_table
+    from warehouse.transform.testing.rejected_rows import open_rejected_rows
 
     for setting in TRACE_SETTINGS:
         con.execute(setting)
     for table, files in landing.items():
-        open_landing_table(con, table, catalog.landing_types[table], files)
+        if table == REJECTED_TABLE:
+            open_rejected_rows(con)
+        else:
+            open_landing_table(con, table, catalog.landing_types[table], files)
     read = {name: (name, model.name) for name, model in catalog.models.items() if model.has_rows}
     read |= {table: (table, table) for table in catalog.landing_types}
     # One statement a table: planning them as one takes three times as long.

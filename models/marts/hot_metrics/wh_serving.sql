@@ -28,7 +28,7 @@ columns:
 with bucketed as (
     select
         *,
-        case when concurrency_point >= 1 then (2 ** ceil(log2(concurrency_point)))::bigint::varchar end as concurrency_bucket
+        case when concurrency_point >= 1 then (2 ** ceil(log2(concurrency_point)))::hugeint::varchar end as concurrency_bucket
     from serving_outcome_fact
 )
 

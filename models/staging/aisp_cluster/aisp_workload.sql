@@ -9,7 +9,7 @@ select
     artifact_manifest_digest,
     workload_spec_digest,
     workload_document,
-    coalesce(json_extract_string(workload_document, '$.model[0]'), json_extract_string(workload_document, '$.model'), test) as model,
+    coalesce(json_extract_string(workload_document, '$.model[0]'), json_extract_string(workload_document, '$.model'), json_extract_string(workload_document, '$.test')) as model,
     json_extract_string(workload_document, '$.precision') as precision,
     'aisp_cluster' as protocol
 from aisp_run

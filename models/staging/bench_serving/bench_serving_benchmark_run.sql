@@ -26,7 +26,7 @@ select
         when not run.is_whole then 'the record breaks off'
         when run.failure is not null then run.failure
         when metric.completed_count = 0 and metric.failed_count > 0
-            then 'completed 0, failed ' || metric.failed_count::bigint::varchar
+            then 'completed 0, failed ' || coalesce(try_cast(metric.failed_count as bigint)::varchar, metric.failed_count::varchar)
         when metric.completed_count = 0 then 'completed 0'
     end as status_reason,
     run.repeat_number + 1 as repeat_index,

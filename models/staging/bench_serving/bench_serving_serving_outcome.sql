@@ -61,8 +61,8 @@ select
     coalesce(run.split_deployment, nullif(concat_ws(
         ' ', 'TP' || run.tensor_parallel, 'DP' || run.data_parallel, 'PP' || run.pipeline_parallel, 'EP' || run.expert_parallel
     ), '')) as deployment_model,
-    metric.completed_count::bigint as completed_count,
-    metric.failed_count::bigint as failed_count,
+    try_cast(metric.completed_count as bigint) as completed_count,
+    try_cast(metric.failed_count as bigint) as failed_count,
     case
         when metric.completed_count = 0 and metric.failed_count is null and run.num_prompts > 0 then 1
         else metric.failed_count / nullif(metric.completed_count + metric.failed_count, 0)

@@ -12,7 +12,7 @@ select
     json_extract_string(workload_document, '$.model') as model,
     json_extract_string(workload_document, '$.precision') as precision,
     json_extract_string(workload_document, '$.protocol') as protocol,
-    cast(json_extract_string(workload_document, '$.max_concurrency') as bigint) as concurrency_point,
+    try_cast(json_extract_string(workload_document, '$.max_concurrency') as bigint) as concurrency_point,
     coalesce(json_extract_string(workload_document, '$.input_length'), json_extract_string(workload_document, '$.dataset')) as prompt_distribution,
     json_extract_string(workload_document, '$.output_length') as completion_distribution
 from bench_serving_run

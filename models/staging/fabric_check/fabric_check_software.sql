@@ -10,7 +10,7 @@ with stated as (
     select
         run_id,
         artifact_manifest_digest,
-        max(value_number) filter (where key = 'nccl-library')::bigint as nccl_code,
+        try_cast(max(value_number) filter (where key = 'nccl-library') as bigint) as nccl_code,
         max(value) filter (where key in ('NCCL version', 'RCCL version')) as nccl_text,
         max(value) filter (where key = 'Driver Version') as driver_version,
         max(value) filter (where key = 'CUDA Runtime Version') as cuda_text,

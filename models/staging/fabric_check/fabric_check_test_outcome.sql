@@ -10,8 +10,8 @@ with stated as (
         artifact_manifest_digest,
         test_index,
         max(value_number) filter (where key = 'Avg bus bandwidth') as avg_bus_bandwidth_gb_per_s,
-        max(value_number) filter (where key = 'Out of bounds values')::bigint as wrong_count,
-        max(value_number) filter (where key = 'Reducing maxBytes to')::bigint as reduced_to_bytes
+        try_cast(max(value_number) filter (where key = 'Out of bounds values') as bigint) as wrong_count,
+        try_cast(max(value_number) filter (where key = 'Reducing maxBytes to') as bigint) as reduced_to_bytes
     from fabric_check_entry
     where
         source = 'log'

@@ -25,14 +25,14 @@ counted as (
         point.artifact_manifest_digest,
         point.point_index,
         coalesce(
-            stated.request_count::bigint,
+            try_cast(stated.request_count as bigint),
             request.completed_count,
             case when run.tool = 'aiperf' and stated.error_request_count > 0 and stated.e2e_mean_ms is null then 0 end
         ) as completed_count,
         case
             when run.tool = 'aiperf'
                 then coalesce(
-                    stated.error_request_count::bigint,
+                    try_cast(stated.error_request_count as bigint),
                     request.failed_count,
                     case when error_list.has_no_errors then 0 end
                 )

@@ -17,8 +17,8 @@ with asked as (
 select
     run_id,
     artifact_manifest_digest,
-    case when len(inputs) = 1 then inputs[1]::bigint end as input_length,
-    case when len(outputs) = 1 then outputs[1]::bigint end as output_length,
+    case when len(inputs) = 1 then try_cast(inputs[1] as bigint) end as input_length,
+    case when len(outputs) = 1 then try_cast(outputs[1] as bigint) end as output_length,
     'report' as stated_in
 from asked
 where

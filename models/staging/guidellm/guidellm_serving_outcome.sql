@@ -10,8 +10,8 @@ select
     benchmark.workload_point,
     benchmark.concurrency as concurrency_point,
     benchmark.request_rate_per_s,
-    stated.completed_count::bigint as completed_count,
-    stated.failed_count::bigint as failed_count,
+    try_cast(stated.completed_count as bigint) as completed_count,
+    try_cast(stated.failed_count as bigint) as failed_count,
     case
         when stated.completed_count + stated.failed_count > 0
             then stated.failed_count / (stated.completed_count + stated.failed_count)

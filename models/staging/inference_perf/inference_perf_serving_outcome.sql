@@ -9,10 +9,10 @@ select
     point.run_id,
     point.artifact_manifest_digest,
     point.point as workload_point,
-    metric.concurrency::bigint as concurrency_point,
+    try_cast(metric.concurrency as bigint) as concurrency_point,
     case when metric.concurrency is null then metric.requested_rate_per_s end as request_rate_per_s,
-    metric.completed_count::bigint as completed_count,
-    metric.failed_count::bigint as failed_count,
+    try_cast(metric.completed_count as bigint) as completed_count,
+    try_cast(metric.failed_count as bigint) as failed_count,
     case
         when metric.completed_count + metric.failed_count > 0
             then metric.failed_count / (metric.completed_count + metric.failed_count)

@@ -22,12 +22,12 @@ with engine as (
             when count(distinct accelerator) filter (where lower(role) = 'decode') = 1 then min(accelerator) filter (where lower(role) = 'decode')
         end as decode_accelerator,
         case
-            when count(*) = count(accelerator_count * replicas)
-                then (sum(accelerator_count * replicas) filter (where lower(role) = 'prefill'))::bigint
+            when count(*) = count(accelerator_count::hugeint * replicas)
+                then try_cast(sum(accelerator_count::hugeint * replicas) filter (where lower(role) = 'prefill') as bigint)
         end as prefill_accelerator_count,
         case
-            when count(*) = count(accelerator_count * replicas)
-                then (sum(accelerator_count * replicas) filter (where lower(role) = 'decode'))::bigint
+            when count(*) = count(accelerator_count::hugeint * replicas)
+                then try_cast(sum(accelerator_count::hugeint * replicas) filter (where lower(role) = 'decode') as bigint)
         end as decode_accelerator_count,
         string_agg(distinct arguments, ' ; ' order by arguments) as server_flags
     from llm_d_report_engine
@@ -40,8 +40,8 @@ asked as (
     select
         run_id,
         artifact_manifest_digest,
-        max(value_number) filter (where key = 'scenario/load/standardized/input_seq_len/value')::bigint as input_length,
-        max(value_number) filter (where key = 'scenario/load/standardized/output_seq_len/value')::bigint as output_length
+        try_cast(max(value_number) filter (where key = 'scenario/load/standardized/input_seq_len/value') as bigint) as input_length,
+        try_cast(max(value_number) filter (where key = 'scenario/load/standardized/output_seq_len/value') as bigint) as output_length
     from llm_d_report_entry
     group by
         run_id,

@@ -112,11 +112,11 @@ select
     run.run_id,
     run.artifact_manifest_digest,
     run.workload_point,
-    counted.concurrency::bigint as concurrency_point,
+    try_cast(counted.concurrency as bigint) as concurrency_point,
     counted.request_rate_per_s,
     deployment.deployment_model,
-    counted.completed_count::bigint as completed_count,
-    counted.failed_count::bigint as failed_count,
+    try_cast(counted.completed_count as bigint) as completed_count,
+    try_cast(counted.failed_count as bigint) as failed_count,
     case
         when counted.completed_count + counted.failed_count > 0
             then counted.failed_count / (counted.completed_count + counted.failed_count)

@@ -9,8 +9,8 @@ with outcome as (
         run.run_id,
         run.artifact_manifest_digest,
         run.workload_document,
-        coalesce(stated.completed_count::bigint, request.completed_count) as completed_count,
-        coalesce(stated.failed_count::bigint, request.failed_count) as failed_count
+        coalesce(try_cast(stated.completed_count as bigint), request.completed_count) as completed_count,
+        coalesce(try_cast(stated.failed_count as bigint), request.failed_count) as failed_count
     from llmperf_run as run
     left join llmperf_metric as stated
         on
@@ -30,7 +30,7 @@ select
         || '-osl' || json_extract_string(outcome.workload_document, '$.mean_output_tokens'),
         'unstated'
     ) as workload_point,
-    json_extract_string(outcome.workload_document, '$.num_concurrent_requests')::bigint as concurrency_point,
+    try_cast(json_extract_string(outcome.workload_document, '$.num_concurrent_requests') as bigint) as concurrency_point,
     outcome.completed_count,
     outcome.failed_count,
     case

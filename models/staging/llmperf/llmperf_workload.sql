@@ -10,7 +10,7 @@ select
     workload_spec_digest,
     workload_document,
     json_extract_string(workload_document, '$.model') as model,
-    json_extract_string(workload_document, '$.num_concurrent_requests')::bigint as concurrency_point,
+    try_cast(json_extract_string(workload_document, '$.num_concurrent_requests') as bigint) as concurrency_point,
     'mean ' || json_extract_string(workload_document, '$.mean_input_tokens')
     || ' stddev ' || json_extract_string(workload_document, '$.stddev_input_tokens') as prompt_distribution,
     'mean ' || json_extract_string(workload_document, '$.mean_output_tokens')

@@ -3,8 +3,8 @@ description: >
   One row per software component that the system description of an MLPerf submission names. Components are the pieces
   of its framework and software strings, split at commas and semicolons, each a name followed by a version, and the
   pairs of a software object. A piece with a version elsewhere is a component named by its whole text, without a
-  version. A piece that is only a version is not a component.
-grain: [run_id, artifact_manifest_digest, component, version]
+  version. A piece that is only a version is not a component. The same component may be named in several words.
+grain: [run_id, artifact_manifest_digest, component, version, stated_as]
 feeds: software_component
 */
 with run as (

@@ -21,7 +21,7 @@ select
     run.artifact_manifest_digest,
     run.scenario as workload_point,
     case when run.scenario in ('Server', 'Interactive') then metric.target_qps end as request_rate_per_s,
-    metric.query_count::bigint as completed_count,
+    try_cast(metric.query_count as bigint) as completed_count,
     metric.ttft_mean_ms,
     metric.ttft_p50_ms,
     metric.ttft_p90_ms,

@@ -81,10 +81,10 @@ select
     total.run_id,
     total.artifact_manifest_digest,
     total.stop_count as eval_count,
-    case when total.start_count = total.stop_count and backward.run_id is null then total.ms end::bigint as eval_ms,
+    case when total.start_count = total.stop_count and backward.run_id is null then try_cast(total.ms as bigint) end as eval_ms,
     case
-        when total.clocked_start_count = total.clocked_stop_count and backward.run_id is null then coalesce(total.clocked_ms, 0)
-    end::bigint as clocked_eval_ms,
+        when total.clocked_start_count = total.clocked_stop_count and backward.run_id is null then try_cast(coalesce(total.clocked_ms, 0) as bigint)
+    end as clocked_eval_ms,
     case when total.metric_count = 0 then last_one.value_number end as quality
 from total
 left join backward

@@ -9,7 +9,8 @@ select
     artifact_manifest_digest,
     workload_spec_digest,
     workload_document,
-    coalesce(indicator_name, program) as model,
+    -- From the document, as all columns of a workload: a repeat that failed printed no name.
+    coalesce(json_extract_string(workload_document, '$.indicator_name'), json_extract_string(workload_document, '$.argv[0]')) as model,
     'command' as protocol
 from recorded_run
 where workload_spec_digest is not null

@@ -65,15 +65,15 @@ partition_nodes as (
         nullif(queue, '') as queue,
         min(raw_offset) as raw_offset,
         max(raw_offset + raw_length) - min(raw_offset) as raw_length,
-        sum(node_count)::bigint as node_count,
+        try_cast(sum(node_count) as bigint) as node_count,
         sum(gpu_count)::double as nominal_quota,
         sum(allocated_gpu_count)::double as used,
         max(kind <> 'any') as has_states,
-        coalesce(sum(node_count) filter (where kind = 'idle'), 0)::bigint as idle_nodes,
-        coalesce(sum(node_count) filter (where kind = 'allocated'), 0)::bigint as allocated_nodes,
-        coalesce(sum(node_count) filter (where kind = 'mixed'), 0)::bigint as mixed_nodes,
-        coalesce(sum(node_count) filter (where kind = 'down'), 0)::bigint as down_nodes,
-        coalesce(sum(node_count) filter (where kind = 'drained'), 0)::bigint as drained_nodes
+        try_cast(coalesce(sum(node_count) filter (where kind = 'idle'), 0) as bigint) as idle_nodes,
+        try_cast(coalesce(sum(node_count) filter (where kind = 'allocated'), 0) as bigint) as allocated_nodes,
+        try_cast(coalesce(sum(node_count) filter (where kind = 'mixed'), 0) as bigint) as mixed_nodes,
+        try_cast(coalesce(sum(node_count) filter (where kind = 'down'), 0) as bigint) as down_nodes,
+        try_cast(coalesce(sum(node_count) filter (where kind = 'drained'), 0) as bigint) as drained_nodes
     from classed
     group by
         artifact_manifest_digest,

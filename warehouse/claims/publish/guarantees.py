@@ -12,6 +12,7 @@ G2 is claimed where it is proven (`claims.trace.sufficiency`), G3 and G4 of mono
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from warehouse.transform.sql.text import body
@@ -47,6 +48,23 @@ def guarantees(catalog: "Catalog", spec: "BuiltModel") -> dict[str, Any]:
         "G4": _promised(clauses),
         "clauses": clauses,
     }
+
+
+def but_for(promised: Mapping[str, Any], left_out: Sequence[str], *, contradicts: bool) -> dict[str, Any]:
+    """The guarantees of numbers, from the tables under which a build left rows out (`transform.testing.rejected_rows`). One that
+    `contradicts` another row may be there again where that one's evidence is not: then nobody knows of G3 and G4."""
+    if not left_out:
+        return dict(promised)
+    unknown = {name: _promised([*left_out]) for name in ("G3", "G4")} if contradicts else {}
+    return {**promised, **unknown, "left_out": {"rows": list(left_out), "contradicts": contradicts}}
+
+
+def as_recorded(promised: Mapping[str, Any], recorded: Any) -> dict[str, Any]:
+    """The guarantees that SQL gives, but for the rows that a record says were left out."""
+    left_out = recorded.get("left_out") if isinstance(recorded, dict) else None
+    if not isinstance(left_out, dict) or not isinstance(left_out.get("rows"), list):  # whoever may have written it
+        return dict(promised)
+    return but_for(promised, left_out["rows"], contradicts=left_out.get("contradicts") is True)
 
 
 def _promised(clauses: list[str]) -> dict[str, Any]:

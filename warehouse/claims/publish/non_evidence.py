@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import BUNDLE_TABLE, FINDING_TABLE, SIGNING_TABLE
+from warehouse.landing.parse.batches import BUNDLE_TABLE, FINDING_TABLE, REJECTED_TABLE, SIGNING_TABLE
 from warehouse.transform.inputs.landing_tables import no_evidence
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ BESIDE_EVIDENCE = {  # of landing tables, and what to do instead
     FINDING_TABLE: (
         frozenset(name for name, *_ in no_evidence().tables[FINDING_TABLE].columns),
         "publish the measurements themselves: findings are decisions about them",
+    ),
+    REJECTED_TABLE: (
+        frozenset(name for name, *_ in no_evidence().tables[REJECTED_TABLE].columns),
+        "publish the measurements themselves: what is left out of them follows from the rows that break a test",
     ),
     BUNDLE_TABLE: (frozenset(("arrived_at",)), "use a time that the evidence states, such as the start of the run"),
 }

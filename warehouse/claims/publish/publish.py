@@ -15,7 +15,7 @@ from warehouse.claims.gate.policy import PROVISIONAL
 from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
-from warehouse.claims.publish.guarantees import guarantees
+from warehouse.claims.publish.guarantees import but_for, guarantees
 from warehouse.claims.publish.publication import (
     CONTENT,
     JUDGEMENT,
@@ -67,6 +67,7 @@ class Publication:
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
     unseen: int  # bundles that arrived after the build it is made from
     judged: "Judged"  # what its numbers are worth
+    left_out: Sequence[str] = ()  # rows of its runs, or that contradict others, which the build left out: a line a table and test
 
 
 def no_progress(step: str, done: int, total: int) -> None:
@@ -104,6 +105,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     from warehouse.claims.publish.tie_probe import check_ties
     from warehouse.trace.catalog import open_trace_session, rollup_columns
     from warehouse.trace.tracing import trace
+    from warehouse.transform.testing.rejected_rows import rejected_under
 
     build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
@@ -125,7 +127,10 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         traced = trace(con, catalog, query, values, traces_rows=True)
         facts = Facts(con, catalog, traced)
         on_step("judging numbers", 0, 1)
-        promised = guarantees(catalog, spec)
+        left_out, contradicts = rejected_under(
+            con, [spec.qualified, *(model.qualified for model in catalog.under(spec.qualified))], facts.runs, traced.bundles()
+        )
+        promised = but_for(guarantees(catalog, spec), left_out, contradicts=contradicts)
         rollup = Rollup(con, catalog, spec, columns, traced, facts, promised, claim)
         judged = judge_rollup(rollup, policy, Looks(open_store(project).objects, query))
         if judged.against and not as_provisional:
@@ -318,7 +323,8 @@ def _store(
     if key:
         sign_publication(project, ledger, publication_subject(digest, record), key)
     return Publication(
-        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged,
+        record["guarantees"].get("left_out", {}).get("rows", ()),
     )
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.freezing import Facts, frozen_rows
-from warehouse.claims.publish.guarantees import UNKNOWN
+from warehouse.claims.publish.guarantees import UNKNOWN, as_recorded
 from warehouse.claims.publish.publication import read_row
 from warehouse.claims.publish.static_facts import Established
 from warehouse.claims.publish.why_sets import Run, WhySets, WhySetWriter
@@ -64,8 +64,9 @@ class Retraced:
         """What a record says of a cell that the replay says otherwise; None when nothing."""
         cell = self._read(row_key(grain_forms)).cells[column]
         rests_on = {"runs": (record.why_digest, cell.why_digest), "bytes": (record.evidence, list(cell.evidence))}
+        promised = as_recorded(self.established.guarantees, record.guarantees)
         follows = {
-            "guarantees": (record.guarantees, self.established.guarantees),
+            "guarantees": (record.guarantees, promised),
             "exactness": (record.determinism, {**self.established.columns[column], "is_exact": cell.is_exact}),
             "clauses tried for ties": (record.ties_tried, self.established.ties_tried),
         }
@@ -79,7 +80,7 @@ class Retraced:
             # The table of runs may depend on more than these runs; and an older spec does not hold it.
             what = "its publication says other things of its runs, though they are the same"
             return Doubt(f"its value is right, but {what}; what the table of runs is made of may be why", False)
-        if self.established.guarantees["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
+        if promised["G3"]["holds"] == UNKNOWN and not follows.keys() & set(others):
             return Doubt(f"{message}; evidence that its publication does not name may be why (G3 is not known)", False)
         return Doubt(message, True)
 

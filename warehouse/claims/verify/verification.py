@@ -12,7 +12,7 @@ from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.recorded import recorded_specification
 from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
-from warehouse.claims.publish.guarantees import YES
+from warehouse.claims.publish.guarantees import YES, as_recorded
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.publish.specification import read_specification
@@ -186,7 +186,8 @@ def _incomplete(
         return  # damaged evidence does not show what is left out; the numbers that depend on it are reported
     try:
         whole = auditor.replayed(together, grain).retraced if together else None
-        is_certain = then <= together or (whole is not None and whole.established.guarantees["G3"]["holds"] == YES)
+        promised = as_recorded(whole.established.guarantees, publication.record.get("guarantees")) if whole else {}
+        is_certain = then <= together or (whole is not None and promised["G3"]["holds"] == YES)
         if together and is_certain and (found := differs(together)):
             yield doubt(auditor.certain, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):

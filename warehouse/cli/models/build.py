@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
     from warehouse.transform.build.build import BuildReport
     from warehouse.transform.build.material import Material
+    from warehouse.transform.testing.rejected_rows import Rejected
 
 PAGE = "docs/models.md"
 EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --json")
@@ -121,6 +122,8 @@ def _report_doubts(report: "BuildReport") -> None:
     done = {model.name for model in report.models if model.action != "keep"}
     if not done:
         return
+    if report.rejected:
+        _report_rejected(report.rejected)
     from warehouse.claims.publish.admissibility import conflicted_runs
     from warehouse.transform.finished.query import open_build
     from warehouse.transform.finished.role_tables import role_table
@@ -138,6 +141,13 @@ def _report_doubts(report: "BuildReport") -> None:
         shown = ", ".join(map(printable, conflicts[:3])) + (", ..." if len(conflicts) > 3 else "")
         count = counted(len(conflicts), "run is", "runs are")
         warn(f"{count} stated differently by several bundles and not published: {shown}; wh settle chooses the evidence of a run")
+
+
+def _report_rejected(rejected: "tuple[Rejected, ...]") -> None:
+    rows = counted(sum(found.rows for found in rejected), "row breaks a test and is", "rows break a test and are")
+    most = sorted(rejected, key=lambda found: (-found.rows, found.table))
+    shown = ", ".join(f"{found.table} ({found.rows:,})" for found in most[:3]) + (f" and {len(most) - 3} more" if len(most) > 3 else "")
+    warn(f"{rows} left out of {shown}; why: wh sql \"from ingest_issue where code = 'row-left-out'\"")
 
 
 def _with_events(project: "Project", build: "Callable[[], BuildReport]") -> "BuildReport":

@@ -132,4 +132,5 @@ def _document(report: "BuildReport", parts: dict[str, float]) -> dict[str, objec
         ],
         "parts": {part: round(seconds, 4) for part, seconds in parts.items()},
         "damaged": [str(error) for error in report.damaged],
+        "left_out": [{"table": found.table, "rows": found.rows, "bundles": found.bundles} for found in report.rejected],
     }

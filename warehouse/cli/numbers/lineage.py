@@ -187,6 +187,11 @@ def _guarantees(number: "Lineage") -> list[str]:
             lines += [f"│               {printable(clause)}" for clause in clauses[:_CLAUSES]]
         if len(clauses) > _CLAUSES:
             lines.append(f"│               and {len(clauses) - _CLAUSES} more: --json lists all, under guarantees")
+    left_out = number.guarantees.get("left_out", {}).get("rows", ())
+    if left_out:
+        lines.append("│             rows that break a test are left out of its tables:")
+        lines += [f"│               {printable(line)}" for line in left_out[:_CLAUSES]]
+        lines += [f"│               and {len(left_out) - _CLAUSES} more: --json lists all, under guarantees"] * (len(left_out) > _CLAUSES)
     return lines
 
 

@@ -20,6 +20,7 @@ class Standing(StrEnum):
 
 PAGE = "docs/models.md"
 EXAMPLES = ("wh publish serving_results", "wh publish indicator_results --as provisional", "wh publish indicator_results --as provisional --json")
+_LEFT_OUT = 3  # lines of rows that are left out
 INTERRUPTED = "nothing is published; run the same command again"
 
 
@@ -54,6 +55,7 @@ def command(
                 "signed_by": key.public.key_id if key else None,
                 "policy": publication.judged.policy.reference,
                 "verdicts": dict(publication.judged.verdicts),
+                "left_out": list(publication.left_out),
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }
         )
@@ -67,6 +69,10 @@ def command(
         notice(f"{how}: {', '.join(names)}")
     for verdict, count in publication.judged.verdicts.items():
         notice(f"{verdict}: {counted(count, 'number')} by policy {publication.judged.policy}")
+    for line in publication.left_out[:_LEFT_OUT]:
+        notice(line)
+    if (more := len(publication.left_out) - _LEFT_OUT) > 0:
+        notice(f"and {more} more: --json lists all, under left_out")
     if publication.unseen:
         bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
         notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")

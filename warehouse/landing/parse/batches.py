@@ -30,7 +30,8 @@ DECISION_TABLE = "run_decision"
 SETTLEMENT_TABLE = "run_settlement"
 DECIDED_TABLES = (DECISION_TABLE, SETTLEMENT_TABLE)  # of the ledger, and no evidence
 FINDING_TABLE = "change_finding"  # the same, of no run
-OWN_TABLES = (SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE)  # of no batch
+REJECTED_TABLE = "rejected_row"  # what a build leaves out; no file has it
+OWN_TABLES = (SIGNING_TABLE, *DECIDED_TABLES, FINDING_TABLE, REJECTED_TABLE)  # of no batch
 _ENGINE_VERSION = 2  # of the tables above; raised when their rows change
 ENGINE_PARSER = f"warehouse {_ENGINE_VERSION}"
 
@@ -90,6 +91,7 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
         FILE_SCHEMA,
         FINDING_SCHEMA,
         ISSUE_SCHEMA,
+        REJECTED_SCHEMA,
         SETTLEMENT_SCHEMA,
         SIGNING_SCHEMA,
     )
@@ -97,7 +99,7 @@ def schemas(ingestors: Mapping[str, "RegisteredIngestor"]) -> dict[str, "pa.Sche
     found = {
         BUNDLE_TABLE: BUNDLE_SCHEMA, FILE_TABLE: FILE_SCHEMA, DECLARATION_TABLE: DECLARATION_SCHEMA,
         ISSUE_TABLE: ISSUE_SCHEMA, SIGNING_TABLE: SIGNING_SCHEMA, DECISION_TABLE: DECISION_SCHEMA,
-        SETTLEMENT_TABLE: SETTLEMENT_SCHEMA, FINDING_TABLE: FINDING_SCHEMA,
+        SETTLEMENT_TABLE: SETTLEMENT_SCHEMA, FINDING_TABLE: FINDING_SCHEMA, REJECTED_TABLE: REJECTED_SCHEMA,
     }
     for ingestor in (each.ingestor for each in ingestors.values()):
         for table, schema in ingestor.tables.items():

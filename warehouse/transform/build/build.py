@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from warehouse.transform.build.material import Material
     from warehouse.transform.build.session import ModelResult
     from warehouse.transform.inputs.landing_tables import LandingTables
+    from warehouse.transform.testing.rejected_rows import Rejected
     from warehouse.transform.testing.run_tests import TestResult
 
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 class BuildReport:
     """What a build did. `models` is empty when nothing was built: nothing had changed, or with `is_restored` an earlier
     build of the same digest is current again. With `is_partial` only chosen models were built, and `build` is not current. `damaged` are
-    bundles that could not be parsed."""
+    bundles that could not be parsed; `rejected` is what is left out of the tables because it breaks a test."""
 
     build: Build
     is_new: bool
@@ -59,6 +60,7 @@ class BuildReport:
     models: "tuple[ModelResult, ...]" = ()
     damaged: tuple[WarehouseError, ...] = ()
     tests: tuple["TestResult", ...] = ()
+    rejected: "tuple[Rejected, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -229,19 +231,23 @@ def _build(
     refuse_failures(done.tests, len(material.checked.tests))
     material.check_unchanged()
     if chosen is not None:
-        return BuildReport(replace(build, path=shadow), is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests)
+        built = replace(build, path=shadow)
+        return BuildReport(
+            built, is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected
+        )
     build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
-    return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests)
+    return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected)
 
 
 @dataclass(frozen=True)
 class Done:
-    """What bringing a database up to date came to: every model, the tests that had to be run, and until when (UTC) it holds
-    what its inputs give ("": for ever)."""
+    """What bringing a database up to date came to: every model, the tests that had to be run, until when (UTC) it holds
+    what its inputs give ("": for ever), and what was left out of its tables."""
 
     models: "tuple[ModelResult, ...]"
     tests: "tuple[TestResult, ...]"
     stands_until: str
+    rejected: "tuple[Rejected, ...]" = ()
 
 
 def bring_up_to_date(
@@ -268,6 +274,7 @@ def _bring_up_to_date(
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
+    from warehouse.transform.testing.rejected_rows import rejected
     from warehouse.transform.testing.run_tests import run_tests
 
     progress.began("models")
@@ -296,12 +303,15 @@ def _bring_up_to_date(
         asked = [test for test in material.checked.tests if chosen is None or (test.reads and test.reads <= set(chosen))]
         # Outside a transaction: a test that cannot run would end it.
         tests = run_tests(
-            con, tests_to_run(read_passed(con), asked, session.contents, session.unique, session.without_rows())
+            con, tests_to_run(
+                read_passed(con), [test for test in asked if not test.is_kept], session.contents, session.unique, session.without_rows()
+            )
         )
         progress.began("write")
+        left_out = tuple(rejected(con))
         if chosen is not None:  # the catalog is of a whole build
             con.execute("checkpoint")
-            return Done(tuple(models), tests, "")
+            return Done(tuple(models), tests, "", left_out)
         broken = {result.name for result in tests if result.status != "pass"}
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
@@ -315,7 +325,7 @@ def _bring_up_to_date(
         raise WarehouseError("WH209", message_of(error), str(database), "check that the disk has space") from error
     finally:
         con.close()
-    return Done(tuple(models), tests, until.isoformat() if until else "")
+    return Done(tuple(models), tests, until.isoformat() if until else "", left_out)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,8 @@ class _Test:
     stated: HeaderTest | None
     reads: frozenset[str]
     telling: tuple[str, ...]
+    breaks: str
+    apart: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from warehouse.landing.parse.batches import REJECTED_TABLE
 from warehouse.transform.build.state import Inputs, Logic, TableState, view_content
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.incremental.warm_tier import age_of
@@ -38,12 +39,16 @@ class Step:
 
 
 class Emptiness:
-    """Which models have no row for certain: by the landing tables, and by the stored tables of which `has_no_rows` is true."""
+    """Which models have no row for certain: by the landing tables, by the stored tables of which `has_no_rows` is true, and by whether
+    the build `has_rejected` rows."""
 
-    def __init__(self, checked: CheckedProject, landing: LandingTables, has_no_rows: Callable[[str], bool]) -> None:
+    def __init__(
+        self, checked: CheckedProject, landing: LandingTables, has_no_rows: Callable[[str], bool], has_rejected: Callable[[], bool]
+    ) -> None:
         self._checked = checked
         self._landing = landing
         self._has_no_rows = has_no_rows
+        self._has_rejected = has_rejected
         self._names = model_names(checked.models)
         self._views: dict[str, bool] = {}
 
@@ -57,6 +62,8 @@ class Emptiness:
 
     def _of_reference(self, reference: str) -> bool:
         name = self._names.get(reference)
+        if reference == REJECTED_TABLE:
+            return not self._has_rejected()
         if name is None:
             table = self._landing.tables.get(reference)
             return table is not None and not any(file.rows for file in table.files)
@@ -73,8 +80,12 @@ def plan(
     """A step for every model in build order, then one for every table that no model makes any more."""
     contents: dict[str, str | None] = dict(inputs.content_ids())
     steps, without_rows = [], set[str]()
-    emptiness = Emptiness(checked, landing, without_rows.__contains__)
-    for name in checked.graph.order:
+    none_rejected = contents.get(REJECTED_TABLE)
+    emptiness = Emptiness(checked, landing, without_rows.__contains__, lambda: contents[REJECTED_TABLE] not in (None, none_rejected))
+    for name in checked.order:
+        if name in checked.late and REJECTED_TABLE in checked.graph.landing[name]:
+            # What will be left out nobody knows; as a rule what was.
+            contents[REJECTED_TABLE] = before[name].inputs.get(REJECTED_TABLE, none_rejected) if name in before else none_rejected
         step = decide(name, checked, logic[name], contents, inputs, before.get(name))
         if checked.models[name].materialized == "view":
             contents[name] = _content_of_view(name, checked, logic[name], contents)
@@ -88,7 +99,7 @@ def plan(
                 step = as_empty(step)
                 without_rows.add(name)
         steps.append(replace(step, content_id=contents[name]))
-    return steps + [Step(name, DROP, "no model makes it any more") for name in sorted(before.keys() - set(checked.graph.order))]
+    return steps + [Step(name, DROP, "no model makes it any more") for name in sorted(before.keys() - set(checked.order))]
 
 
 def decide(
@@ -159,6 +170,8 @@ def _content_of_view(name: str, checked: CheckedProject, logic: Logic, contents:
 
 
 def _change(source: str, inputs: Inputs, before: TableState) -> str:
+    if source == REJECTED_TABLE:
+        return "other rows break a test and are left out"
     if source not in inputs.files and source not in inputs.landing:
         return f"{source} changed"
     now, then = inputs.by_file(source), before.files.get(source)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.landing.parse.batches import LandingFile, check_landing_file
+from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile, check_landing_file
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
@@ -18,6 +18,7 @@ from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, Ord
 from warehouse.transform.inputs.landing_tables import FILE_ORDER, landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
+from warehouse.transform.testing.rejected_rows import open_rejected_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,6 +83,10 @@ class Readers:
 
     def _open_landing(self, tables: Iterable[str]) -> None:
         for table in sorted(set(tables) - self._opened):
+            if table == REJECTED_TABLE:
+                open_rejected_rows(self._con)
+                self._opened.add(table)
+                continue
             found = self._material.landing.tables[table]
             open_landing_table(self._con, table, found.types, found.files)
             self._opened.add(table)

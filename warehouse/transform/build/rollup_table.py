@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 _ROWS, _IDS = '"wh rows"', "wh ids"
 
 
-def write_rollup(con: "duckdb.DuckDBPyConnection", spec: Model, envelope: Envelope) -> None:
+def write_rollup(con: "duckdb.DuckDBPyConnection", spec: Model, envelope: Envelope, reject: Callable[[str], object]) -> None:
     """Create `rollup.<spec>` in the session's database: the query's own columns, then `query_spec_digest` and a struct
-    `number_ids` with one field a value column. Raises WH302 when two rows have the same grain."""
+    `number_ids` with one field a value column. `reject` takes out of its rows what is not to be in it. Raises WH302 when two rows that are
+    left have the same grain."""
     execute(con, spec, f"create temp table {_ROWS} as ")
+    reject(_ROWS)
     columns = [row[0] for row in con.execute(f"describe {_ROWS}").fetchall()]
     rows = con.execute(f"select * from {_ROWS}").fetchall()
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
+from warehouse.landing.parse.batches import REJECTED_TABLE
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
 from warehouse.transform.build.plan import (
@@ -39,11 +40,19 @@ from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, set_aside
-from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, order_of
+from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
+from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
+from warehouse.transform.testing.rejected_rows import (
+    Rejection,
+    content_of_rejected,
+    create_rejected_table,
+    forget_affected,
+    forget_rejected,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -79,24 +88,35 @@ class Session:
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.remade: set[str] = set()  # tables and views that are other ones than before: no comment of theirs is left
         self.unique: set[str] = set()  # incremental tables whose grain was seen to tell their rows apart
-        self._emptiness = Emptiness(material.checked, material.landing, lambda name: has_no_rows(self._now.get(name)))
+        self._emptiness = Emptiness(
+            material.checked, material.landing, lambda name: has_no_rows(self._now.get(name)),
+            lambda: self.contents[REJECTED_TABLE] != self._none_rejected,
+        )
         self._readers = Readers(con, material)
         self._recorded: dict[str, str] = {}  # keys of files that a table records (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
+        self._none_rejected = self.contents.get(REJECTED_TABLE, "")
+        self._kept_tests: dict[str, list[DataTest]] = {}
+        for test in data_tests(self._checked.models):
+            if test.is_kept and test.model:
+                self._kept_tests.setdefault(test.model, []).append(test)
 
     def run(self, chosen: Collection[str] | None = None) -> list[ModelResult]:
         """Bring every model up to date, or those `chosen`, among which is all that they read; then nothing is dropped. Raises WH209 at the
         place of what failed; what was built before it is kept."""
-        every = self._checked.graph.order
+        every, late = self._checked.order, self._checked.late
         order = every if chosen is None else [name for name in every if name in chosen]
         self._tables.begin()
         create_state_table(self._con)
         create_away_table(self._con)
+        create_rejected_table(self._con)
         create_schemas(self._con)
         results = [self._drop(name) for name in sorted(self._before.keys() - set(every))] if chosen is None else []
         self._tables.commit()
         self._tables.begin()
         for name in order:
+            if name in late:  # all others have left out what they do
+                self.contents[REJECTED_TABLE] = content_of_rejected(self._con) or self._none_rejected
             results.append(self._timed(name))
             self._on_model(results[-1])
             self._tables.commit_if_due()
@@ -198,11 +218,13 @@ class Session:
         former = self._set_aside(name)
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
+        is_unique, rejection = False, self._rejection(name)
         if model.schema == "rollup":
-            write_rollup(self._con, model, self._material.made[name])
+            write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False)
         elif plan:
             sees_layout = self._checked.sees_layout(name)
-            if incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out):
+            is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
+            if is_unique:
                 self.unique.add(name)
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)}
             if leaves:
@@ -210,6 +232,8 @@ class Session:
         else:
             within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
             execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
+        if rejection and model.schema != "rollup" and rejection.reject(quoted(model.qualified), is_unique=is_unique):
+            rewrite(self._con, model, types, GROWN)
         if model.retention_tier:
             detail_rows.record_away(self._con, model, left_out)
         self._made(name, self._content_of(self._con, model.qualified, types, is_ordered=not plan), former)
@@ -226,6 +250,11 @@ class Session:
         if former and keep_delta(self._con, model.qualified, former, types):
             self._deltas.add(name)
 
+    def _rejection(self, name: str) -> Rejection | None:
+        """What leaves rows out of a table; None where no test of it is kept so."""
+        tests, model = self._kept_tests.get(name), self._checked.models[name]
+        return Rejection(self._con, model, self._checked.columns[name], tests, is_late=name in self._checked.late) if tests else None
+
     def _update(self, name: str) -> int | None:
         """Bring a table up to date by the keys that changed, or where it has none by the rows that leave it, and return how many
         keys those were; None where that cannot be, or is more work than a build."""
@@ -236,6 +265,8 @@ class Session:
         leaves = self._changed_leaves(plan, before) if plan else {}
         if leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
             return None
+        if plan and name in self._kept_tests and model.grain and not has_grain_over_key(model):
+            return None  # which rows break the grain, those of one key do not tell
         if plan and (leaves or returning):
             updated = self._updated(name, plan, content, leaves, returning)
             if updated is None:
@@ -245,6 +276,8 @@ class Session:
                 self.unique.add(name)
             content, layout, keys = updated.content, _layout_after(layout, updated), updated.keys
         left = detail_rows.leave(self._con, model, types, left_out, has_delta=name in self._deltas)
+        if left_out:
+            forget_rejected(self._con, model.qualified, left_out)
         if left.runs:
             self._deltas.add(name)
             content = Content(content.rows - left.content.rows, content.hash_sum - left.content.hash_sum)
@@ -266,8 +299,15 @@ class Session:
         by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
         self._open_inputs(name, by_key)
         reads = self._readers.rows_in_order(name, by_key, self._now)
+        rejection = self._rejection(name)
+
+        def reject(rows: str) -> None:
+            if rejection:
+                forget_affected(self._con, model)
+                rejection.reject(rows)
+
         try:
-            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning)
+            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning, reject)
         except duckdb.Error as error:
             raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         if updated and model.retention_tier:
@@ -323,6 +363,7 @@ class Session:
             if bare := bare_name(state.qualified):  # its name is free again, for a table of main too
                 self._con.execute(f"drop view if exists {quoted(bare)}")
             self._con.execute(f"drop {state.kind} if exists {quoted(state.qualified)}")
+            forget_rejected(self._con, state.qualified)
             if state.files:
                 incremental.forget_keys(self._con, state.qualified)
             if age_of(name) in state.inputs:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from warehouse.landing.parse.batches import REJECTED_TABLE
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.feeds import FEED_SCHEMA
@@ -89,8 +90,22 @@ class CheckedProject:
         return dict(self.known_facts)
 
     @cached_property
+    def late(self) -> frozenset[str]:
+        """The models that read what a build left out of the others, and those that read them: they come last."""
+        found: set[str] = set()
+        for name in self.graph.order:
+            if REJECTED_TABLE in self.graph.landing[name] or found & self.graph.models[name]:
+                found.add(name)
+        return frozenset(found)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """All models as a build makes them: in the graph's order, the `late` ones last."""
+        return (*(name for name in self.graph.order if name not in self.late), *(name for name in self.graph.order if name in self.late))
+
+    @cached_property
     def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.graph.order)}
+        return {name: place for place, name in enumerate(self.order)}
 
     @cached_property
     def _over_files(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from warehouse.digest import domain_digest
 from warehouse.transform.check.checked_project import CheckedProject
+from warehouse.transform.project.header_tests import HeaderTest
 from warehouse.transform.project.model import RUNS, Column, Model, model_of_role
 from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version
 from warehouse.transform.sql.text import CANONICAL_FORM
@@ -109,6 +110,9 @@ def recorded_model(document: Mapping[str, Any]) -> Model:
     """The model that a document of `envelopes` is of, as far as a digest covers it: all that decides its rows."""
     schema, _, name = str(document["name"]).partition(".")
     contract = document["contract"]
+    tests: dict[str, list[HeaderTest]] = {}
+    for column, kind, argument, where in contract.get("rejects", ()):
+        tests.setdefault(column, []).append(HeaderTest(kind, argument, where=where))
     return Model(
         name=name,
         schema=schema,
@@ -118,9 +122,13 @@ def recorded_model(document: Mapping[str, Any]) -> Model:
         key=tuple(contract.get("key", ())),
         grain=tuple(contract["grain"]),
         columns={
-            column: Column(column, kind, "", unit, tolerance=contract.get("tolerances", {}).get(column))
+            column: Column(
+                column, kind, "", unit, tuple(tests.pop(column, ())), tolerance=contract.get("tolerances", {}).get(column)
+            )
             for column, kind, unit in contract["columns"]
         },
+        tests=tuple(tests.get("", ())),
         claim=document.get("claim", {}),
         role=contract.get("role"),
+        rejects="rejects" in contract,
     )

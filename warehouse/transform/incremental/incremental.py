@@ -10,7 +10,7 @@ insert. What comes out is what a full build gives, row by row, bit by bit; these
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -129,10 +129,11 @@ def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
 
 def update(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
-    leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows], also: str = "",
+    leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows], also: str = "", reject: Callable[[str], None] = lambda rows: None,
 ) -> Updated | None:
     """Bring a table up to date with the changed rows of `leaves` (those that changed), and for the keys that the SQL `also`
-    gives. `reads` says how to read the inputs that lie in no order. None when a full build is less work.
+    gives. `reads` says how to read the inputs that lie in no order; `reject` takes out of the new rows what is not to be in the table.
+    None when a full build is less work.
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
@@ -141,6 +142,7 @@ def update(
         if _is_too_much(con, model):
             return None
         _compute(con, model, plan, types, reads)
+        reject(_FRESH)
         _compare(con, model, types)
         has_grown = grows(con, model, _CHANGED)
         _swap(con, model)

@@ -63,6 +63,11 @@ _ENGINE_TABLES = {
         ("severity", "string", "VARCHAR"), ("code", "string", "VARCHAR"), ("message", "string", "VARCHAR"),
         ("line_number", "int64", "BIGINT"), ("run_id", "string", "VARCHAR"), *_LINEAGE,
     ),
+    "rejected_row": (
+        ("table_name", "string", "VARCHAR"), ("test", "string", "VARCHAR"), ("row_count", "int64", "BIGINT"),
+        ("severity", "string", "VARCHAR"), ("code", "string", "VARCHAR"), ("message", "string", "VARCHAR"),
+        ("run_id", "string", "VARCHAR"), *_LINEAGE,
+    ),
     "evidence_signing": (
         ("artifact_manifest_digest", "string", "VARCHAR"), ("signing_state", "string", "VARCHAR"), ("key_id", "string", "VARCHAR"),
         ("key_name", "string", "VARCHAR"), ("reason", "string", "VARCHAR"),

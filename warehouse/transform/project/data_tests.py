@@ -13,7 +13,7 @@ from typing import Any
 
 from warehouse.project.project import Project
 from warehouse.transform.project.header import PathPart, place_of
-from warehouse.transform.project.header_tests import HeaderTest, severity_of
+from warehouse.transform.project.header_tests import OF_SEVERAL, HeaderTest, severity_of
 from warehouse.transform.project.model import Model
 from warehouse.transform.project.model_files import read_sql_file
 from warehouse.transform.sql.duck import quote, quoted, text_literal
@@ -38,7 +38,8 @@ class SqlTest:
 class DataTest:
     """One promise: `sql` selects the rows that break it. `path` leads to where the header of `source` states it;
     `reads` are the models it reads, all of them once it is bound; `telling` are the columns that tell one row from
-    another."""
+    another. Of a promise about each row by itself, `breaks` is the condition that is true of a row that breaks it; of one that rows
+    differ, `apart` are the columns in which they do."""
 
     name: str
     promise: str
@@ -49,6 +50,15 @@ class DataTest:
     stated: HeaderTest | None = None
     reads: frozenset[str] = frozenset()
     telling: tuple[str, ...] = ()
+    breaks: str = ""
+    apart: tuple[str, ...] = ()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the build keeps the promise itself, by leaving out the rows that break it (`testing.rejected_rows`)."""
+        source = self.source
+        is_table = isinstance(source, Model) and source.rejects and source.materialized != "view"
+        return is_table and self.severity == "error" and bool(self.breaks or self.apart)
 
     @property
     def is_grain(self) -> bool:
@@ -108,19 +118,32 @@ def _unnamed(model: Model) -> Iterator[DataTest]:
     if model.grain:
         keys = ", ".join(quote(name) for name in model.grain)
         sql = f"select {keys}, count(*) as rows from {table} group by all having count(*) > 1"
-        yield DataTest("grain", f"one row per {', '.join(model.grain)}", sql, model, path=("grain",))
+        yield DataTest(
+            "grain", f"one row per {', '.join(model.grain)}", sql, model, _severity(model, "error", "grain"), ("grain",), apart=model.grain
+        )
     for column in model.columns.values():
         for test in column.tests:
-            promise, sql = _of_column(_rows(table, test), quote(column.name), test)
+            promise, sql, breaks = _of_column(_rows(table, test), quote(column.name), test)
             yield DataTest(
-                f"{column.name}_{test.kind}", _said(f"{column.name}: {promise}", test), sql, model, test.severity,
-                test.path, test, telling=(*model.grain, column.name),
+                f"{column.name}_{test.kind}", _said(f"{column.name}: {promise}", test), sql, model,
+                _severity(model, test.severity, test.kind), test.path, test, telling=(*model.grain, column.name),
+                breaks=_within(breaks, test), apart=(column.name,) if test.kind == "unique" and not test.where else (),
             )
     for test in model.tests:
-        promise, sql = _of_table(_rows(table, test), test)
+        promise, sql, breaks = _of_table(_rows(table, test), test)
         yield DataTest(
-            test.kind, _said(promise, test), sql, model, test.severity, test.path, test, telling=model.grain
+            test.kind, _said(promise, test), sql, model, _severity(model, test.severity, test.kind), test.path, test,
+            telling=model.grain, breaks=_within(breaks, test),
         )
+
+
+def _severity(model: Model, stated: str, kind: str) -> str:
+    """Of a model that leaves out what breaks its tests, a test that no row by itself breaks only warns: evidence never stops a build."""
+    return "warn" if model.rejects and (model.materialized == "view" or kind in OF_SEVERAL) else stated
+
+
+def _within(breaks: str, test: HeaderTest) -> str:
+    return f"((\n{test.where}\n) and {breaks})" if test.where and breaks else breaks
 
 
 def _said(promise: str, test: HeaderTest) -> str:
@@ -132,35 +155,37 @@ def _rows(table: str, test: HeaderTest) -> str:
     return f"(select * from {table} where (\n{test.where}\n))" if test.where else table
 
 
-def _of_column(rows: str, name: str, test: HeaderTest) -> tuple[str, str]:
-    """What a column's test promises, and the rows that break it."""
+def _of_column(rows: str, name: str, test: HeaderTest) -> tuple[str, str, str]:
+    """What a column's test promises, the rows that break it, and the condition that is true of such a row."""
     match test.kind:
-        case "not_null":
-            return "not_null", f"select * from {rows} where {name} is null"
         case "unique":
             counted = f"select {name}, count(*) as rows from {rows} where {name} is not null"
-            return "unique", f"{counted} group by 1 having count(*) > 1"
+            return "unique", f"{counted} group by 1 having count(*) > 1", ""
+        case "relationships":
+            other, _, key = test.argument.rpartition(".")
+            # Not `not in`: one NULL among the keys would make it true of nothing.
+            lone = f"select t.* from {rows} t anti join {quoted(other)} o on o.{quote(key)} = t.{name}"
+            return f"relationships {test.argument}", f"{lone} where t.{name} is not null", ""
+        case "not_null":
+            promise, breaks = "not_null", f"{name} is null"
         case "accepted_values":
             texts = [as_varchar(value) for value in test.argument]
             values = ", ".join(map(text_literal, texts))
-            promise = f"accepted_values [{', '.join(texts)}]"
-            return promise, f"select * from {rows} where {name}::varchar not in ({values})"
-        case "range":
+            promise, breaks = f"accepted_values [{', '.join(texts)}]", f"{name}::varchar not in ({values})"
+        case _:
             bounds = {end: bound_literal(bound) for end, bound in test.argument.items()}
-            return f"range {_said_bounds(test)}", f"select * from {rows} where {_beyond(name, bounds)}"
-    other, _, key = test.argument.rpartition(".")
-    # Not `not in`: one NULL among the keys would make it true of nothing.
-    lone = f"select t.* from {rows} t anti join {quoted(other)} o on o.{quote(key)} = t.{name}"
-    return f"relationships {test.argument}", f"{lone} where t.{name} is not null"
+            promise, breaks = f"range {_said_bounds(test)}", f"({_beyond(name, bounds)})"
+    return promise, f"select * from {rows} where {breaks}", breaks
 
 
-def _of_table(rows: str, test: HeaderTest) -> tuple[str, str]:
-    """What a test of the whole table promises, and the rows that break it."""
+def _of_table(rows: str, test: HeaderTest) -> tuple[str, str, str]:
+    """What a test of the whole table promises, the rows that break it, and the condition that is true of such a row."""
     if test.kind == "expression":
         # As CHECK of standard SQL has it: what is neither true nor false breaks no promise.
-        return f"expression {' '.join(test.argument.split())}", f"select * from {rows} where not (\n{test.argument}\n)"
+        breaks = f"not (\n{test.argument}\n)"
+        return f"expression {' '.join(test.argument.split())}", f"select * from {rows} where {breaks}", breaks
     counted = f"select count(*) as rows from {rows} having {_beyond('count(*)', test.argument)}"
-    return f"row_count {_said_bounds(test)}", counted
+    return f"row_count {_said_bounds(test)}", counted, ""
 
 
 def _said_bounds(test: HeaderTest) -> str:

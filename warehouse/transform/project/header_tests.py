@@ -16,6 +16,7 @@ from warehouse.transform.project.header import Header, PathPart
 
 SEVERITIES = ("error", "warn")
 TEST_OPTIONS = ("severity", "where")
+OF_SEVERAL = ("relationships", "row_count")  # what no row keeps or breaks by itself
 
 
 @dataclass(frozen=True)

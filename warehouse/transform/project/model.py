@@ -9,7 +9,7 @@ from typing import Any
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.project.header import Header
-from warehouse.transform.project.header_tests import HeaderTest
+from warehouse.transform.project.header_tests import OF_SEVERAL, HeaderTest
 from warehouse.transform.sql.text import canonical, fault_at, first_token, output_column
 
 RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a row of a table of the warm tier is
@@ -47,7 +47,8 @@ class Column:
 class Model:
     """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to
     date by, empty for every other; `retention_tier` the tier whose age its rows have in the database (`WARM_TIER`), if any; `role` one of
-    `ROLES`, if any."""
+    `ROLES`, if any. `rejects`: a row that breaks a test is left out, with an issue, and the build goes on, as in the standard project; in
+    a project's own models the build fails."""
 
     name: str
     schema: str
@@ -65,6 +66,7 @@ class Model:
     claim: Mapping[str, Any] = field(default_factory=dict)
     retention_tier: str | None = None
     role: str | None = None
+    rejects: bool = False
 
     @property
     def qualified(self) -> str:
@@ -96,7 +98,16 @@ class Model:
             "columns": [[column.name, column.type, column.unit] for column in self.columns.values()],
             **({"tolerances": tolerances} if tolerances else {}),
             **({"role": self.role} if self.role else {}),
+            **({"rejects": self._rejected_by} if self.rejects and self.materialized != "view" else {}),
         }
+
+    @property
+    def _rejected_by(self) -> list[list[Any]]:
+        """The tests that decide which rows the table has, each with its column; the grain is one more."""
+        tests = [(column.name, test) for column in self.columns.values() for test in column.tests] + [("", test) for test in self.tests]
+        return [
+            [name, test.kind, test.argument, test.where] for name, test in tests if test.severity == "error" and test.kind not in OF_SEVERAL
+        ]
 
 
 def model_of_role(models: Iterable[Model], role: str) -> Model | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
-from warehouse.project.project import Project, is_left_out, parts_below
+from warehouse.project.project import Project, is_left_out, parts_below, standard_folder
 from warehouse.transform.project.claim import read_claim
 from warehouse.transform.project.header import Header, read_header
 from warehouse.transform.project.header_tests import column_tests, table_tests
@@ -74,11 +74,12 @@ def _read(
     unreadable: set[str] = set()
     for layer in project.layers(kind):
         in_layer: dict[str, Model] = {}
+        rejects = layer == standard_folder() / kind
         for path in sorted(layer.rglob("*.sql")):
             if is_left_out(parts_below(path, layer), kind):
                 continue
             try:
-                model = read(path, schema_of(path, layer), printable(project.shown(path)))
+                model = replace(read(path, schema_of(path, layer), printable(project.shown(path))), rejects=rejects)
             except WarehouseError as fault:
                 faults.append(fault)
                 unreadable.add(path.stem)

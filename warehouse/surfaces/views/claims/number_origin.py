@@ -76,6 +76,8 @@ def query(visit: Visit, number: Lineage) -> Iterator[Part]:
         digests += [Fact("publication", number.publication), Fact("why_digest", number.why_digest, note="of its runs")]
     promised = [Fact(name, number.guarantees[name]["established"], note=words) for name, words in MEANINGS.items() if number.guarantees]
     yield Facts("digests", (*digests, *promised), "Digests and guarantees")
+    if number.guarantees and (left_out := number.guarantees.get("left_out", {}).get("rows")):
+        yield Text("left_out", "\n".join(map(str, left_out)), "raw", "Rows that break a test, which are left out of its tables")
     yield Table(
         "models", (Column("model", link="/catalogue/{model}"), Column("digest", kind="code")), number.models, "Models under it", is_folded=True,
     )

@@ -73,6 +73,8 @@ def _parts(visit: Visit, publication: PublishedRollup, specification: Specificat
     yield Facts("guarantees", tuple(Fact(name, promised[name]["established"], note=words) for name, words in MEANINGS.items()), "What is guaranteed")
     if clauses := [*promised["G2"].get("clauses", ()), *promised["clauses"]]:
         yield Text("clauses", "\n".join(map(str, clauses)), "raw", "Clauses for which a guarantee is not established")
+    if left_out := promised.get("left_out", {}).get("rows"):
+        yield Text("left_out", "\n".join(map(str, left_out)), "raw", "Rows that break a test, which are left out of its tables")
     engine = publication.record["engine"]
     yield Facts("made_with", (
         Fact("wh", publication.record["wh"]), Fact("engine", f"{engine['name']} {engine['version']}"),

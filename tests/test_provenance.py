@@ -199,3 +199,21 @@ def test_a_group_by_its_token_has_that_one(connection: duckdb.DuckDBPyConnection
     hosts = {row[0] for row in connection.execute("select distinct host from run where host is not null").fetchall()}
     assert len(hosts) > 1
     assert hosts in [set(why) for host, _, why in connection.execute(annotated.sql).fetchall() if host is None]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select run, count(*) as n from load where host in (select host from load) group by run",
+        "with top as (select host, max(v) as m from load group by host) select run, sum(v / m) as r from load join top using (host) group by run",
+        "with top as (select max(v) as m from load) select run, sum(v / m) as r from load, top group by run",
+    ],
+    ids=["IN", "a CTE of groups", "a CTE of one row"],
+)
+def test_joined_rows_have_no_copies_of_a_list(sql: str) -> None:
+    """A list for each of 20,000 rows would be a hundred million tokens, or more."""
+    with duckdb.connect(config={"memory_limit": "300MB", "temp_directory": "", "threads": 1}) as connection:
+        connection.execute("create table load as select i as id, i % 2 as run, (i // 2) % 2 as host, i as v from range(1, 20001) r(i)")
+        annotated = annotate(sql, {"load": ["id", "run", "host", "v"]}, {"load": "{alias}.id"}, unique=["load"])
+        rows = connection.execute(annotated.sql).fetchall()
+    assert sorted([run, *sorted(len(set(why)) for why in whys)] for run, _, *whys in rows) == [[0, 10000, 20000], [1, 10000, 20000]]

@@ -128,4 +128,4 @@ def with_rollup(con: "duckdb.DuckDBPyConnection", query: Query) -> Catalog:
 
 def _model(qualified: str, sql: str, grain: Sequence[str]) -> BuiltModel:
     schema, name = qualified.split(".")
-    return BuiltModel(name, schema, "table", "", f"{name}.sql", sql, tuple(grain), ())
+    return BuiltModel(name, schema, "table", "", f"{name}.sql", sql, tuple(grain), (), None)

@@ -80,3 +80,31 @@ select h.*, r.conc from host h join run r on r.id = h.id where h.id = 1
 -- values: gpus
 -- row: 1 | a | 8 | 1 | 10 ; why 0 = 1 ; why 1 = 1 ; gpus 0 = gpus@1
 select * exclude (host, status) from host join run using (id) where id = 1
+
+-- case: rows_beside_those_of_a_grouped_cte
+-- values: v
+-- row: 1 | 22 ; why 0 = 1, 2, 3, 4, 5 ; why 1 = 1, 4 ; v 0 = tput@1, tput@2, tput@4, tput@5 ; v 1 = tput@1, tput@4
+-- row: 2 | 38 ; why 0 = 1, 2, 3, 4, 5 ; why 1 = 2, 5 ; v 0 = tput@1, tput@2, tput@4, tput@5 ; v 1 = tput@2, tput@5
+with base as (select host, max(tput) as top from run where host is not null group by host)
+select r.conc, sum(case when b.top > 0 then r.tput + b.top - b.top end) as v from run r join base b on b.host = r.host where r.conc < 4 group by r.conc
+
+-- case: rows_of_a_grouped_cte_counted_twice
+-- values: n
+-- row: 4 ; why 0 = 1, 2, 3, 4, 5 ; n 0 = *@1, *@2, *@3, *@4, *@5
+with base as (select host from run where host is not null group by host)
+select count(*) as n from base a, base b
+
+-- case: a_row_of_a_cte_beside_no_row
+-- row: 1 ; why 0 = 1, 2, 4, 5, 6 ; why 1 = 1
+-- row: 2 ; why 0 = 1, 2, 4, 5, 6 ; why 1 = 2
+-- row: 3 ; why 1 = 3
+with mean as (select avg(tput) as m from run where tput is not null)
+select h.id from host h left join mean on h.gpus > 4 and m > 0 group by h.id
+
+-- case: a_cte_that_another_of_its_name_hides
+-- row: a | 2 ; why 0 = 1, 2, 4, 5, 6 ; why 1 = 1 ; why 2 = 4, 5
+with base as (select max(tput) as m from run where tput is not null)
+select q.name, q.n from (
+    with kept as (select h.name, b.m from host h, base b where h.id = 1), base as (select count(*) as n from run where host = 'b')
+    select a.name, base.n from kept a join kept b on a.name = b.name, base where a.m > 0
+) as q

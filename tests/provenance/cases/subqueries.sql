@@ -258,3 +258,14 @@ where tput > (select max(tput) - 1 from run where tput > 2 * (select avg(latency
 -- row: 1 ; why 0 = 1 ; why 1 = 1
 -- row: 4 ; why 0 = 4
 select id from run where id in (1, 4, 6) and not ((host in (select name from host where gpus > 1 and name <> 'b')) is null)
+
+-- case: in_of_a_cte_that_only_a_part_of_the_query_sees
+-- row: 1 ; why 0 = 1 ; why 1 = 1
+-- row: 4 ; why 0 = 2 ; why 1 = 4
+select id from (with c as (select name from host where gpus = 8) select id from run where conc = 1 and host in (select name from c)) as s
+
+-- case: one_subquery_of_a_cte_asked_twice
+-- row: 1 ; why 0 = 1, 4 ; why 1 = 1, 2 ; why 2 = 1
+-- row: 2 ; why 0 = 2, 5 ; why 1 = 1, 2 ; why 2 = 2
+with c as (select conc, gpus from run join host on host.name = run.host where gpus = 8)
+select id from host where id in (select conc from c) and id in (select conc from c)

@@ -65,3 +65,18 @@ with c as (select id, tput from run where id < 3) select tput as v from c where 
 -- row: a ; why 0 = 1, 2, 3
 -- row: b ; why 0 = 4, 5
 with c as (select host, conc from run) select host from c where conc < 4 and host is not null union select host from c where conc > 1 and host is not null
+
+-- case: union_of_subqueries_of_one_cte_that_read_other_rows
+-- row: 1 | 6 ; why 0 = 1, 2, 3, 4, 5 ; why 1 = 2, 4, 5, 6 ; why 2 = 1, 4
+with c as (select host, tput from run)
+select h, count(*) as n from (
+    select 1 as h, tput as x from run where tput > (select min(tput) from c where host = 'a')
+    union all select 1, tput from run where tput < (select max(tput) from c where host = 'b')
+) group by h
+
+-- case: sum_of_one_cte_read_twice
+-- values: s
+-- row: a | 60 ; why 0 = 1, 2, 3 ; s 0 = tput@1, tput@2
+-- row: b | 60 ; why 0 = 4, 5 ; s 0 = tput@4, tput@5
+with c as (select host, tput from run where host is not null)
+select host, sum(tput) as s from (select host, tput from c union all select host, tput from c) as u group by host

@@ -18,7 +18,7 @@ from warehouse.trace.provenance.syntax.engine import words_of
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.trace.provenance.syntax.stars import reads_unnamed
 from warehouse.trace.provenance.syntax.writing import written
-from warehouse.trace.provenance.values import Annotated, column, named, nothing, select, subquery
+from warehouse.trace.provenance.values import NUMBER, Annotated, column, named, nothing, select, subquery
 
 
 def annotate(
@@ -50,7 +50,8 @@ def annotate(
     if not is_cut:
         _uncut(tree)
     known = {name.lower(): columns for name, columns in catalog.items()}
-    resolver = Resolver(known, tokens, frozenset(name.lower() for name in unique), words_of(sql), names_all_columns(tree))
+    constants = tree.unnest().args.get("with_") or exp.With(expressions=[])
+    resolver = Resolver(known, tokens, frozenset(name.lower() for name in unique), words_of(sql), names_all_columns(tree), constants)
     root = resolver.query(tree, {}, None)
     for name, condition in (only or {}).items():
         root.keep_only(_position(root, name), condition)
@@ -69,8 +70,9 @@ def annotate(
         evidence = final_columns(root, "__result", positions, resolver.occurrences, has_whys)
     data = [named(column("__result", name), name) for name in (root.columns if keys is None else keys)]
     published = select([*data, *(written for written, _ in evidence)] or [nothing()], holder)
-    if resolver.constants.expressions:
-        published.set("with_", resolver.constants)
+    if constants.expressions:
+        holder.this.set("with_", None)  # around all of the query they can be read where evidence is listed, too
+        published.set("with_", constants)
     marks = tuple(mark for _, mark in evidence if mark is not None)
     return Annotated(written(published), tuple(resolver.occurrences), root.columns, marks, keys)
 
@@ -93,6 +95,15 @@ def _annotate_all(relations: Sequence[Relation]) -> None:
         annotated = relation.annotate()
         if relation.holder is not None:
             relation.holder.set("this", annotated)
+            if relation.is_numbered:
+                _number(relation.holder)
+
+
+def _number(cte: exp.Expr) -> None:
+    """Put a number beside each row of a CTE, which is computed once: the numbers of its rows are others each time."""
+    number = named(exp.Window(this=exp.RowNumber()), NUMBER)
+    cte.set("this", select([exp.Star(), number], subquery(cte.this, "__numbered")))
+    cte.set("materialized", True)
 
 
 def _uncut(tree: exp.Expr) -> None:

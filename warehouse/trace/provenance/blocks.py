@@ -30,8 +30,10 @@ from warehouse.trace.provenance.selecting import has_aggregate
 from warehouse.trace.provenance.ungrouping import may_tell_rows, may_ungroup
 from warehouse.trace.provenance.values import (
     GROUPING_SETS,
+    NUMBER,
     Evidence,
     Kind,
+    Lookup,
     Mark,
     Occurrence,
     Term,
@@ -80,7 +82,7 @@ class SelectBlock(Block):
         self.columns = tuple(item.name for item in items)
         self.tokens: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}  # of a block by row: `_tokens_of` by extra column
         self.whys = {n: _kind(terms) for n, terms in self.why.items()}
-        self.shared = {n: terms[0].shared for n, terms in self.why.items() if len(terms) == 1 and terms[0].shared is not None}
+        self.lookups = _lookups(self.why)
 
     def _find_support(self, position: int) -> Iterable[int]:
         return cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)
@@ -116,7 +118,7 @@ class SelectBlock(Block):
             return None
         self.is_ungrouped = self.is_by_row = True
         del self.why
-        self.whys = {n: _kind(terms) for n, terms in self.why.items()}
+        self.whys, self.lookups = {n: _kind(terms) for n, terms in self.why.items()}, _lookups(self.why)
         kept = [written for written, item in zip(self.node.expressions, self.items, strict=True) if not has_aggregate(item.resolved)]
         self.node.set("expressions", kept)
         for clause in ("group", "having", "order", "limit"):
@@ -137,11 +139,11 @@ class SelectBlock(Block):
                     self.tokens[name] = [(name, ("*",), self.is_ungrouped and self.whys[number] is Kind.OWN)]
                 continue
             terms = cells.evidence_of(self.items[position].resolved, self, self.is_aggregated)[number]
-            if self.is_by_row and all(term.kind.is_row for term in terms):
+            if self.is_by_row and all(term.kind.is_row and not term.is_numbered for term in terms):
                 appended += self._tokens_of(terms, name)
             else:
                 appended.append(named(as_list(terms), name))
-                if len(terms) == 1 and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
+                if len(terms) == 1 and not terms[0].is_numbered and terms[0].kind in (Kind.ROW, Kind.OWN, Kind.SET, Kind.PART):
                     self.cell_sets.add((position, number))
         self.node.set("expressions", [*self.node.expressions, *appended] or [nothing()])  # ungrouped, `count(*)` of an empty table is neither
         for witness in self.witnesses.values():
@@ -166,16 +168,27 @@ class SelectBlock(Block):
 
     def _why_column(self, number: int) -> exp.Expr:
         terms = self.why[number]
-        if number in self.shared:
+        if number in self.lookups:
             return exp.true() if terms[0].kind is Kind.CONSTANT else copied(terms[0].expression)
         return copied(terms[0].expression) if self.whys[number].is_row else as_list(terms)
 
 
 def _kind(terms: Sequence[Term]) -> Kind:
     """How a consumer of the block reads what the terms are together."""
-    if len(terms) > 1:
+    [term, *more] = terms
+    if more or (term.is_numbered and _handed_on(term) is None):
         return Kind.LIST
-    return Kind.SHARED if terms[0].kind is Kind.CONSTANT else terms[0].kind
+    return Kind.SHARED if term.kind is Kind.CONSTANT else term.kind
+
+
+def _lookups(why: Evidence) -> dict[int, Lookup]:
+    alone = {n: _handed_on(terms[0]) for n, terms in why.items() if len(terms) == 1}
+    return {n: lookup for n, lookup in alone.items() if lookup is not None}
+
+
+def _handed_on(term: Term) -> Lookup | None:
+    """What consumers of a block can look up themselves."""
+    return term.lookup if term.lookup is not None and term.lookup.is_everywhere else None
 
 
 def group_why(block: SelectBlock) -> Evidence:
@@ -225,21 +238,24 @@ def _is_of_from(read: exp.Column, scope: Scope) -> bool:
 def attach(witness: Witness, node: exp.Select) -> None:
     """Put a witness's rows beside the block: a one-row CTE, or a left join that finds at most one row."""
     if not witness.is_row_level:
-        _attach_constant(witness, node)
+        body, inner = _gathering(witness)
+        _add_cte(witness, select(body, inner), node)
         return
     joins = list(node.args.get("joins") or [])
     for join in joins:
         # The comma binds weaker than the join that is appended; as CROSS JOIN it does not.
         if not (join.side or join.kind or join.args.get("on") is not None or join.args.get("using")):
             join.set("kind", "CROSS")
-    node.set("joins", [*joins, _witness_join(witness)])
+    node.set("joins", [*joins, _witness_join(witness, node)])
 
 
-def _attach_constant(witness: Witness, node: exp.Select) -> None:
-    body, inner = _gathering(witness)
-    cte = exp.CTE(this=select(body, inner), alias=exp.TableAlias(this=identifier(witness.alias)))
+def _add_cte(witness: Witness, query: exp.Select, node: exp.Select) -> None:
+    """Make a CTE of a witness. It is computed once: the numbers of its rows are others each time."""
+    cte = exp.CTE(this=query, alias=exp.TableAlias(this=identifier(witness.cte)), materialized=witness.is_numbered or None)
     if witness.home is not None:
-        witness.home.set("expressions", [cte, *witness.home.expressions])  # what it reads itself is annotated later
+        known = [other for other in witness.home.expressions if other.alias != witness.cte]  # of a subquery that is alike
+        place = next((i + 1 for i, other in enumerate(known) if other is witness.after), 0)
+        witness.home.set("expressions", [*known[:place], cte, *known[place:]])  # before what reads it: what it reads itself is annotated later
         return
     written = node.args.get("with_")
     node.set("with_", exp.With(expressions=[*(written.expressions if written is not None else []), cte]))
@@ -252,7 +268,7 @@ def _gathering(witness: Witness) -> tuple[list[exp.Expr], exp.Subquery]:
     relation.holder = holder
     gathered: Evidence = relation.why_terms("__rows")
     body: list[exp.Expr] = [named(as_list([collected(gathered[n][0], distinct=True)]), why_name(n)) for n in gathered]
-    if witness.answered is not None:
+    if witness.answered is not None or relation.readers > 1:
         body.append(named(_answer(witness), _ANSWER))
     for name, number, position in relation.extras():
         if position is not None:
@@ -269,7 +285,7 @@ def _answer(witness: Witness) -> exp.Expr:
     return exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
 
 
-def _witness_join(witness: Witness) -> exp.Join:
+def _witness_join(witness: Witness, node: exp.Select) -> exp.Join:
     body, inner = _gathering(witness)
     query = select(body, inner)
     if not witness.probes:
@@ -283,11 +299,14 @@ def _witness_join(witness: Witness) -> exp.Join:
         return _lateral_join(query, witness.alias)
     # Uncorrelated IN: one hash join against the grouped keys, instead of a search for each row.
     keys = [named(read.copy(), f"__key_{i}") for i, read in enumerate(matched)]
-    query.set("expressions", [*keys, *query.expressions])
+    number = named(exp.Window(this=exp.RowNumber()), NUMBER)
+    query.set("expressions", [*keys, *query.expressions, number])
     query.set("group", exp.Group(expressions=[read.copy() for read in matched]))
     query.set("where", exp.Where(this=all_of(is_not_null(read) for read in matched)))
+    _add_cte(witness, query, node)
     condition = _equal([column(witness.alias, key.alias) for key in keys], witness.probes)
-    return exp.Join(this=subquery(query, witness.alias), side="LEFT", on=condition)
+    numbered = exp.Table(this=identifier(witness.cte), alias=exp.TableAlias(this=identifier(witness.alias)))
+    return exp.Join(this=numbered, side="LEFT", on=condition)
 
 
 def _equal(columns: Sequence[exp.Expr], probes: Sequence[exp.Expr]) -> exp.Expr | None:

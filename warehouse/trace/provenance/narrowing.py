@@ -71,7 +71,7 @@ def _narrow_sources(block: Block, value: exp.Expr, condition: str) -> bool:
         asked = condition if own == value else _asked_of_partners(own, value, condition, item)
         _narrow_source(block.scope.sources.get(other.table), other, asked)
         for witness in block.witnesses.values():
-            if witness.form == "in" and not witness.is_correlated and witness.probes == (other,):
+            if witness.is_numbered and witness.relation.readers <= 1 and witness.probes == (other,):
                 witness.relation.keep_only(0, asked)
     return False
 

@@ -7,19 +7,23 @@ columns are written into the SQL. Nothing here reads syntax; `blocks` and `resol
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlglot import exp
 
 from warehouse.trace.provenance.values import (
+    NUMBER,
     Evidence,
     Kind,
+    Lookup,
     Occurrence,
     Term,
+    as_list,
     cell_name,
     column,
+    held,
     merge,
     row_cell,
     token_name,
@@ -36,7 +40,7 @@ class Readable(ABC):
     def __init__(self) -> None:
         self._support: dict[int, tuple[int, ...]] = {}
         self.demanded: set[int] = set()
-        self.shared: dict[int, exp.Expr] = {}  # of occurrences of kind SHARED: what reads the set that a mark means
+        self.lookups: dict[int, Lookup] = {}  # of occurrences whose evidence is a mark or numbers: where it is found
         self.cell_sets: set[tuple[int, int]] = set()  # column position, occurrence: lists known to repeat nothing
 
     def support(self, position: int) -> tuple[int, ...]:
@@ -65,8 +69,7 @@ class Readable(ABC):
         terms: Evidence = {}
         for number, kind in self.whys.items():
             read = column(alias, why_name(number))
-            shared = self.shared.get(number) if kind is Kind.SHARED else None
-            terms[number] = [Term(read, kind, present=read if kind.is_row else None, shared=shared)]
+            terms[number] = [Term(read, kind, present=read if kind.is_row else None, lookup=self.lookups.get(number))]
         return terms
 
     def cell_terms(self, alias: str, position: int) -> Evidence:
@@ -83,11 +86,18 @@ class Relation(Readable):
     def __init__(self) -> None:
         super().__init__()
         self.holder: exp.Expr | None = None
-        self.readers = 0  # of a CTE: in how many places it is read
+        self.is_numberable = False  # a CTE that all of the query can read
+        self.is_numbered = False  # with a number beside each row, by which its lists are looked up
+        self.readers = 0  # of a CTE, or of subqueries that are alike: in how many places it is read
 
     def keep_only(self, position: int, condition: str) -> bool:
         """Leave out, where that is quicker, rows for whose column a condition (a template with `{value}`) is not true. Whether
         all such rows are."""
+        return False
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether it is sure to yield one row."""
         return False
 
     @abstractmethod
@@ -142,12 +152,40 @@ class RelationSource(Source):
     alias: str
     columns: tuple[str, ...]
     relation: Readable
+    cte: str | None = None  # where its lists are looked up by the numbers of its rows
 
     def why(self) -> Evidence:
-        return self.relation.why_terms(self.alias)
+        return self._by_number(self.relation.why_terms)
 
     def cells(self, position: int) -> Evidence:
-        return self.relation.cell_terms(self.alias, position)
+        return self._by_number(lambda alias: self.relation.cell_terms(alias, position))
+
+    def _by_number(self, read: Callable[[str], Evidence]) -> Evidence:
+        if self.cte is None:
+            return read(self.alias)
+        number, lists = column(self.alias, NUMBER), read(held(self.cte))
+        return {
+            n: [
+                term if term.kind.is_row or term.is_mark
+                else Term(number, Kind.ROW, present=number, lookup=Lookup(self.cte, as_list([there]), is_everywhere=True))
+                for term, there in zip(terms, lists[n], strict=True)
+            ]
+            for n, terms in read(self.alias).items()
+        }
+
+    @property
+    def is_one_row(self) -> bool:
+        return isinstance(self.relation, Relation) and self.relation.is_one_row
+
+    def numbered(self) -> "RelationSource":
+        """The same, with the numbers of its rows in place of their lists; as it is where it has none, or they cannot be looked up."""
+        relation = self.relation
+        if not isinstance(relation, Relation) or not relation.is_numberable or relation.holder is None:
+            return self
+        if all(kind.is_row for kind in relation.whys.values()):
+            return self
+        relation.is_numbered = True
+        return replace(self, cte=relation.holder.alias)
 
     def demand(self, position: int) -> None:
         self.relation.demanded.add(position)
@@ -179,8 +217,16 @@ class Witness:
     is_correlated: bool
     probes: tuple[exp.Expr, ...] = ()  # left side of IN, resolved; several for a tuple
     answered: exp.Expr | None = None  # the analyst's expression in whose place the witness gives the answer, too
-    # For a subquery that depends on nothing around it and reads no CTE: the WITH of the whole query, where all can read it.
+    # For a subquery that depends on nothing around it, and reads no CTEs but those of the whole query: the WITH of that, where all can read
+    # it, and the last of the CTEs that it reads.
     home: exp.With | None = None
+    after: exp.CTE | None = None
+    cte: str = ""  # that has its rows, for subqueries that are alike one
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether a row of the block knows its matches by the number of their key."""
+        return self.form == "in" and not self.is_correlated
 
     def why(self) -> Evidence:
         return {n: [self._read(why_name(n), Kind.SET)] for n in self.relation.whys}
@@ -189,17 +235,20 @@ class Witness:
         return {n: [self._read(cell_name(0, n), Kind.LIST)] for n in self.relation.support(0)}
 
     def _read(self, name: str, kind: Kind) -> Term:
+        lookup = Lookup(self.cte, column(held(self.cte), name), self.home is not None)
+        if self.is_numbered:
+            number = column(self.alias, NUMBER)
+            return Term(number, Kind.ROW, present=number, lookup=lookup)
         if self.is_row_level:
             return Term(column(self.alias, name), kind)
-        read = self.read(name)
-        return Term(read, Kind.CONSTANT, shared=read if self.home is not None else None)
+        return Term(self.read(name), Kind.CONSTANT, lookup=lookup)
 
     def read(self, name: str) -> exp.Expr:
         """One of the witness's columns, in the block that has it."""
         if self.is_row_level:
             return column(self.alias, name)
-        source = exp.Table(this=exp.Identifier(this=self.alias, quoted=True))
-        return exp.Subquery(this=exp.Select(expressions=[column(self.alias, name)], from_=exp.From(this=source)))
+        source = exp.Table(this=exp.Identifier(this=self.cte, quoted=True))
+        return exp.Subquery(this=exp.Select(expressions=[column(self.cte, name)], from_=exp.From(this=source)))
 
 
 @dataclass(frozen=True)
@@ -282,7 +331,8 @@ class Resolution(ABC):
 
     unique: Collection[str]
     relations: list[Relation]
-    constants: exp.With  # the witnesses that all of the query can read
+    constants: exp.With  # the CTEs of the whole query, and the witnesses that all of it can read
+    alike: dict[tuple[str, str], Witness]  # of subqueries that read CTEs alone, by what they have in common: they share one CTE
     witness_count: int
 
     @abstractmethod

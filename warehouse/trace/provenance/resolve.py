@@ -24,7 +24,7 @@ from warehouse.trace.provenance.selecting import (
     resolve_items,
     strip_schemas,
 )
-from warehouse.trace.provenance.sources import block_scope, renamed
+from warehouse.trace.provenance.sources import block_scope, number_rows, renamed
 from warehouse.trace.provenance.syntax.engine import words_of
 from warehouse.trace.provenance.syntax.pivots import places_of, write_pivot, write_unpivot
 from warehouse.trace.provenance.syntax.refusals import refuse
@@ -47,6 +47,7 @@ class Resolver(Resolution):
         unique: Collection[str],
         words: frozenset[str],
         names_all: bool,
+        constants: exp.With,
     ) -> None:
         self.catalog, self.tokens, self.unique = catalog, tokens, unique
         self.words, self.names_all = words, names_all  # that the analyst wrote; whether every column read is among them
@@ -56,7 +57,9 @@ class Resolver(Resolution):
         self.read_columns: dict[str, tuple[str, ...]] = {}
         self.templates: dict[str, exp.Expr] = {}
         self.witness_count = 0
-        self.constants = exp.With(expressions=[])  # the witnesses that all of the query can read
+        self.constants = constants  # the CTEs of the whole query, and the witnesses that all of it can read
+        self.names = [cte.alias.lower() for cte in constants.root().find_all(exp.CTE)]  # a name that is there twice hides what it means elsewhere
+        self.alike: dict[tuple[str, str], Witness] = {}
 
     def query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None, is_named: bool = True) -> Relation:
         """The relation of any query; `is_named` means that consumers read its columns by name."""
@@ -83,6 +86,7 @@ class Resolver(Resolution):
             return self._recursive_cte(cte, visible)
         relation = self.query(cte.this, visible, None)
         relation.holder = cte
+        relation.is_numberable = cte.parent is self.constants and self.names.count(cte.alias.lower()) == 1
         return RelationSource(cte.alias, renamed(relation.columns, cte.args["alias"].columns, cte), relation)
 
     def _recursive_cte(self, cte: exp.CTE, visible: Ctes) -> RelationSource:
@@ -90,7 +94,7 @@ class Resolver(Resolution):
         union, renames = check_recursion(cte), cte.args["alias"].columns
         anchor = self.query(union.this, visible, None, is_named=not renames)
         columns = renamed(anchor.columns, renames, cte)
-        probe = Resolver(self.catalog, self.tokens, self.unique, self.words, self.names_all)
+        probe = Resolver(self.catalog, self.tokens, self.unique, self.words, self.names_all, exp.With(expressions=[]))
         probe.occurrences = list(self.occurrences)
         before = RelationSource(cte.alias, columns, SelfReference(columns, list(anchor.whys)))
         probe.query(copied(union.expression), {**visible, cte.alias.lower(): before}, None, is_named=False)
@@ -229,6 +233,7 @@ def block_parts(resolver: Resolver, node: exp.Select, scope: Scope, ctes: Ctes, 
     name_items(node, is_named, resolver.words)
     inline_windows(node)
     is_aggregated = aggregates(node)
+    number_rows(scope, is_aggregated)
     witnesses = find_witnesses(resolver, node, scope, ctes, is_aggregated)
     items, aliases = resolve_items(node, scope)
     for clause in ("where", "having", "qualify"):

@@ -49,6 +49,15 @@ def block_scope(resolver: Resolution, node: exp.Select, ctes: Ctes, outer: Scope
     return scope
 
 
+def number_rows(scope: Scope, is_aggregated: bool) -> None:
+    """Let rows that are joined know those of CTEs by number, where a list would be copied for each: in every block if it is that of one
+    row, else where a block gathers them. (A join that hands its rows on mostly has a partner for each: lists are then quicker.)"""
+    if len(scope.sources) > 1:
+        for alias, source in scope.sources.items():
+            if isinstance(source, RelationSource) and (is_aggregated or source.is_one_row):
+                scope.sources[alias] = source.numbered()
+
+
 def _hoist_joins(node: exp.Select, origin: exp.From) -> None:
     """Of `(from a join b ...)` sqlglot hangs the joins on `a`; they are those of the SELECT."""
     joins = origin.this.args.get("joins")

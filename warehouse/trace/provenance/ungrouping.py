@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from warehouse.trace.provenance.relations import Block
+from warehouse.trace.provenance.relations import Block, RelationSource
 from warehouse.trace.provenance.selecting import has_aggregate
 from warehouse.trace.provenance.syntax.engine import function_name
 from warehouse.trace.provenance.values import Evidence, Kind
@@ -29,6 +29,8 @@ def may_ungroup(block: Block, positions: Sequence[int], has_whys: bool) -> tuple
         return None  # what is evidence of every row alike would be repeated beside each
     if any(_needs_group(block.items[position].resolved, block) for position in positions):
         return None
+    if any(isinstance(source, RelationSource) and source.cte is not None for source in block.scope.sources.values()):
+        return None  # each row would have a copy of the lists that it knows by number
     keys = [next((item.name for item in block.items if item.resolved == key), None) for key in block.group_keys]
     return tuple(key for key in keys if key is not None) if None not in keys else None
 
@@ -39,8 +41,8 @@ def may_tell_rows(block: Block, why: Evidence) -> bool:
 
 
 def _are_of_rows(why: Evidence) -> bool:
-    """Whether no evidence is that of every row alike."""
-    return all(term.kind not in (Kind.SHARED, Kind.CONSTANT) for terms in why.values() for term in terms)
+    """Whether no evidence is that of every row alike, or of every row that has the same number."""
+    return all(term.kind not in (Kind.SHARED, Kind.CONSTANT) and not term.is_numbered for terms in why.values() for term in terms)
 
 
 def _needs_group(value: exp.Expr, block: Block) -> bool:

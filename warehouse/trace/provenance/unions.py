@@ -40,12 +40,15 @@ class UnionBlock(Relation):
         self.node, self.branches, self.by_name, self.tells_branch = node, branches, by_name, tells_branch
         self.columns = _union_columns(branches, by_name)
         self.whys = {}
-        for branch in branches:
-            self.shared |= branch.shared
-            for number, kind in branch.whys.items():
-                # An occurrence that two branches read is in a CTE: its rows come once from each.
-                kind = kind.repeated if number in self.whys else kind
-                self.whys[number] = kind if self.whys.get(number, kind).repeated is kind.repeated else Kind.LIST
+        for number in dict.fromkeys(number for branch in branches for number in branch.whys):
+            kinds = [branch.whys[number] for branch in branches if number in branch.whys]
+            if len(kinds) > 1:  # an occurrence that two branches read is in a CTE: its rows come once from each
+                kinds = [kind.repeated for kind in kinds]
+            lookups = [branch.lookups.get(number) for branch in branches if number in branch.whys]
+            is_same = all(found == (kinds[0], lookups[0]) for found in zip(kinds, lookups, strict=True))
+            self.whys[number] = kinds[0] if is_same else Kind.LIST
+            if is_same and lookups[0] is not None:
+                self.lookups[number] = lookups[0]
 
     def _find_support(self, position: int) -> Iterable[int]:
         return dict.fromkeys(number for branch, own in self.rests_on(position) for number in branch.support(own))
@@ -84,7 +87,8 @@ class UnionBlock(Relation):
     def _own_evidence(self, branch: Relation) -> list[exp.Expr]:
         found: list[exp.Expr] = []
         for number, [term] in branch.why_terms("__branch").items():
-            value = as_list([term]) if self.whys[number] is Kind.LIST else term.expression
+            is_as_read = term.kind.repeated is self.whys[number].repeated and term.lookup == self.lookups.get(number)
+            value = term.expression if is_as_read else as_list([term])
             found.append(named(value, why_name(number)))
         for position in sorted(self.demanded):
             own = self._position_in(branch, position)

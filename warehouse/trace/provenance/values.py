@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 RESERVED_PREFIX = "__"
+NUMBER = "__number"  # of a row of a CTE that `Lookup` reads
 GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 Over = dict[str, Any]  # partition_by, order and spec of a window, as sqlglot names them
@@ -63,7 +64,7 @@ class Kind(Enum):
     LIST = "list"  # a list of them; NULL reads as empty
     SET = "set"  # a list that has each of them once
     PART = "part"  # the same, and no other row of the block has any of them
-    SHARED = "shared"  # a set that is the same for every row of the block that has it, or a mark for it (`Term.shared`)
+    SHARED = "shared"  # a set that is the same for every row of the block that has it, or a mark for it (`Term.lookup`)
     CONSTANT = "constant"  # a set that is the same for every row of the block, to be read beside it
 
     @property
@@ -76,6 +77,39 @@ class Kind(Enum):
         return {Kind.OWN: Kind.ROW, Kind.PART: Kind.SET}.get(self, self)
 
 
+def held(cte: str) -> str:
+    """What a CTE is called where its lists are looked up: around that it may be read under its own name."""
+    return f"__held_{cte}"
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Lists that rows of a query do not carry: they are in a CTE, and read where evidence is listed at last. A list beside every joined row
+    is copied as often: of TPC-DS's Q23 that was 20 GB, of 200 MB."""
+
+    cte: str
+    lists: exp.Expr  # the list of one row of the CTE, which is called `held` there
+    is_everywhere: bool  # whether all of the query can read the CTE, or the block around it alone
+
+    def whole(self) -> exp.Expr:
+        """The list of the CTE's only row."""
+        return exp.Subquery(this=select([copied(self.lists)], self._table()))
+
+    def of(self, numbers: exp.Expr, is_read: bool) -> exp.Expr:
+        """What is in the lists of the rows of these numbers. `is_read`: the numbers are read from a row, and not gathered right there."""
+        if not is_read:  # Only above what gathers them: below a join, DuckDB carries all of the CTE's lists beside each row.
+            by_number = exp.Order(this=copied(self.lists), expressions=[exp.Ordered(this=column(held(self.cte), NUMBER))])
+            lists = exp.Subquery(this=select([call("list", by_number)], self._table()))
+            return call("flatten", call("list_select", lists, numbers))
+        wanted = subquery(exp.Select(expressions=[named(call("unnest", numbers), NUMBER)]), "__wanted")
+        found = select([call("flatten", call("list", copied(self.lists)))], self._table())
+        found.set("joins", [exp.Join(this=wanted, on=exp.EQ(this=column(held(self.cte), NUMBER), expression=column("__wanted", NUMBER)))])
+        return exp.Subquery(this=found)
+
+    def _table(self) -> exp.Table:
+        return exp.Table(this=identifier(self.cte), alias=exp.TableAlias(this=identifier(held(self.cte))))
+
+
 @dataclass(frozen=True)
 class Term:
     """A piece of evidence from one occurrence: an SQL expression and how to read it."""
@@ -83,14 +117,25 @@ class Term:
     expression: exp.Expr
     kind: Kind
     present: exp.Expr | None = None  # for ROW and OWN: not NULL when the row exists
-    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same, wherever it is in the query.
-    shared: exp.Expr | None = None
+    # For SHARED: what reads the set that the expression only marks. For CONSTANT: the same set. For others: the expression is the number of
+    # a row of the CTE, or a list of them.
+    lookup: Lookup | None = None
 
     @property
     def row(self) -> exp.Expr:
         """What is not NULL when the row exists: for ROW and OWN."""
         assert self.present is not None
         return self.present
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it marks the rows that have a set, which is not beside them."""
+        return self.lookup is not None and self.kind is Kind.SHARED
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it has numbers of a CTE's rows in place of what it is evidence of."""
+        return self.lookup is not None and self.kind not in (Kind.SHARED, Kind.CONSTANT)
 
 
 Evidence = dict[int, list[Term]]  # occurrence number -> terms, no term twice
@@ -218,10 +263,16 @@ def row_cell(column_name: str, token: exp.Expr, kind: Kind) -> Term:
 
 def star_cells(why: Term) -> Term:
     """The cells of `count(*)`: each row of a why term, under the column name '*'."""
+    if why.is_numbered and why.lookup is not None:
+        return replace(why, lookup=replace(why.lookup, lists=_star_cells(copied(why.lookup.lists))))
     if why.kind.is_row:
         return row_cell("*", why.expression, why.kind)
-    mapping = exp.Lambda(this=cell_of("*", exp.to_identifier("token")), expressions=[exp.to_identifier("token")])
-    return Term(call("list_transform", _listed(why), mapping), why.kind)
+    return Term(_star_cells(_listed(why)), why.kind)
+
+
+def _star_cells(tokens: exp.Expr) -> exp.Expr:
+    token = exp.to_identifier("token")
+    return call("list_transform", tokens, exp.Lambda(this=cell_of("*", token), expressions=[token.copy()]))
 
 
 def merge(parts: Iterable[Evidence]) -> Evidence:
@@ -241,12 +292,18 @@ def as_list(terms: Sequence[Term]) -> exp.Expr:
 
 
 def _listed(term: Term) -> exp.Expr:
-    if term.kind is Kind.SHARED and term.shared is not None:
-        return exp.Case(ifs=[exp.If(this=copied(term.expression), true=copied(term.shared))])
+    if term.is_mark and term.lookup is not None:
+        return exp.Case(ifs=[exp.If(this=copied(term.expression), true=term.lookup.whole())])
+    listed: exp.Expr = copied(term.expression)
+    if term.kind.is_row:
+        listed = exp.Array(expressions=[listed])
+    elif term.kind is Kind.LIST and term.is_numbered:
+        listed = call("list_distinct", listed)
+    if term.lookup is not None and term.is_numbered:
+        listed = term.lookup.of(listed, is_read=isinstance(term.expression, exp.Column))
     if not term.kind.is_row:
-        return copied(term.expression)
-    one = exp.Array(expressions=[copied(term.expression)])
-    return exp.Case(ifs=[exp.If(this=is_not_null(term.row), true=one)])
+        return listed
+    return exp.Case(ifs=[exp.If(this=is_not_null(term.row), true=listed)])
 
 
 def collected(
@@ -260,6 +317,7 @@ def collected(
         return term
     present = term.row if term.kind.is_row else term.expression
     gathered: exp.Expr = copied(term.expression)
+    distinct = distinct or (term.is_numbered and over is None)
     if distinct and term.kind is Kind.ROW:
         gathered = exp.Distinct(expressions=[gathered])
     condition = all_of([is_not_null(present), *guards])
@@ -268,7 +326,7 @@ def collected(
     if over is not None:
         result = exp.Window(this=result, **_copied(over))
     if term.kind is Kind.SHARED:
-        return Term(result, Kind.SHARED, shared=term.shared)
+        return Term(result, Kind.SHARED, lookup=term.lookup)
     is_part = term.kind in (Kind.OWN, Kind.PART)
     if not term.kind.is_row:
         result = call("flatten", result)
@@ -276,7 +334,7 @@ def collected(
         result = call("list_distinct", result) if distinct and not is_part else result
     if is_part:
         return Term(result, Kind.PART if over is None else Kind.SET)  # frames overlap
-    return Term(result, Kind.SET if distinct else Kind.LIST)
+    return Term(result, Kind.SET if distinct else Kind.LIST, lookup=term.lookup)
 
 
 def guarded(term: Term, guards: Sequence[exp.Expr]) -> Term:

@@ -15,6 +15,7 @@ from warehouse.trace.provenance.selecting import clauses, has_aggregate, is_aggr
 from warehouse.trace.provenance.syntax.engine import is_aggregate
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.trace.provenance.syntax.stars import reads_unnamed
+from warehouse.trace.provenance.syntax.writing import written
 from warehouse.trace.provenance.values import GROUPING_SETS
 
 
@@ -92,7 +93,10 @@ def _witness(
     tagged.meta["witness"] = number
     around = Scope(outer=scope)
     query = part.this if isinstance(part, exp.Exists) else part
-    relation = resolver.query(query.copy(), ctes, around, is_named=False)
+    home, after = _home(resolver, query, ctes)
+    key = (form, written(query.copy())) if home is not None and _reads_only_ctes(query, ctes) else None
+    known = resolver.alike.get(key) if key is not None else None
+    relation = known.relation if known is not None else resolver.query(query.copy(), ctes, around, is_named=False)
     is_correlated = around.reads_outer
     if form != "exists" and len(relation.columns) != max(len(probes), 1):
         refuse("E_SUBQUERY_FORM", part, "the subquery must have as many columns as it is compared with")
@@ -100,9 +104,28 @@ def _witness(
     if is_row_level:
         _check_place(part, probes, scope, place)
     answered = tagged if _is_answered(tagged, form, relation, is_row_level, clause) else None
-    reads_cte = any(not table.db and table.name.lower() in ctes for table in part.find_all(exp.Table))
-    home = None if is_row_level or reads_cte else resolver.constants
-    return Witness(f"__witness_{number}", relation, form, is_row_level, is_correlated, probes, answered, home)
+    alias = f"__witness_{number}"
+    cte = known.cte if known is not None else alias
+    witness = Witness(alias, relation, form, is_row_level, is_correlated, probes, answered, home, after, cte)
+    if key is not None and not is_correlated:
+        resolver.alike[key] = witness
+        relation.readers += 1
+    return witness
+
+
+def _home(resolver: Resolution, query: exp.Expr, ctes: Ctes) -> tuple[exp.With | None, exp.CTE | None]:
+    """The WITH of the whole query, if all CTEs that a subquery reads are in it, and the last of these."""
+    names = {table.name.lower() for table in query.find_all(exp.Table) if not table.db}
+    read = [getattr(ctes[name].relation, "holder", None) for name in names if name in ctes]
+    places = [next((i for i, cte in enumerate(resolver.constants.expressions) if cte is holder), -1) for holder in read]
+    if -1 in places:
+        return None, None
+    return resolver.constants, resolver.constants.expressions[max(places)] if places else None
+
+
+def _reads_only_ctes(query: exp.Expr, ctes: Ctes) -> bool:
+    """Whether a subquery written alike reads the same rows of the same occurrences: it reads no base table, each of which is another."""
+    return query.find(exp.With) is None and all(not table.db and table.name.lower() in ctes for table in query.find_all(exp.Table))
 
 
 def _is_of_group(probe: exp.Expr) -> bool:

@@ -14,7 +14,10 @@ from warehouse.landing.readers.text import Data, Line, Report, clean, number_in
 from .check import Check, Rows, at, end, integer_in, point, test
 from .streams import Told, told_lines
 
-MARK = re.compile(rb"^fio-\d+\.\d|\(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
+# A version alone is what `fio --version` prints: no run.
+MARK = re.compile(
+    rb"\(g=\d+\): rw=|\(groupid=\d+, jobs=\d+\): err=|^fio-\d+\.\d[^\n]*\n(?:[^\n]*\n){0,3}?(?:fio: |Starting \d+ (?:process|thread))", re.MULTILINE
+)
 
 _VERSION = re.compile(r"fio-(\d[\w.-]*)")
 _SETUP = re.compile(r"(.+?): \(g=\d+\): rw=(\w+), (.*)")

@@ -27,6 +27,7 @@ from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
 from warehouse.landing.restating import without_restatements
+from warehouse.landing.strangers import reason_of
 from warehouse.landing.twins import twins
 
 ADDED = "added"
@@ -120,7 +121,9 @@ def plan_ingest(
     taken = _claimants(drafts)
     drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
-    leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
+    leftovers = tuple(
+        Leftover(file, reasons_by_path.get(path) or reason_of(tree, path)) for path, file in tree.files.items() if path not in taken
+    )
     return Plan(tuple(drafts), leftovers, tuple(problems))
 
 

@@ -111,7 +111,8 @@ def _told_apart(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
         if len({tree.head(path, _SEARCHED_BYTES) for path in same}) > 1:
             # The names above those that tell of the run, and are in the raw path already.
             above = {path: tree.full_parts(path)[: -raw_path.count("/") - 1] for path in same}
-            depth = next(depth for depth in range(1, 1 + max(map(len, above.values()))) if len({parts[-depth:] for parts in above.values()}) == len(same))
+            deepest = max(map(len, above.values()))
+            depth = next(depth for depth in range(1, deepest + 1) if len({parts[-depth:] for parts in above.values()}) == len(same))
             found |= {path: "".join(f"{part}/" for part in parts[-depth:]) for path, parts in above.items()}
     return found
 

@@ -20,9 +20,9 @@ KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
 _NOWHERE = Place(0, 0)
 
 
-def documents(data: Data, report: Report) -> Iterator["Document"]:
-    """The documents of a file, one at least: `iperf3 --logfile` and `>>` append theirs."""
-    start, line_number = 0, 1
+def documents(data: Data, report: Report, start: int = 0) -> Iterator["Document"]:
+    """The documents of a file from a place on, one at least: `iperf3 --logfile` and `>>` append theirs."""
+    line_number = 1 + count_of(b"\n", data, 0, start)
     while (closing := _CLOSING.search(data, start)) and _OPENING.search(data, closing.end()):
         yield Document(data, report, start, closing.end(), line_number)
         line_number += count_of(b"\n", data, start, closing.end())

@@ -65,7 +65,8 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             rivals: set[str] = set()
             if section is not None:
                 if section.has_header and not section.points and not section.is_concluded and section.error is None:
-                    rivals = section.rival_hosts | set(section.check.nodes)
+                    # With MPI one process writes for all hosts; without it each lists its own.
+                    rivals = section.rival_hosts | set(section.check.nodes if len(section.check.nodes) == 1 else ())
                 yield from _finished(section, report)
                 if command is not None and command[1] < section.check.offset:
                     command = None  # it was that test's
@@ -241,7 +242,7 @@ def _finished(section: Section, report: Report) -> Iterator[Row]:
     for name, seen in section.kinds.items():
         if seen - {"-1"}:
             check.parameters[f"{name}s"] = sorted(seen - {"-1"})
-    if section.points and section.rival_hosts - set(check.nodes):
+    if section.points and len(check.nodes) == 1 and section.rival_hosts - set(check.nodes):
         # Processes without MPI write into one log, each with ranks of its own: whose a table is, nothing says.
         check.are_hosts_known, check.are_ranks_one_group, check.nodes = False, False, []
         hosts = ", ".join(sorted({*section.rival_hosts, *(process.split()[2] for process in section.processes)}))

@@ -101,13 +101,14 @@ def job_columns(record: Cells, flag: Flag) -> dict[str, Any] | None:
         "suspended_s": values.duration(cells.get("Suspended"), flag, "Suspended"),
         **values.exit_columns(cells.get("ExitCode"), flag),
     }
-    zones = set()
+    assumed: dict[str, bool | None] = {}
     for name, column in _MOMENTS.items():
         row[f"{name}_text"] = values.stated(cells.get(column))
-        row[f"{name}_at"], is_assumed = values.moment(cells.get(column), flag, column)
-        zones |= {is_assumed} - {None}
+        row[f"{name}_at"], assumed[name] = values.moment(cells.get(column), flag, column)
+    zones = set(assumed.values()) - {None}
     row["is_zone_assumed"] = any(zones) if zones else None
-    values.settle_times(row, flag)
+    if assumed["started"] == assumed["ended"]:
+        values.settle_times(row, flag, is_local=bool(assumed["started"]))
     return row
 
 

@@ -104,7 +104,7 @@ def _accounted(record: Record, job_id: int) -> dict[str, Any]:
         "restarts": values.count(found.get("restart_cnt"), flag, "restart_cnt"),
         **values.exit_of(found.get("exit_code"), flag),
     }
-    values.settle_times(row, flag)
+    values.settle_times(row, flag, is_local=False)
     return row
 
 

@@ -67,24 +67,24 @@ def duration(text: str | None, flag: Flag, name: str) -> float | None:
     return seconds_in
 
 
-def settle_times(row: dict[str, Any], flag: Flag) -> None:
+def settle_times(row: dict[str, Any], flag: Flag, *, is_local: bool) -> None:
     """Make a record's end follow from its start and its run time where both contradict it. Slurm counts the run time itself: end - start -
     time suspended (as_mysql_jobacct_process.c). Its local times do not: a clock that was set back shows an hour twice. An end before
-    the start does not stand."""
+    the start does not stand. `is_local`: start and end are local times without a zone."""
     started, ended, elapsed, suspended = (row.get(name) for name in ("started_at", "ended_at", "elapsed_s", "suspended_s"))
     if started is None or ended is None:
         return
     between = (ended - started).total_seconds()
     if elapsed is None:
         if between < 0:
-            code = "ambiguous-time" if row.get("is_zone_assumed") else "impossible-time"
+            code = "ambiguous-time" if is_local else "impossible-time"
             flag(code, f"it ended at {ended:%H:%M:%S}, before its start at {started:%H:%M:%S}: its end is not known")
             row["ended_at"] = None
         return
     shift = elapsed + (suspended or 0) - between
     if abs(shift) <= 1:  # each is cut to whole seconds
         return
-    is_clock = bool(row.get("is_zone_assumed")) and abs(shift) in _CLOCK_CHANGES_S
+    is_clock = is_local and abs(shift) in _CLOCK_CHANGES_S
     if shift < 0 and suspended is None and not is_clock:
         row["suspended_s"] = -shift
         return

@@ -9,6 +9,7 @@ from warehouse.evidence.tree import Tree
 _LFS = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v\d")
 _ANNEX = re.compile(rb"/annex/objects/\S+\s*\Z")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL)
+_RESULTS = (".json", ".jsonl", ".csv")  # names of files that should not be empty
 _POINTER_BYTES = 1024
 _WHOLE_BYTES = 1 << 20  # of a JSON that is looked at to its end
 
@@ -16,10 +17,10 @@ _WHOLE_BYTES = 1 << 20  # of a JSON that is looked at to its end
 def reason_of(tree: Tree, path: str) -> str | None:
     """What the file is instead, in a few words; None if nothing shows it."""
     size = tree.files[path].bytes
-    if not size:
-        return "the file is empty"
-    head = tree.head(path)
     name = path.rpartition("/")[2].casefold()
+    if not size:
+        return "the file is empty" if name.endswith(_RESULTS) else None
+    head = tree.head(path)
     if size <= _POINTER_BYTES and _LFS.match(head):
         return "a Git LFS pointer: fetch the file itself with git lfs pull"
     if size <= _POINTER_BYTES and _ANNEX.search(head):

@@ -172,8 +172,8 @@ def _source(issue: "Issue", sources: _Sources) -> str:
 
 
 def _notice_strangers(plans: "list[Plan]") -> None:
-    """The first files that no ingestor takes, where the reason is known."""
-    known = [leftover for plan in plans for leftover in plan.leftovers if leftover.reason]
+    """The first files that are not what they should be."""
+    known = [leftover for plan in plans for leftover in plan.leftovers if leftover.is_no_evidence]
     for leftover in known[:_ERRORS_SHOWN]:
         notice(f"unrecognised: {printable(leftover.file.path)}: {leftover.reason}")
     if len(known) > _ERRORS_SHOWN:

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from warehouse.landing.apart import SEARCHED_BYTES, folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
 from .formats import HEAD_BYTES, is_table, looks_like_results
@@ -21,7 +22,6 @@ _WARM_UPS = frozenset({"warmup.json", "warmup.failure.json"})  # `vllm bench swe
 META = "meta_env.json"  # InferenceX's deployment beside results of lm-evaluation-harness: no measurement
 _SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
 _DATE, _DURATION = re.compile(rb'"date"\s*:\s*"([^"]{1,64})"'), re.compile(rb'"duration"\s*:\s*([^\s,}]{1,64})')
-_SEARCHED_BYTES = 1 << 20  # of a file for them
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
 
@@ -104,16 +104,12 @@ def _told_apart(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
         named[_raw_path(tree, path)].append(path)
     for raw_path, same in named.items():
         for path in same if len(same) > 1 else ():
-            for moment in _moments(tree.head(path, _SEARCHED_BYTES)):
+            for moment in _moments(tree.head(path, SEARCHED_BYTES)):
                 by_run[raw_path, moment].append(path)
     found: dict[str, str] = {}
     for (raw_path, _), same in by_run.items():
-        if len({tree.head(path, _SEARCHED_BYTES) for path in same}) > 1:
-            # The names above those that tell of the run, and are in the raw path already.
-            above = {path: tree.full_parts(path)[: -raw_path.count("/") - 1] for path in same}
-            deepest = max(map(len, above.values()))
-            depth = next(depth for depth in range(1, deepest + 1) if len({parts[-depth:] for parts in above.values()}) == len(same))
-            found |= {path: "".join(f"{part}/" for part in parts[-depth:]) for path, parts in above.items()}
+        # The names above those that tell of the run, which are in the raw path already.
+        found |= folders_apart(tree, {path: tree.full_parts(path)[: -raw_path.count("/") - 1] for path in same})
     return found
 
 

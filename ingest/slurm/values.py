@@ -93,7 +93,7 @@ def settle_times(row: dict[str, Any], flag: Flag, *, is_local: bool) -> None:
     if is_clock:
         flag("ambiguous-time", f"{stated_times}: the clock was changed meanwhile, and the end is taken from the run time")
     else:
-        flag("elapsed-disagrees", f"{stated_times}: the end is taken from the run time")
+        flag("end-contradicted", f"{stated_times}: the end is taken from the run time")
 
 
 def epoch(value: Any, flag: Flag, name: str) -> datetime | None:

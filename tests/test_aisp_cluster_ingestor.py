@@ -45,6 +45,11 @@ def families(tree: Path, project: Project) -> list[tuple[str, list[str]]]:
     return [(family, sorted(file.raw_path for file in draft.files)) for family, draft in drafts]
 
 
+UNIT_CONTRADICTED = (
+    "unit-contradicted", "sum_entries/host_device_latency_sm/sum_gbps: nvbandwidth measures latencies in ns, so this is not a rate"
+)
+
+
 def test_a_cluster_run_is_one_bundle_and_its_tests_are_runs(whole: Sql) -> None:
     assert whole("select family, count(distinct artifact_manifest_digest) from raw_artifact group by all") == [("aisp_cluster", 1)]
     assert [run.removeprefix(f"{RUN}/") for (run,) in whole("select run_id from benchmark_run_fact order by all")] == [
@@ -52,7 +57,7 @@ def test_a_cluster_run_is_one_bundle_and_its_tests_are_runs(whole: Sql) -> None:
         "health_suite_extended_nccl_all_reduce_perf", "iperf3_oob_tcp", "mamf/alpha/gpu0", "multinode_torchrun_train_step/alpha", "nccl/alpha",
         "node_parity_summary", "nvbandwidth/alpha", "vllm_multinode_serve/alpha", "vllm_serve_request_rate_sweep/alpha", "vllm_serve_sweep/alpha",
     ]
-    assert whole("select * from ingest_issue where code <> 'missing-raw'") == []
+    assert whole("select code, message from ingest_issue where code <> 'missing-raw'") == [UNIT_CONTRADICTED]
 
 
 def flat(folder: Path) -> None:
@@ -315,7 +320,7 @@ def test_states_of_listed_files(tmp_path: Path) -> None:
         (f"raw/{RUN}_nccl.log", "missing raw"), (f"structured/{RUN}_suite_steps.json", "differs"),
     ]
     assert sql("select severity, code, message from ingest_issue") == [
-        ("note", "missing-raw", "1 of 23 listed files are not in the bundle: aisp_manifest_file lists them")
+        ("note", "missing-raw", "1 of 23 listed files are not in the bundle: aisp_manifest_file lists them"), ("error", *UNIT_CONTRADICTED),
     ]
 
 
@@ -418,3 +423,15 @@ def test_a_row_that_was_appended_is_a_repeat(several: Several) -> None:
 def test_what_a_name_says(stem: str, test: str, node: str | None, gpu: int | None, repeat: int | None, tmp_path: Path) -> None:
     names = import_module(f"{load_ingestors(init_project(tmp_path / 'bare'))['aisp_cluster'].package}.names")
     assert names.part_of(stem, {"node1", "node10"}) == names.Part(test, node, gpu, repeat)
+
+
+def test_the_largest_sum_of_nvbandwidth_is_no_rate_if_it_is_that_of_a_latency(tmp_path: Path) -> None:
+    documents = sample.documents()
+    name = next(name for name in documents if name.endswith("nvbandwidth.json"))
+    documents[name] = json.loads(json.dumps(documents[name]).replace('"peak_sum_gbps": 845.5', '"peak_sum_gbps": 20761.57').replace("772.5", "20761.57"))
+    sample.write(tmp_path / "tree", documents)
+    rows, _ = landed(tmp_path / "tree")
+    stated = {row["key"]: (row["kind"], row["value_number"]) for row in rows["aisp_entry"] if row["raw_path"].endswith(name)}
+    assert (stated["peak_sum_gbps"], stated["sum_entries/host_device_latency_sm/sum_gbps"]) == (("other", None), ("other", None))
+    assert stated["key_sum_gbps/host_to_device_memcpy_ce"] == ("result", 845.5)
+    assert [row["code"] for row in rows["evidence_issue"] if row["code"] == "unit-contradicted"] == ["unit-contradicted"] * 2

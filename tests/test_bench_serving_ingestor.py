@@ -644,3 +644,17 @@ class TestDamage:
     def test_requests_without_an_array_are_told(self, tmp_path: Path) -> None:
         text = json.dumps(sample.vllm_record(REQUESTS)).replace('"ttfts"', '"tttts"')
         assert codes(self.rows(tmp_path, text)) == {"array-missing": 1}
+
+
+def test_two_files_of_one_name_and_second_in_two_folders_are_two_runs(tmp_path: Path) -> None:
+    for folder, seed, changes in (("node-a/x", 1, {}), ("node-b/x", 2, {}), ("node-c/x", 3, {"date": "20260410-085716"})):
+        sample.write(tmp_path / "tree" / folder / "result.json", sample.vllm_record(sample.requests(5, seed), detailed=False, **changes))
+    sample.write(tmp_path / "tree/node-b/x/result.log", "Namespace(backend='vllm')\n")
+    found = [parsed(INGESTOR, stored(INGESTOR, draft, tmp_path / f"stored-{number}")) for number, draft in enumerate(drafts(INGESTOR, tmp_path / "tree"))]
+    assert [(one_run(rows)["run_id"], codes(rows).get("name-collides")) for rows in found] == [
+        ("vllm-bench/node-a/x/result/20260410-085715", 1), ("vllm-bench/node-b/x/result/20260410-085715", 1), ("vllm-bench/result/20260410-085716", None),
+    ]
+    copies = tmp_path / "copies"  # the same bytes twice are one run
+    for folder in ("a", "b"):
+        sample.write(copies / folder / "result.json", sample.vllm_record(sample.requests(5), detailed=False))
+    assert {draft.files[0].raw_path for draft in drafts(INGESTOR, copies)} == {"result.json"}

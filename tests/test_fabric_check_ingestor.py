@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 import sys
 from collections import Counter
@@ -819,3 +820,58 @@ class TestWhatOneByteTakesAway:
         assert outcomes(rows) == [("gpu_burn", "failed", "several processes have a GPU 0")]
         assert codes(rows) == {"repeated-gpu": 1}
         assert [row["number"] for row in rows["fabric_check_endpoint"]] == [0, 1]
+
+
+def test_an_iperf3_report_with_numbers_of_c_is_read_and_an_error_below_it_is_an_issue(tmp_path: Path) -> None:
+    text = sample.IPERF3.replace("8000000000.0", "8e 09", 1) + "\niperf3: error - unable to send control message: Broken pipe\n"
+    rows = of_log(tmp_path, text)
+    assert [run["status"] for run in rows["fabric_check_run"]] == ["succeeded"] and codes(rows)["text-after-document"] == 1
+    assert codes(rows)["not-a-json-number"] == 1 and {row["bandwidth"] for row in rows["fabric_check_point"]} == {8e9, 7.2e9}
+
+
+def test_events_of_iperf3_and_the_document_below_them_are_one_run(tmp_path: Path) -> None:
+    document = json.loads(sample.IPERF3)
+    document["start"]["cookie"] = "ihm3hvp6jjv3k7ttzvlbl4pq3ey5z5wwqn2b"
+    events = "".join(json.dumps({"event": key, "data": document[key]}) + "\n" for key in ("start", "end"))
+    rows = of_log(tmp_path, events + json.dumps(document, indent="\t") + "\n")
+    assert len(rows["fabric_check_run"]) == 1 and len(rows["fabric_check_point"]) == 4 and not codes(rows)
+
+
+def fio(second: int, elapsed: int, operations: int) -> str:
+    document = json.loads(sample.FIO_JSON)
+    document["timestamp"] += second
+    document["jobs"][0] |= {"elapsed": elapsed, "read": document["jobs"][0]["read"] | {"total_ios": operations}}
+    return json.dumps(document, indent=2) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        (fio(1, 1, 100) + fio(6, 6, 600) + fio(11, 11, 1100), 1),  # --status-interval=5
+        (fio(1, 1, 100) + fio(2, 1, 100) + fio(4, 2, 100), 3),  # the same job again and again
+    ],
+)
+def test_documents_in_which_fio_states_its_progress_are_one_run(tmp_path: Path, text: str, runs: int) -> None:
+    rows = of_log(tmp_path, text)
+    assert len(rows["fabric_check_run"]) == runs and not codes(rows)
+
+
+def test_jobs_whose_progress_fio_prints_are_jobs_once(tmp_path: Path) -> None:
+    head, job, tail = re.split(r"(?=^randread: \(groupid)|(?=^Run status)", sample.FIO_TEXT, flags=re.MULTILINE)
+    rows = of_log(tmp_path, head + job.replace("67.4k", "60.0k") + job + tail)
+    assert [row["io_per_s"] for row in rows["fabric_check_point"]] == [67400.0] and len(rows["fabric_check_test"]) == 1
+    assert len(of_log(tmp_path / "other", head + job + job.replace("pid=5178", "pid=5179") + tail)["fabric_check_test"]) == 2
+
+
+def test_a_version_alone_is_no_run_of_fio(tmp_path: Path) -> None:
+    sample.write(tmp_path / "tree/node1_fio_version.txt", "fio-3.36\n")
+    assert drafts(tmp_path / "tree") == []
+    rows = of_log(tmp_path / "failed", "fio-3.36\nStarting 4 processes\n")
+    assert [run["status"] for run in rows["fabric_check_run"]] == ["failed"]
+
+
+def test_a_sentinel_is_no_value(tmp_path: Path) -> None:
+    document = json.loads(sample.IPERF3)
+    document["end"]["sum_sent"]["retransmits"] = -1  # where the system does not count them
+    rows = of_log(tmp_path, json.dumps(document, indent="\t"))
+    assert [row["retransmit_count"] for row in rows["fabric_check_point"]] == [None, None, 3, None]

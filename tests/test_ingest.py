@@ -814,3 +814,19 @@ def test_a_file_that_is_larger_than_what_is_free_is_left_out_before_a_byte_is_wr
     assert done.exit_code == ExitCode.FAILED
     assert f"WH115 {evidence}/trace.bin" in done.err and "of which 0 are on disk" in done.err and " are free" in done.err
     assert stored_hashes(open_store(project)) == {bytes_digest(b"small")}
+
+
+def test_a_file_that_is_no_evidence_says_what_it_is(project: Project, evidence: Path, wh: Any) -> None:
+    for name, text in (
+        ("result.json", "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4d" * 32 + "\nsize 12345\n"), ("empty.json", ""),
+        ("cut.json", '{"date": "20260410-0'), ("page.json", "<!DOCTYPE html><html></html>"),
+        ("annex.json", "../.git/annex/objects/xK/9q/SHA256E-s12345--4d.json\n"), ("odd.json", '{"a": 1}'),
+    ):
+        sample.write(evidence / name, text)
+    told = wh("ingest", evidence).err
+    assert "unrecognised: result.json: a Git LFS pointer: fetch the file itself with git lfs pull" in told
+    reasons = {name: reason for name, _, reason in (line.removeprefix("unrecognised: ").partition(": ") for line in told.splitlines() if line.startswith("unrecognised: "))}
+    assert {name: reason.partition(":")[0] for name, reason in reasons.items()} == {
+        "result.json": "a Git LFS pointer", "empty.json": "the file is empty", "cut.json": "the JSON breaks off",
+        "page.json": "an HTML page, as a failed download leaves one", "annex.json": "a git-annex pointer",
+    }

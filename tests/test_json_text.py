@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -83,3 +84,13 @@ def test_a_number_in_which_the_text_ends_may_have_been_longer(cut: str) -> None:
 
 def test_what_stands_before_a_break_is_kept() -> None:
     assert [pair.key for pair in json_pairs(b'{"a": 1, "b": {"c": 2, "d": tru', Issues(), depth=2)] == ["a", "b/c"]
+
+
+@pytest.mark.parametrize("token", ["nan", "-nan", "inf", "-inf", "-nan(ind)", "1.#QNAN", "9.9995e 09"])
+def test_a_number_as_c_programs_print_it_is_an_issue_and_the_rest_is_read(token: str) -> None:
+    data = f'{{"a": 1.5,\n "b": {token}, "c": {{"d": {token}, "e": 2}}, "f": "is {token}, or not"}}'.encode()
+    issues = Issues()
+    found = {entry.key: (entry.value, entry.number) for entry in json_entries(data, issues)}
+    assert (found["a"], found["b"], found["f"]) == (("1.5", 1.5), ("", None), (f"is {token}, or not", None)) and '"e": 2' in found["c"][0]
+    places = [match.start() for match in re.finditer(re.escape(token.encode()), data)][:2]
+    assert issues.found == [("not-a-json-number", places[0], 2), ("not-a-json-number", places[1], 2)]

@@ -151,3 +151,11 @@ def test_sampling_parameters_tell_workloads_apart(tmp_path: Path) -> None:
     assert len(digests) == 3
     document = json.loads(rows["llmperf_run"][0]["workload_document"])
     assert document["additional_sampling_params"] == {"temperature": "0.2", "stop_0": "x"}
+
+
+def test_two_summaries_of_one_name_and_second_in_two_folders_are_two_runs(tmp_path: Path) -> None:
+    for node, tokens in (("node-a", 99), ("node-b", 100)):
+        write(tmp_path / node, mean_input_tokens=tokens)
+    found = [LLMPERF.rows(tmp_path, tmp_path / f"stored-{index}", index) for index in range(2)]
+    assert [row["run_id"].split("/")[1] for rows in found for row in rows["llmperf_run"]] == ["node-a", "node-b"]
+    assert [codes(rows)["name-collides"] for rows in found] == [1, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,21 @@ def test_no_fact_has_a_figure_that_contradicts_itself(tmp_path: Path) -> None:
     points = "select count(*), count(bus_bandwidth_gb_per_s), count(alg_bandwidth_gb_per_s), count(time_us) from fabric_outcome_fact"
     assert sql(f"{points} where scope = 'point' and status = 'failed'")[0][1:] == (0, 0, 0)
     assert sql(f"{points} where scope = 'point' and status = 'measured'")[0][1] == sum(kept for *_, kept in REFUSED.values())
+
+
+@pytest.mark.parametrize("average", ["0", "0.00", "87.3"])
+def test_an_average_without_rows_is_no_measurement(tmp_path: Path, average: str) -> None:
+    log = "".join(line for line in sample.nccl_section(average=average).splitlines(keepends=True) if line.startswith("#"))
+    rows = of_log(tmp_path, log)
+    assert [run["status"] for run in rows["fabric_check_run"]] == ["failed"] and codes(rows) == {"average-without-rows": 1}
+    assert [(row["value"], row["value_number"]) for row in rows["fabric_check_entry"] if row["key"] == "Avg bus bandwidth"] == [(average, None)]
+
+
+def test_ranks_of_several_tests_without_mpi_lend_no_host_to_anothers_table(tmp_path: Path) -> None:
+    first, second = (sample.nccl_section("all_reduce_perf", nodes=[node], average="10.5", rows=sample.even("10.5", 1)) for node in ("gpu01", "gpu02"))
+    heads, tables = zip(*(re.split(r"(?=^#\s+out-of-place)", text, maxsplit=1, flags=re.MULTILINE) for text in (first, second)), strict=True)
+    rows = of_log(tmp_path, "".join(heads) + tables[0])
+    runs = {run["status"]: run["nodes"] for run in rows["fabric_check_run"]}
+    assert runs == {"failed": "gpu01", "succeeded": None} and codes(rows)["hosts-unknown"] == 1
+    measured = next(run["run_id"] for run in rows["fabric_check_run"] if run["status"] == "succeeded")
+    assert [row["node_name"] for row in rows["fabric_check_endpoint"] if row["run_id"] == measured] == [None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -124,3 +125,15 @@ def test_no_file_is_replaced(tmp_path: Path, wh_on: WhOn) -> None:
     assert not (project.root / "ingest" / "x.py").exists()
     for name in ("9x", "A", "a-b", "../x", "", "order"):
         assert wh_on(project, "new", "model", name)[0] == ExitCode.USAGE
+
+
+def test_a_query_is_started_from_the_file_of_an_ingestor_with_another_name(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    (tmp_path / "nightly.csv").write_text("test,value_ms\na,1.5\n")
+    (tmp_path / "weekly.csv").write_text("test,value_s\na,1.5\n")
+    for name, file in (("team_bench", "nightly.csv"), ("others", "weekly.csv")):
+        err = wh_on(project, "new", "ingestor", name, "--from", str(tmp_path / file))[2]
+    printed = re.search(r"wh (new query \S+ --from \S+)", err)
+    assert printed and wh_on(project, *printed[1].split())[0] == 0
+    assert wh_on(project, "new", "query", "team_bench_summary", "--from", str(tmp_path / "nightly.csv"))[0] == 0
+    assert (project.root / "queries/team_bench_summary.sql").read_text().endswith("from stg_team_bench\ngroup by test\n")

@@ -175,3 +175,12 @@ def test_captures_that_break_are_told(tmp_path: Path) -> None:
     assert codes(rows) == {"not-a-value": 1}
     mtus = [row["value_number"] for row in rows["node_health_entry"] if row["key"] == "mtu" and not row["is_manifest"]]
     assert mtus == [None, 9192, 9192]
+
+
+@pytest.mark.parametrize("words", ["Requested functionality has been deprecated", "[Not Supported]", "N/A"])
+def test_a_field_that_the_driver_no_longer_has_is_no_error(tmp_path: Path, words: str) -> None:
+    text = smi.log(smi.gpu(1)).replace("<sm_clock>1980 MHz<", f"<sm_clock>{words}<")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/smi.xml").write_text(text)
+    rows = NVIDIA_SMI.rows(tmp_path / "tree", tmp_path / "stored")
+    assert words in text and codes(rows) == {}

@@ -288,3 +288,19 @@ def test_an_event_in_two_snapshots_is_one(tmp_path: Path) -> None:
     assert sql("select code, count from cluster_event_fact order by code") == [
         {"code": "BackOff", "count": 15}, {"code": "FailedScheduling", "count": 3}, {"code": "Scheduled", "count": None}
     ]
+
+
+def test_steps_without_their_job_have_the_worst_state_and_the_whole_time(tmp_path: Path) -> None:
+    steps = [
+        slurm.STEP | {"JobID": "700.extern", "JobIDRaw": "700.extern", "State": "COMPLETED", "Start": "2026-03-01T10:00:00", "End": "2026-03-01T11:30:00"},
+        slurm.STEP | {"JobID": "700.batch", "JobIDRaw": "700.batch", "State": "FAILED", "Start": "2026-03-01T10:05:00", "End": "2026-03-01T11:00:00", "ExitCode": "1:0"},
+        slurm.STEP | {"JobID": "701.extern", "JobIDRaw": "701.extern"}, slurm.STEP | {"JobID": "701.0", "JobIDRaw": "701.0", "State": "RUNNING", "End": "Unknown"},
+    ]
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/sacct.txt").write_text(slurm.sacct(*steps))
+    sql = sql_of(tmp_path / "p", tmp_path / "tree")
+    found = sql("select scheduler_run_id, state, exit_code, started_at, ended_at from scheduler_job_fact order by all")
+    assert [tuple(row.values()) for row in found] == [
+        ("700", "FAILED", 1, datetime(2026, 3, 1, 10, tzinfo=UTC), datetime(2026, 3, 1, 11, 30, tzinfo=UTC)),
+        ("701", "RUNNING", None, datetime(2026, 3, 1, 23, 58, 20, tzinfo=UTC), None),
+    ]

@@ -117,7 +117,7 @@ def test_output_of_several_calls_has_one_header_each(tmp_path: Path) -> None:
 
 def test_seconds_of_the_epoch_have_a_zone(tmp_path: Path) -> None:
     """SLURM_TIME_FORMAT=%s (sacct's manual, ENVIRONMENT VARIABLES)."""
-    rows = rows_of(tmp_path, "a.txt", sample.sacct(sample.JOB | dict.fromkeys(("Submit", "Eligible", "Start", "End"), "1772400000")))
+    rows = rows_of(tmp_path, "a.txt", sample.sacct(sample.JOB | dict.fromkeys(("Submit", "Eligible", "Start", "End"), "1772400000") | {"ElapsedRaw": "0"}))
     (job,) = rows["slurm_job"]
     assert (job["started_at"], job["is_zone_assumed"], codes(rows)) == (at(2026, 3, 1, 21, 20), False, {})
 
@@ -182,3 +182,27 @@ def test_nodes_and_statistics(tmp_path: Path) -> None:
 def test_a_list_that_would_unfold_without_end(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "a.txt", sample.sacct(sample.JOB | {"NodeList": "n[0-999][0-999][0-999]"}))
     assert codes(rows) == {"not-a-node-list": 1} and rows["slurm_allocation_entry"] == []
+
+
+def times(tmp_path: Path, **changes: str) -> tuple[Any, ...]:
+    """The end, run time and suspended time of one job, and the codes of its issues."""
+    rows = rows_of(tmp_path, "sacct.txt", sample.sacct(sample.JOB | changes))
+    (job,) = rows["slurm_job"]
+    return job["ended_at"], job["elapsed_s"], job["suspended_s"], sorted(codes(rows))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        # The clock was set back while it ran: an hour is missing between the local times, or the end is before the start.
+        ({"Start": "2026-11-01T00:50:00", "End": "2026-11-01T01:50:00", "ElapsedRaw": "7200"}, (at(2026, 11, 1, 2, 50), 7200.0, None, ["ambiguous-time"])),
+        ({"Start": "2026-11-01T01:50:00", "End": "2026-11-01T01:10:00", "ElapsedRaw": "1200"}, (at(2026, 11, 1, 2, 10), 1200.0, None, ["ambiguous-time"])),
+        ({"Start": "2026-11-01T01:50:00", "End": "2026-11-01T01:10:00", "ElapsedRaw": ""}, (None, None, None, ["ambiguous-time"])),
+        ({"Start": "2026-11-01T01:50:00Z", "End": "2026-11-01T01:10:00Z", "ElapsedRaw": ""}, (None, None, None, ["impossible-time"])),
+        # Slurm's run time leaves out the time suspended.
+        ({"Start": "2026-11-02T10:00:00", "End": "2026-11-02T11:00:00", "ElapsedRaw": "3000"}, (at(2026, 11, 2, 11), 3000.0, 600.0, [])),
+        ({"Start": "2026-11-02T10:00:00", "End": "2026-11-02T11:00:00", "ElapsedRaw": "3601"}, (at(2026, 11, 2, 11), 3601.0, None, [])),
+    ],
+)
+def test_the_run_time_that_slurm_counted_decides_over_local_times(tmp_path: Path, changes: dict[str, str], expected: tuple[Any, ...]) -> None:
+    assert times(tmp_path, **changes) == expected

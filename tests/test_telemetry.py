@@ -388,3 +388,50 @@ def test_a_job_number_of_two_clusters_is_no_place(store: Warehouse) -> None:
     """Job 4711 ran on gpu01 of one cluster and on gpu02 of another, at the same time. The task of an array is known by its own name."""
     rows = CLUSTERS.slices(store)
     assert {(row["run_id"], row["node_name"]) for row in rows} == {("task", "gpu02")}
+
+
+def _counted(second: int) -> str:
+    """A GPU whose XIDs are counted in a window, and one whose profiling metrics were blocked, behind an exporter in a pod."""
+    labels = 'gpu="{}",UUID="GPU-{}",Hostname="nvidia-dcgm-exporter-xpn6b",node="gpu01"'
+    return (
+        f'DCGM_EXP_XID_ERRORS_COUNT{{{labels.format(0, "c")},window_size_in_ms="300000",xid="79"}} {int(second >= 60)}\n'
+        f'DCGM_FI_DEV_GPU_UTIL{{{labels.format(1, "d")}}} 100\nDCGM_FI_PROF_GR_ENGINE_ACTIVE{{{labels.format(1, "d")}}} 0\n'
+        f'DCGM_FI_DEV_GPU_UTIL{{{labels.format(0, "c")}}} 100\nDCGM_FI_PROF_GR_ENGINE_ACTIVE{{{labels.format(0, "c")}}} 0.98\n'
+    )
+
+
+COUNTED = Scene([("dcgm-a", second, _counted(second)) for second in range(0, 121, 15)], ("r", 0, 120, "gpu01", None, None))
+
+
+def test_an_xid_that_is_counted_is_an_event_of_the_run(store: Warehouse) -> None:
+    (event,) = COUNTED.rows(store, "gpu_xid_event")
+    assert (event["code"], event["certainty"], event["first_seen_at"]) == (79, "in run", sample.START + timedelta(seconds=60))
+    assert {row["node_name"] for row in COUNTED.slices(store)} == {"gpu01"}  # the exporter's pod is no node
+
+
+def test_a_metric_that_contradicts_its_twin_is_an_issue(store: Warehouse) -> None:
+    found = store.sql("select message from ingest_issue where code = 'metric-contradicted'").to_pylist()
+    assert [re.sub(r"GPU-\d+-", "GPU-", row["message"]) for row in found] == [
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE of GPU-d is 0 in all 9 samples, but DCGM_FI_DEV_GPU_UTIL is 100.0 % on average: one of them was not measured"
+    ]
+
+
+NAMED = Scene(
+    [
+        *(("gpu01", second, f'DCGM_FI_DEV_POWER_USAGE{{gpu="0",UUID="GPU-n"}} 400\nnode_load1{{node="0"}} {second}\n') for second in range(0, 121, 15)),
+        *(("metrics", second, "".join(f'DCGM_FI_DEV_POWER_USAGE{{gpu="{gpu}",UUID="GPU-m{gpu}"}} 400\n' for gpu in "01")) for second in range(0, 121, 15)),
+    ],
+    ("r", 0, 120, "gpu01", None, None),
+)
+
+
+def test_a_scrape_that_names_no_node_is_of_the_host_that_its_file_is_named_for(store: Warehouse) -> None:
+    """A NUMA node is no node, and a file that is named for what it holds names none."""
+    assert {(row["gpu_uuid"], row["node_name"]) for row in NAMED.slices(store) if row["metric"] == "gpu_power_w"} == {("GPU-n", "gpu01")}
+    numa = store.sql("select distinct node_name from telemetry_place where source_metric = 'node_load1' and labels = '{\"node\":\"0\"}'").to_pylist()
+    assert [row["node_name"] for row in numa] == [f"gpu{NAMED.number}x01"]
+
+
+def test_telemetry_that_belongs_to_no_run_is_said_so(store: Warehouse) -> None:
+    ((note,),) = (row.values() for row in store.sql("select message from ingest_issue where code = 'telemetry-not-joined'").to_pylist())
+    assert re.search(r"^\d+ series were sampled while runs ran and belong to none: no run names the node \S+( or \d+ more)?; 2 state no node$", note)

@@ -191,7 +191,7 @@ def test_the_workload_has_the_parameters_as_the_script_wrote_them(tmp_path: Path
     parameters = {"on": True, "none": None, "text": "x", "list": [1, 2.5, "a"], "deep": {"size": 3}, "half": 0.5, "random_seed": 7}
     [run] = land_result(tmp_path, stdout=thoth.indicator(4.0, "PiNew", parameters))["thoth_run"]
     assert json.loads(run["workload_document"]) == {
-        "component": "tensorflow", "indicator_name": "PiNew", "script_sha256": thoth.SCRIPT,
+        "component": "tensorflow", "indicator_name": "PiNew", "script_sha256": thoth.SCRIPT, "cpu_request": "2",
         "parameters": {key: value for key, value in parameters.items() if key != "random_seed"},
     }
 
@@ -279,7 +279,7 @@ def test_a_model_of_an_indicator_is_made_from_what_was_seen(tmp_path: Path, wh_o
     query = "select column_name, data_type from information_schema.columns where table_name = 'of_it' order by all"
     assert sql_of(project)(query) == [
         ("component", "VARCHAR"), ("elapsed", "DOUBLE"), ("is_ok", "BOOLEAN"), ("label", "VARCHAR"), ("mean_x", "BIGINT"), ("mean_x_result", "DOUBLE"), ("mean_x_result_2", "DOUBLE"),
-        ("parameter_select", "BIGINT"), ("rate", "DOUBLE"), ("rounds", "BIGINT"), ("run_id", "VARCHAR"), ("script_sha256", "VARCHAR"),
+        ("parameter_select", "BIGINT"), ("rate", "DOUBLE"), ("rounds", "BIGINT"), ("run_id", "VARCHAR"), ("run_requests_cpu", "VARCHAR"), ("script_sha256", "VARCHAR"),
     ]
     assert sql_of(project)("select parameter_select, mean_x, is_ok, label from of_it") == [(1, 1, True, "a")]
     status, _, err = wh_on(project, "new", "model", "of_none", "--indicator", "PiNone")
@@ -312,7 +312,7 @@ def test_every_result_of_the_archive_is_loaded(real: Project, evidence: Path) ->
         )
         for run, stated in truth.items() for usage in [stated["usage"]]
     }
-    values = sql("select run_id, indicator, kind, key, value_text, value_number, script_sha256 from performance_indicator_fact where kind in ('parameter', 'result')")
+    values = sql("select run_id, indicator, kind, key, value_text, value_number, script_sha256 from performance_indicator_fact where kind in ('parameter', 'result') and key not like 'run__%'")
     expected = {
         (run, stated["stdout"]["name"], kind, key, value if isinstance(value, str) else json.dumps(value), None if isinstance(value, str) else float(value), stated["script_sha256"])
         for run, stated in truth.items()
@@ -372,3 +372,22 @@ def test_the_slow_batch_is_reached_from_its_outcome_to_its_file(real: Project, e
         assert hertz == stated["hwinfo"]["cpu_features"]["hz_actual"][0]
         assert (bundle_folder(open_store(real), digest) / "files" / raw_path).read_bytes() == path.read_bytes()
     assert max(row[1] for row in rows if "0f845f38" in row[0]) < 15.2 and min(row[1] for row in rows if "21090f6e" in row[0]) > 86
+
+
+def test_variables_and_cpus_that_an_inspection_asked_for_tell_its_runs_apart(tmp_path: Path) -> None:
+    for number, (threads, cpu) in enumerate([("2", "2"), ("8", "2"), ("8", "4")]):
+        name = f"inspection-made-{number}-{number:08x}"
+        asked = thoth.specification("made", 1) | {"run": {"requests": {"cpu": cpu, "memory": "4Gi"}}, "environment": [
+            {"name": "OMP_NUM_THREADS", "value": threads}, {"name": "API_TOKEN", "value": "hunter2"},
+        ]}
+        thoth.put(tmp_path / f"tree/{name}/build/specification", asked)
+        thoth.put(tmp_path / f"tree/{name}/results/0/result", thoth.result(name, 0, 4.0))
+    found = [THOTH.rows(tmp_path / "tree", tmp_path / f"stored-{index}", index) for index in range(3)]
+    documents = [json.loads(row["workload_document"]) for rows in found for row in rows["thoth_run"]]
+    assert [(each["environment"], each["cpu_request"]) for each in documents] == [
+        ({"OMP_NUM_THREADS": "2"}, "2"), ({"OMP_NUM_THREADS": "8"}, "2"), ({"OMP_NUM_THREADS": "8"}, "4"),
+    ]
+    assert [(row["kind"], row["key"], row["value_text"]) for rows in found for row in rows["thoth_indicator_entry"] if "environment" in row["key"]] == [
+        ("parameter", "run__environment__OMP_NUM_THREADS", threads) for threads in ("2", "8", "8")
+    ]
+    assert "hunter2" not in str(found)

@@ -14,11 +14,15 @@ from warehouse.landing.readers.entries import element_entry
 from warehouse.landing.readers.json_text import Element, json_number
 from warehouse.landing.readers.text import MAX_VALUE_CHARACTERS, Located, Report, clean, exact_number
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.severity import ERROR
 
 from .metrics import OTHER, PARAMETER, kind_of, metric_of
 from .names import Part
 from .steps import Step, step_of
 
+# The sum of one of nvbandwidth's latency tests, and the largest sum of all its tests, which may be such a one.
+_LATENCY_RATE = re.compile(r"(?:^|/)\w*device_latency_\w+(?:/sum_gbps)?$")
+_PEAK_SUM = "peak_sum_gbps"
 _THIS_NODE = frozenset({"localhost", "127.0.0.1"})
 _COMMAND = re.compile(r"(\w+_perf)(?:_mpi)?\s(.*)", re.DOTALL)
 _OPTION = re.compile(r"(?:^|\s)-([a-zA-Z])\s+(\S+)")
@@ -87,9 +91,16 @@ def land_values(
 ) -> Iterator[tuple[str, Any]]:
     """Add the row of each value; gives the parameters. Keys that match `others` are neither parameters nor results."""
     seen = cluster.metrics[run]
+    values = list(values)
+    latencies = {json_number(element.value) for element in values if _LATENCY_RATE.search(str(element.key))}
     for element in values:
         entry = element_entry(element, report)
-        kind = OTHER if others and others.match(entry.key) else kind_of(entry.key, element.value, entry.number)
+        is_latency = _LATENCY_RATE.search(entry.key) is not None or entry.key == _PEAK_SUM and entry.number in latencies
+        if is_latency:
+            report.at("unit-contradicted", f"{entry.key[:80]}: nvbandwidth measures latencies in ns, so this is not a rate", element, ERROR)
+            entry = entry._replace(number=None)
+        is_other = is_latency or others is not None and others.match(entry.key)
+        kind = OTHER if is_other else kind_of(entry.key, element.value, entry.number)
         metric = metric_of(entry.key, test)[:256]
         if metric in seen:
             report.at("duplicate-key", metric[:120], element)

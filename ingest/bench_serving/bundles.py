@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from warehouse.landing.apart import SEARCHED_BYTES, folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
 
 from .formats import HEAD_BYTES, is_table, looks_like_results
@@ -14,11 +15,13 @@ from .names import is_telling
 from .restated import Extent, extents_of, restatements
 
 RESULT, CONSOLE, RESTATEMENT = "result", "console", "restatement"
+FOLDER = "folder"  # of a bundle's identity: what tells its result file from another of the same name and second
 RECORDS = "records"  # of a bundle's identity: of a result file, by its path, the numbers of the records that are its runs
 _REPEAT = re.compile(r"run=\d{1,9}(?:\.failure)?\.json")
 _WARM_UPS = frozenset({"warmup.json", "warmup.failure.json"})  # `vllm bench sweep serve --warmup-num-prompts`: no measurement
 META = "meta_env.json"  # InferenceX's deployment beside results of lm-evaluation-harness: no measurement
 _SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
+_DATE, _DURATION = re.compile(rb'"date"\s*:\s*"([^"]{1,64})"'), re.compile(rb'"duration"\s*:\s*([^\s,}]{1,64})')
 _LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
 
@@ -33,6 +36,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         own[place.path].remove(place.number)
         for other in others:
             restating[other][place.path].append(place.number)
+    apart = _told_apart(tree, paths)
     sweeps: dict[str, list[str]] = defaultdict(list)
     for path in tree.files:
         if path.endswith(".csv") and is_table(tree.head(path, HEAD_BYTES)):
@@ -48,9 +52,9 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         elif _REPEAT.fullmatch(name):
             sweeps[folder].append(path)
         else:
-            yield _draft(tree, [path], extents, own, restating)
+            yield _draft(tree, [path], extents, own, restating, apart)
     for repeats in sweeps.values():
-        yield _draft(tree, repeats, extents, own, restating)
+        yield _draft(tree, repeats, extents, own, restating, apart)
 
 
 def _result_files(tree: Tree) -> Iterator[str]:
@@ -61,19 +65,21 @@ def _result_files(tree: Tree) -> Iterator[str]:
 
 def _draft(
     tree: Tree, results: Sequence[str], extents: Mapping[str, Extent], own: Mapping[str, list[int]],
-    restating: Mapping[str, Mapping[str, list[int]]],
+    restating: Mapping[str, Mapping[str, list[int]]], apart: Mapping[str, str],
 ) -> BundleDraft:
-    """The draft of result files, as far as they restate no others, with what lies beside them and what restates them."""
+    """The draft of result files, as far as they restate no others, with what lies beside them and what restates them. `apart` has the
+    folders that tell files of one name apart."""
     files: list[DraftFile] = []
     runs: list[str] = []
     partly = {}
     lists: dict[str, set[int]] = defaultdict(set)
     for path in results:
-        raw_path = _raw_path(tree, path)
+        folder = apart.get(path, "")
+        raw_path = folder + _raw_path(tree, path)
         stem, numbers = path.rpartition(".")[0], tuple(own.get(path) or (0,))
         files.append(DraftFile(raw_path, tree.files[path], "application/json", RESULT, numbers))
         beside = (stem + suffix for suffix in _CONSOLE_SUFFIXES)
-        files += [DraftFile(_raw_path(tree, each), tree.files[each], "text/plain", CONSOLE) for each in beside if each in tree.files]
+        files += [DraftFile(folder + _raw_path(tree, each), tree.files[each], "text/plain", CONSOLE) for each in beside if each in tree.files]
         name = raw_path.rpartition(".")[0]
         runs += [f"{name}/{number + 1}" if number else name for number in numbers]
         if path in extents and len(numbers) < extents[path].records:
@@ -85,7 +91,32 @@ def _draft(
         raw_path = _unused(_raw_path(tree, path), path, taken)
         numbers = tuple(sorted(lists[path]))
         files.append(DraftFile(raw_path, tree.files[path], "application/json", RESTATEMENT, numbers, is_restatement=True))
-    return BundleDraft(tuple(files), identity={RECORDS: partly} if partly else {}, runs=tuple(runs))
+    told = {apart[path] for path in results if path in apart}
+    identity = {**({RECORDS: partly} if partly else {}), **({FOLDER: min(told)} if told else {})}
+    return BundleDraft(tuple(files), identity=identity, runs=tuple(runs))
+
+
+def _told_apart(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+    """The folders, as few as it takes, that tell apart result files of one name and one second which state different runs."""
+    by_run: dict[tuple[str, str], list[str]] = defaultdict(list)
+    named: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        named[_raw_path(tree, path)].append(path)
+    for raw_path, same in named.items():
+        for path in same if len(same) > 1 else ():
+            for moment in _moments(tree.head(path, SEARCHED_BYTES)):
+                by_run[raw_path, moment].append(path)
+    found: dict[str, str] = {}
+    for (raw_path, _), same in by_run.items():
+        # The names above those that tell of the run, which are in the raw path already.
+        found |= folders_apart(tree, {path: tree.full_parts(path)[: -raw_path.count("/") - 1] for path in same})
+    return found
+
+
+def _moments(head: bytes) -> set[str]:
+    """What tells the runs of a file from others of its name: their dates or else, as `run.identity_of` takes them, their durations."""
+    dates, durations = _DATE.findall(head), _DURATION.findall(head)
+    return {moment.decode(errors="replace") for moment in dates or durations}
 
 
 def _raw_path(tree: Tree, path: str) -> str:

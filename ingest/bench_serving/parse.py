@@ -18,9 +18,10 @@ from warehouse.landing.readers.json_text import Element, Json, json_number, json
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.severity import WARNING
 
 from .agreement import disagreements, disagreements_per_accelerator
-from .bundles import CONSOLE, META, RECORDS, RESULT
+from .bundles import CONSOLE, FOLDER, META, RECORDS, RESULT
 from .console import console_entries
 from .formats import RATE_WORDS, format_of, is_unknown_metric, kind_of, states_number
 from .latencies import without_contradictions
@@ -86,6 +87,9 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
         by_key = {entry.key: entry for entry in stated}
         for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):
             land_entries(buffer, _ENTRY, path, name, source, entries)
+        if folder := bundle.manifest.identity.get(FOLDER):
+            message = f"another file of this name and second states other figures: the folder {clean(str(folder))[:120]} is part of the run's name"
+            report.at("name-collides", message, record, WARNING)
         told = told_by(raw_path)
         columns, deployment = run_columns(kind, by_key, {entry.key: entry for entry in console}, told)
         if columns["ended_at_text"] and "ended_at" not in columns:

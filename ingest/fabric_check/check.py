@@ -36,6 +36,7 @@ class Check:
     node_count: int | None = None  # where the nodes are not named
     rank_count: int | None = None
     are_ranks_one_group: bool = True  # False: nothing says how many ranks took part in one collective
+    are_hosts_known: bool = True  # False: nothing says which of several processes wrote the figures
     gpu_models: list[str] = field(default_factory=list)
     gpus: dict[str, dict[int, str | None]] = field(default_factory=dict)  # node: device: bus id
     started_at_text: str | None = None
@@ -132,7 +133,8 @@ def one_test(check: Check, reason: str | None) -> Rows:
 
 
 def point(check: Check, line: Line, test_index: int, point_index: int, scope: str = "point", **columns: Any) -> Row:
-    """A measurement that a line states."""
+    """A measurement that a line states. The tools write -1 for a figure that they do not have."""
+    columns = {key: None if value == -1 and key != "temperature_c" else value for key, value in columns.items()}
     columns.setdefault("status", "measured")
     return Row(check, POINT, *at(line), {
         "test_index": test_index, "point_index": point_index, "scope": scope, "line_number": line.number, **columns,

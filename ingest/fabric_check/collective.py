@@ -15,7 +15,7 @@ from warehouse.landing.readers.text import Report
 from warehouse.landing.severity import ERROR, WARNING, disagreement
 
 from .check import Check, Row
-from .tables import ENTRY, POINT, TEST
+from .tables import ENDPOINT, ENTRY, POINT, TEST
 
 AVERAGE, OUT_OF_BOUNDS = "Avg bus bandwidth", "Out of bounds values"
 TOOLS = frozenset({"nccl-tests", "rccl-tests"})
@@ -35,6 +35,8 @@ _DAMAGED = ("malformed-row", "truncated-row", "blank-cell", "not-a-number", "non
 
 def settled(check: Check, rows: list[Row], report: Report) -> list[Row]:
     """The rows of a check that is over, with what contradicts itself failed and reported; each check has one test."""
+    if not check.are_hosts_known:
+        rows = [row._replace(columns={**row.columns, "node_name": None}) if row.table == ENDPOINT else row for row in rows]
     points = [row for row in rows if row.table == POINT]
     faults = {id(row): reason for find in (_off_factor, _off_time, _stated_twice) for row, reason in find(check, points, report)}
     reason = next(iter(faults.values()), None)
@@ -178,6 +180,10 @@ def _no_average_of(points: list[Row], averages: list[Row], report: Report) -> st
     if len({number for _, number in stated}) > 1:
         reason = f"two averages of the bus bandwidth: {stated[0][1]:.6g} and {stated[-1][1]:.6g} GB/s"
         report.at("conflicting-averages", reason, stated[-1][0], ERROR)
+        return reason
+    if stated and not points and not any(map(report.has, _DAMAGED)):
+        reason = f"an average of {stated[0][1]:.6g} GB/s without a row: nothing was measured"
+        report.at("average-without-rows", reason, stated[0][0], ERROR)
         return reason
     rates = [float(rate) for row in points if (rate := row.columns.get("bus_bandwidth_gb_per_s")) is not None]
     if not stated or not rates and stated[0][1] >= 0:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from warehouse.landing.readers.json_text import Element, json_text
+from warehouse.landing.readers.json_text import Element, json_number, json_text
 from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Data, Report, clean
 
@@ -31,14 +31,50 @@ _LATENCIES = {"latency_mean": "mean", "latency_min": "min", "latency_max": "max"
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The checks of a file: one a document."""
+    """The checks of a file: one an execution, whose last document counts: with --status-interval, earlier ones state its progress."""
+    waiting: tuple[Document, dict[str, Element], _Progress | None] | None = None
     for document in documents(data, report):
-        yield from _check(document)
+        found = by_key(document.pairs())
+        progress = _progress(found)
+        if waiting is not None and (waiting[2] is None or progress is None or not waiting[2].goes_on_in(progress)):
+            yield from _check(*waiting[:2])
+        waiting = document, found, progress
+    if waiting is not None:
+        yield from _check(*waiting[:2])
 
 
-def _check(document: Document) -> Rows:
+class _Progress(NamedTuple):
+    """How far a document says that its jobs are: when it was written and how long they had run, in seconds, and their operations."""
+
+    jobs: list[tuple[Any, Any]]
+    written: float
+    elapsed: float
+    operations: float
+
+    def goes_on_in(self, later: "_Progress") -> bool:
+        """Whether a later document can be of the same execution. Times are cut to seconds; another execution of the same jobs begins anew."""
+        passed, ran = later.written - self.written, later.elapsed - self.elapsed
+        if self.jobs != later.jobs or passed < 0 or ran < 0 or abs(passed - ran) > 1:
+            return False
+        return later.operations > self.operations if ran else passed < 1 and later.operations >= self.operations
+
+
+def _progress(found: dict[str, Element]) -> _Progress | None:
+    """None where a document does not state the time, or how long its jobs had run."""
+    stated = found["jobs"].value if "jobs" in found else None
+    jobs = [job for job in stated if isinstance(job, dict)] if isinstance(stated, list) else []
+    elapsed = max((json_number(job.get("elapsed")) or 0.0 for job in jobs), default=0.0)
+    seconds, thousandths = (json_number(found[key].value) if key in found else None for key in ("timestamp", "timestamp_ms"))
+    written = thousandths / 1000 if thousandths is not None else seconds
+    if written is None or not elapsed:
+        return None
+    directions = (job[name] for job in jobs for name in _DIRECTIONS if isinstance(job.get(name), dict))
+    operations = sum(json_number(direction.get("total_ios")) or 0.0 for direction in directions)
+    return _Progress([(job.get("jobname"), job.get("job options")) for job in jobs], written, elapsed, operations)
+
+
+def _check(document: Document, found: dict[str, Element]) -> Rows:
     check = Check("fio", "fio", *at(document.whole))
-    found = by_key(document.pairs())
     version = found.get("fio version")
     check.tool_version = clean(json_text(version.value) or "").removeprefix("fio-")[:256] or None if version else None
     for key, element in found.items():

@@ -11,15 +11,19 @@ from typing import Any
 
 from warehouse.landing.readers.text import Data, Line, Report, clean, number_in
 
-from .check import Check, Rows, at, end, integer_in, point, test
+from .check import Check, Row, Rows, at, end, integer_in, point, test
 from .streams import Told, told_lines
 
-MARK = re.compile(rb"^fio-\d+\.\d|\(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
+# A version alone is what `fio --version` prints: no run.
+MARK = re.compile(
+    rb"\(g=\d+\): rw=|\(groupid=\d+, jobs=\d+\): err=|^fio-\d+\.\d[^\n]*\n(?:[^\n]*\n){0,3}?(?:fio: |Starting \d+ (?:process|thread))", re.MULTILINE
+)
 
 _VERSION = re.compile(r"fio-(\d[\w.-]*)")
 _SETUP = re.compile(r"(.+?): \(g=\d+\): rw=(\w+), (.*)")
 _OPTION = re.compile(r"\b(bs|ioengine|iodepth)=(?:\(R\) )?([\w.]+)")
 _JOB = re.compile(r"(.+?): \(groupid=\d+, jobs=(\d+)\): err=\s*(\d+)(.*)")
+_PROCESS = re.compile(r": pid=(\d+)")
 _NEW = re.compile(r"(read|write|trim): IOPS=([\d.]+)([kKMG]?), BW=([\d.]+)([kKMGT]?i?B/s)")
 _OLD = re.compile(r"(read|write|trim)\s*: io=.*?bw=([\d.]+)([KMGT]?B/s), iops=\s*([\d.]+)([kKMG]?)")
 _BLOCK = re.compile(
@@ -56,8 +60,11 @@ class _Job:
     error: int
     offset: int
     length: int
+    process: str | None
     points: int = 0
     direction: _Direction | None = None
+    rows: list[Row] = field(default_factory=list)
+    reason: str | None = None  # why it failed
 
 
 @dataclass
@@ -66,9 +73,8 @@ class _State:
 
     check: Check
     job: _Job | None = None
-    jobs: int = 0
+    jobs: dict[int, _Job] = field(default_factory=dict)  # by their numbers; with --status-interval what is said of each last
     setups: dict[str, dict[str, str]] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
@@ -77,27 +83,29 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     for told in told_lines(data, report):
         if state is None:
             state = _State(Check("fio", "fio", told.line.offset))
-        yield from _line(state, told, report)
+        _line(state, told, report)
         state.check.cover(*at(told.line))
     if state is not None:
         yield from _finished(state)
 
 
-def _line(state: _State, told: Told, report: Report) -> Rows:
+def _line(state: _State, told: Told, report: Report) -> None:
     text, job = told.text, state.job
     if match := _SETUP.fullmatch(text):
         setup = {"rw": match[2], **{option[1]: option[2] for option in _OPTION.finditer(match[3])}}
         state.setups[clean(match[1])[:256]] = {key: clean(value)[:64] for key, value in setup.items()}
     elif match := _JOB.fullmatch(text):
-        yield from _ended(state)
-        state.jobs += 1
-        state.job = _Job(state.jobs, clean(match[1])[:256], int(match[3][:9]), *at(told.line))
+        _end_job(state)
+        name, process = clean(match[1])[:256], _PROCESS.match(match[4])
+        said = (job for job in state.jobs.values() if process and (job.name, job.process) == (name, process[1]))
+        index = next((job.index for job in said), len(state.jobs) + 1)
+        state.job = _Job(index, name, int(match[3][:9]), *at(told.line), process[1] if process else None)
     elif match := _VERSION.fullmatch(text):
         state.check.tool_version = match[1]
     elif job is not None:
         job.length = told.line.offset + len(told.line.data) - job.offset
         if (direction := _direction(told)) is not None:
-            yield from _told(state)
+            _end_direction(state)
             job.direction = direction
             if None in direction.columns.values():
                 report.at("non-finite-number", text[:120], told.line, "error")
@@ -151,7 +159,7 @@ def _latency(direction: _Direction, text: str) -> bool:
     return True
 
 
-def _told(state: _State) -> Rows:
+def _end_direction(state: _State) -> None:
     """The current direction is complete."""
     job = state.job
     if job is None or job.direction is None:
@@ -162,24 +170,26 @@ def _told(state: _State) -> Rows:
     latency: dict[str, Any] = {}
     if kinds:
         latency = {**direction.latencies[kinds[0]], "latency_kind": kinds[0], "latency_unit": "ns"}
-    yield point(state.check, direction.line, job.index, job.points, direction=direction.name, **direction.columns, **latency)
+    job.rows.append(point(state.check, direction.line, job.index, job.points, direction=direction.name, **direction.columns, **latency))
 
 
-def _ended(state: _State) -> Rows:
+def _end_job(state: _State) -> None:
     """The job under way is over."""
-    yield from _told(state)
+    _end_direction(state)
     job, state.job = state.job, None
     if job is None:
         return
-    reason = f"error {job.error}" if job.error else None if job.points else "no I/O was done"
-    if reason:
-        state.failures.append(f"{job.name}: {reason}")
-    yield test(state.check, job.offset, job.length, job.index, job.name, "failed" if reason else "measured", reason)
+    job.reason = f"error {job.error}" if job.error else None if job.points else "no I/O was done"
+    job.rows.append(test(state.check, job.offset, job.length, job.index, job.name, "failed" if job.reason else "measured", job.reason))
+    state.jobs[job.index] = job
 
 
 def _finished(state: _State) -> Rows:
-    yield from _ended(state)
+    _end_job(state)
     check = state.check
+    for job in state.jobs.values():
+        yield from job.rows
+    failures = [f"{job.name}: {job.reason}" for job in state.jobs.values() if job.reason]
     check.parameters["jobs"] = [{"job": name, **setup} for name, setup in state.setups.items()]
-    check.conclude(state.failures[0] if state.failures else None if state.jobs else "the log has no results")
+    check.conclude(failures[0] if failures else None if state.jobs else "the log has no results")
     yield end(check)

@@ -20,6 +20,8 @@ from .json_tree import Document, by_key, documents, text
 MARK = re.compile(rb'"version"\s*:\s*"iperf 3|"start"\s*:\s*\{\s*"connected"\s*:')
 
 _EVENT = re.compile(rb'\{\s*"event"\s*:')
+_EVENTS = re.compile(rb'\s*\{\s*"event"\s*:')
+_WHOLE = re.compile(rb'^\{(?!\s*"event")', re.MULTILINE)
 _FROZEN = ("protocol", "num_streams", "blksize", "omit", "duration", "bytes", "blocks", "reverse", "bidir", "target_bitrate")
 _SUMS = {
     "sum_sent": "sent", "sum_received": "received",
@@ -30,8 +32,11 @@ _SIDES = {"sender": "sent", "receiver": "received", "udp": None}
 
 
 def rows(data: Data, report: Report, file_name: str) -> Rows:
-    """The checks of a file: one a document."""
-    for document in documents(data, report):
+    """The checks of a file: one a document. `--json-stream-full-output` writes the events of an execution, then its document."""
+    whole = _WHOLE.search(data) if _EVENTS.match(data) else None
+    if whole:
+        yield from _check(Document(data, report, 0, whole.start(), 1))
+    for document in documents(data, report, whole.start() if whole else 0):
         yield from _check(document)
 
 

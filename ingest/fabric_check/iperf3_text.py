@@ -12,6 +12,7 @@ from typing import Any
 
 from warehouse.landing.readers.text import Data, Line, Report, clean
 
+from . import iperf3
 from .check import Check, Rows, at, integer_in, one_test, point, table_integer, table_number
 from .streams import Told, told_lines
 
@@ -52,6 +53,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     """The checks of a log."""
     section: _Section | None = None
     version: str | None = None
+    has_document = iperf3.MARK.search(data) is not None  # whose reader reports an error below it
     for told in told_lines(data, report):
         text = told.text
         if match := _BEGIN.match(text):
@@ -60,7 +62,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
             section = _begun(told, match, version)
         elif match := _VERSION.match(text):
             version = clean(match[1])[:64]
-        elif section is None and _ERROR.match(text):
+        elif section is None and not has_document and _ERROR.match(text):
             section = _Section(Check("iperf3", "iperf3", told.line.offset, tool_version=version), False)
         if section is not None:
             _line(section, told, report)

@@ -83,7 +83,7 @@ def _collective(document: Document, found: dict[str, Element], listing: Element)
             f"{name}_bandwidth_gb_per_s": None if rate is None or factor is None else rate * factor for name, rate in rates.items()
         }
         yield point(
-            check, document.line(element), 1, index, status="failed" if wrong else "measured",
+            check, document.line(element), 1, index, status="failed" if wrong not in (None, 0, -1) else "measured",
             status_reason=None if factor else "the unit of the rates is not known",
             message_bytes=row.count("size_bytes"), element_count=row.count("count"), element_type=row.text("dtype"),
             redop=None if is_missing(redop or "") else redop, root=None if root is None or root < 0 else root,

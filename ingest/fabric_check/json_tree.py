@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from warehouse.landing.readers.json_numbers import mended
 from warehouse.landing.readers.json_text import Element, json_elements, json_pairs, json_text
 from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Line, Place, Report, clean, count_of, lines
@@ -14,18 +15,24 @@ MAX_DOCUMENT_BYTES = 32 << 20  # a document is held whole: a tool's result is so
 _OPENING = re.compile(rb"^[^\S\n]*\{", re.MULTILINE)
 _LIST = re.compile(rb"\s*\[")
 _CLOSING = re.compile(rb"^\}[^\S\n]*\n", re.MULTILINE)  # of a document that is indented, as these tools write theirs
+_BEHIND = re.compile(rb"\s*[^\s{}\[\],:][^\n]*")  # the first line of what a tool or a shell wrote below the last document
 KEY = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
 _NOWHERE = Place(0, 0)
 
 
-def documents(data: Data, report: Report) -> Iterator["Document"]:
-    """The documents of a file, one at least: `iperf3 --logfile` and `>>` append theirs."""
-    start, line_number = 0, 1
+def documents(data: Data, report: Report, start: int = 0) -> Iterator["Document"]:
+    """The documents of a file from a place on, one at least: `iperf3 --logfile` and `>>` append theirs."""
+    line_number = 1 + count_of(b"\n", data, 0, start)
     while (closing := _CLOSING.search(data, start)) and _OPENING.search(data, closing.end()):
         yield Document(data, report, start, closing.end(), line_number)
         line_number += count_of(b"\n", data, start, closing.end())
         start = closing.end()
-    yield Document(data, report, start, len(data), line_number)
+    stop = len(data)
+    if closing and (behind := _BEHIND.match(data, closing.end())):
+        stop = closing.end()
+        message = behind[0].decode(errors="replace").strip()[:200]
+        report("text-after-document", message, behind.start(), len(behind[0]), line_number + count_of(b"\n", data, start, stop), "error")
+    yield Document(data, report, start, stop, line_number)
 
 
 class Document:
@@ -42,6 +49,8 @@ class Document:
         else:
             self.data = bytes(data[self.start : stop])
         self._first_line = line_number + count_of(b"\n", data, start, self.start)
+        # Once for the document: parts of it are walked again and again.
+        self.data = mended(self.data, report, (self.start, self._first_line))
 
     @property
     def whole(self) -> Line:

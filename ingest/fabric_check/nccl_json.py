@@ -122,7 +122,7 @@ def _result(check: Check, document: Document, result: Element, index: int, kinds
             check.parameters["report_cputime"] = True
         latency: dict[str, Any] = {column: per_iteration.number(key) for column, key in _PER_ITERATION.items()}
         yield point(
-            check, document.line(half), 1, index, placement=placement, status="failed" if wrong else "measured",
+            check, document.line(half), 1, index, placement=placement, status="failed" if wrong not in (None, 0, -1) else "measured",
             message_bytes=record.count("size"), element_count=record.count("count"),
             element_type=stated.get("type"), redop=stated.get("redop"), root=None if root is None or root < 0 else root,
             time_us=measured.number("cpu_time") if time is None else time,

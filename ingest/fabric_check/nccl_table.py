@@ -65,6 +65,7 @@ class Section:
     processes: list[str] = field(default_factory=list)  # that took part, each with its host and GPU
     is_concluded: bool = False
     is_over: bool = False  # whether rows that are not its own have followed
+    rival_hosts: set[str] = field(default_factory=set)  # of the tests above it that have no table: the rows may be theirs
     waiting: list[Row] = field(default_factory=list)  # until the test's name is known
     kinds: dict[str, set[str]] = field(default_factory=lambda: {"type": set(), "redop": set(), "root": set()})
 
@@ -174,7 +175,7 @@ def table_row(section: Section, told: Told, report: Report) -> Rows:
     for placement, places in whole.items():
         texts = measures[places.start : places.stop]
         measured = _measured(section, texts, section.units[places.start : places.stop], told, report)
-        is_wrong = measured.get("wrong_count") or any(text is not None and text.endswith("*") for text in texts)
+        is_wrong = measured.get("wrong_count") not in (None, 0, -1) or any(text is not None and text.endswith("*") for text in texts)
         yield point(
             section.check, told.line, 1, section.points, placement=placement, **columns, **measured,
             status="failed" if is_wrong else "measured",

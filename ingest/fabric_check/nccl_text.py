@@ -62,11 +62,15 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
     for told in told_lines(data, report, noise=b"NCCL INFO"):
         section = sections.get(told.tag)
         if _begins(told.text, section):
+            rivals: set[str] = set()
             if section is not None:
-                yield from _finished(section)
+                if section.has_header and not section.points and not section.is_concluded and section.error is None:
+                    # With MPI one process writes for all hosts; without it each lists its own.
+                    rivals = section.rival_hosts | set(section.check.nodes if len(section.check.nodes) == 1 else ())
+                yield from _finished(section, report)
                 if command is not None and command[1] < section.check.offset:
                     command = None  # it was that test's
-            section = sections[told.tag] = Section(Check("nccl-tests", None, told.line.offset))
+            section = sections[told.tag] = Section(Check("nccl-tests", None, told.line.offset), rival_hosts=rivals)
             has_erred.discard(told.tag)
         if section is None or section.is_concluded and not _still_of(section, told.text):
             if match := _COMMAND.search(told.text):
@@ -83,7 +87,7 @@ def rows(data: Data, report: Report, file_name: str) -> Rows:
         section.waiting = []
         yield from found
     for section in sections.values():
-        yield from _finished(section)
+        yield from _finished(section, report)
 
 
 def _still_of(section: Section, text: str) -> bool:
@@ -231,13 +235,19 @@ def _parameters(section: Section, line: Line, text: str, report: Report) -> Rows
         check.parameters |= {"step": integer_in(match[1]), "step_kind": clean(match[2])}
 
 
-def _finished(section: Section) -> Iterator[Row]:
+def _finished(section: Section, report: Report) -> Iterator[Row]:
     """The rows that only the test's end settles."""
     check = section.check
     yield from section.waiting
     for name, seen in section.kinds.items():
         if seen - {"-1"}:
             check.parameters[f"{name}s"] = sorted(seen - {"-1"})
+    if section.points and len(check.nodes) == 1 and section.rival_hosts - set(check.nodes):
+        # Processes without MPI write into one log, each with ranks of its own: whose a table is, nothing says.
+        check.are_hosts_known, check.are_ranks_one_group, check.nodes = False, False, []
+        hosts = ", ".join(sorted({*section.rival_hosts, *(process.split()[2] for process in section.processes)}))
+        message = f"tests without MPI on several hosts ({hosts}) began in this log before any table: which host a table is of is not known"
+        report("hosts-unknown", message[:300], check.offset, check.length)
     if section.processes:
         check.origin = "; ".join(sorted(section.processes))
     reason = section.complaint

@@ -5,6 +5,7 @@ Only `Bundle.read` and `Bundle.map` may raise here (tampered or missing bytes); 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -151,7 +152,7 @@ def _land(parse: _Parse, execution: Execution, row: Row) -> _Batches:
     run = parse.landed.get(execution)
     if run is None:
         is_named = parse.bundle.manifest.identity.get("is_named_by_path")
-        owner = execution.raw_path if is_named else f"{parse.bundle.digest[:12]}/{execution.raw_path}"
+        owner = execution.raw_path if is_named else f"{_digest(parse, execution)[:12]}/{execution.raw_path}"
         run = parse.landed[execution] = _Run(run_name(owner, execution.index, execution.test), execution.index, execution.test)
     raw_path, columns = execution.raw_path, row.columns
     if row.table is None:
@@ -166,6 +167,16 @@ def _land(parse: _Parse, execution: Execution, row: Row) -> _Batches:
         parse.buffer.add(row.table, raw_path, row.offset, row.length, run_id=run.run_id, **columns)
         _note(run, row)
     yield from parse.buffer.full()
+
+
+def _digest(parse: _Parse, execution: Execution) -> str:
+    """What names an execution whose path does not: the digest of its own bytes, which stay the same when later checks are appended to
+    its log. The bundle's digest if its end is not known yet."""
+    if not execution.is_held:
+        return parse.bundle.digest
+    check = execution.check
+    own = bytes(parse.bundle.map(execution.raw_path)[check.offset : check.offset + check.length])
+    return hashlib.sha256(own.strip()).hexdigest() if own.strip() else parse.bundle.digest
 
 
 def _check_end(data: Data, report: Report) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from warehouse.landing.apart import folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
 SUMMARY, RESPONSES = "summary", "individual_responses"
+FOLDER = "folder"  # of a bundle's identity: what tells its summary from another of the same name and second
 _SUMMARY_MARKS = (b'"mean_input_tokens"', b'"num_concurrent_requests"')
 _RESULTS = (b'"results_', b'"results"')  # flat, or nested by later versions
 _RESPONSE_MARKS = (b'"error_code"', b'"ttft_s"', b'"end_to_end_latency_s"')
@@ -30,8 +32,15 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
     paired = dict(_pairs(summaries, responses))
     runs: list[tuple[str | None, str | None]] = [(path, paired.get(path)) for path in summaries]
     runs += [(None, path) for path in responses if path not in paired.values()]
+    named: dict[str, list[str]] = {}
+    for path in summaries:
+        if identity := _identity(tree, path):
+            named.setdefault(run_id(identity), []).append(path)
+    apart: dict[str, str] = {}
+    for same in named.values():
+        apart |= folders_apart(tree, {path: tree.full_parts(path)[:-1] for path in same})
     for summary, individual in sorted(runs, key=lambda run: run[0] or run[1] or ""):
-        yield _draft(tree, summary, individual)
+        yield _draft(tree, summary, individual, apart.get(summary or ""))
 
 
 def _role(tree: Tree, path: str) -> str | None:
@@ -64,10 +73,11 @@ def _split(path: str) -> tuple[str, str]:
     return folder, name
 
 
-def _draft(tree: Tree, summary: str | None, individual: str | None) -> BundleDraft:
+def _draft(tree: Tree, summary: str | None, individual: str | None, folder: str | None) -> BundleDraft:
     files = [(path, role) for path, role in ((summary, SUMMARY), (individual, RESPONSES)) if path]
     apart = len({_split(path)[0] for path, _ in files}) > 1
     identity = _identity(tree, summary) if summary else {}
+    identity |= {FOLDER: folder} if folder else {}
     return BundleDraft(
         files=tuple(
             # The summary names model, load and time: only the folder that tells two files of one name apart is kept.
@@ -91,7 +101,8 @@ def _identity(tree: Tree, summary: str) -> dict[str, object]:
 
 
 def run_id(identity: dict[str, object], manifest_digest: str = "?") -> str:
-    """The run's name: the summary's own and its time, or the bundle's digest where nothing is declared."""
+    """The run's name: the summary's own and its time, with the folder that tells it from another; or the bundle's digest where nothing is
+    declared."""
     if identity:
-        return f"llmperf/{str(identity['name']).removesuffix('_summary')}/{identity['timestamp']}"
+        return f"llmperf/{identity.get(FOLDER, '')}{str(identity['name']).removesuffix('_summary')}/{identity['timestamp']}"
     return f"llmperf/{manifest_digest[:16]}"

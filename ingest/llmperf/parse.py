@@ -22,7 +22,7 @@ from warehouse.landing.readers.text import Entry, Report, exact_number
 from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
-from .bundles import RESPONSES, SUMMARY, run_id
+from .bundles import FOLDER, RESPONSES, SUMMARY, run_id
 from .requests import Detail, request_rows
 
 _WORKLOAD_NUMBERS = (
@@ -57,6 +57,9 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         yield from buffer.add_all("llmperf_request", paths[RESPONSES], rows, run_id=run)
         _check(entries, detail, Report(buffer, paths.get(SUMMARY, paths[RESPONSES]), run))
     lead = paths.get(SUMMARY) or paths[RESPONSES]
+    if folder := bundle.manifest.identity.get(FOLDER):
+        message = f"another summary of this name and second states other figures: the folder {folder} is part of the run's name"
+        Report(buffer, lead, run)("name-collides", message)
     buffer.add("llmperf_run", lead, 0, bundle.manifest.by_path[lead].bytes, run_id=run, **workload_columns(_workload(entries)))
 
 

@@ -29,7 +29,13 @@ _MAX_VALUES = 20_000  # of a GPU; real ones have some hundred
 # A number as nvidia-smi writes one, and its unit; 0000 and 08 are parts of an address.
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,9})?)(?:x|\s*([A-Za-z%][A-Za-z/%()]{0,8}))?")
 _UNITS = frozenset({"W", "C", "MHz", "MiB", "KB/s", "MB/s", "GB/s", "%", "mV", "J", "ms", "us", "bank(s)"})
-_NOTHING = frozenset({"", "N/A", "[N/A]", "Unknown Error"})
+_NOTHING = frozenset({  # what nvidia-smi writes for a value that it does not have; drivers drop fields one after another
+    "", *(
+        written for words in ("N/A", "Not Supported", "Unknown Error", "Insufficient Permissions", "Function Not Found",
+                              "Requested functionality has been deprecated", "Deprecated")
+        for written in (words, f"[{words}]")
+    ),
+})
 _FLAGS = {"Active": 1.0, "Not Active": 0.0}  # of reasons for which clocks are held back
 # The elements that become samples. Their values are numbers, flags or N/A.
 _SAMPLED = re.compile(

@@ -41,7 +41,8 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("state_reason", pa.string()),
         *_TIMES,
         pa.field("is_zone_assumed", pa.bool_()),
-        pa.field("elapsed_s", pa.float64()),
+        pa.field("elapsed_s", pa.float64()),  # as Slurm counts it: without the time suspended
+        pa.field("suspended_s", pa.float64()),
         pa.field("node_count", pa.int64()),
         pa.field("nodes", pa.string()),  # as Slurm compresses them
         pa.field("cpu_count", pa.int64()),
@@ -94,7 +95,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="slurm", version=1, tables=TABLES,
+    package=__name__, name="slurm", version=2, tables=TABLES,
     formats=(
         "Slurm 20.11 to 25.05: sacct -P, any columns and delimiter",
         "Slurm: scontrol show job, node or partition, on one line or on several",

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from warehouse.landing.readers.records import Flag
-from warehouse.landing.readers.text import Data, Report, number_in
+from warehouse.landing.readers.text import Data, Report
 
 from . import values
 from .bundles import delimiter_of
 
 _MAX_LINES = 200  # of one record: a longer comment is damage
 _MOMENTS = {"submitted": "Submit", "eligible": "Eligible", "started": "Start", "ended": "End"}
-_LONGEST_S = 1e9
 
 
 class Cells(NamedTuple):
@@ -98,26 +97,19 @@ def job_columns(record: Cells, flag: Flag) -> dict[str, Any] | None:
         "cpu_count": values.count_in(cells.get("AllocCPUS") or cells.get("NCPUS"), flag, "AllocCPUS"),
         "gpu_count": values.gpus(cells.get("AllocTRES"), cells.get("AllocGRES"), flag),
         "restarts": values.count_in(cells.get("Restarts"), flag, "Restarts"),
-        "elapsed_s": _elapsed(cells.get("ElapsedRaw"), flag),
+        "elapsed_s": values.duration(cells.get("ElapsedRaw") or cells.get("Elapsed"), flag, "Elapsed"),
+        "suspended_s": values.duration(cells.get("Suspended"), flag, "Suspended"),
         **values.exit_columns(cells.get("ExitCode"), flag),
     }
-    zones = set()
+    assumed: dict[str, bool | None] = {}
     for name, column in _MOMENTS.items():
         row[f"{name}_text"] = values.stated(cells.get(column))
-        row[f"{name}_at"], is_assumed = values.moment(cells.get(column), flag, column)
-        zones |= {is_assumed} - {None}
+        row[f"{name}_at"], assumed[name] = values.moment(cells.get(column), flag, column)
+    zones = set(assumed.values()) - {None}
     row["is_zone_assumed"] = any(zones) if zones else None
+    if assumed["started"] == assumed["ended"]:
+        values.settle_times(row, flag, is_local=bool(assumed["started"]))
     return row
-
-
-def _elapsed(text: str | None, flag: Flag) -> float | None:
-    if (text := values.present(text)) is None:
-        return None
-    seconds = number_in(text)
-    if seconds is None or not 0 <= seconds < _LONGEST_S:
-        flag("impossible-duration" if seconds is not None else "not-a-number", f"ElapsedRaw: {text}"[:200])
-        return None
-    return seconds
 
 
 def _split(text: str | None) -> tuple[str | None, str | None]:

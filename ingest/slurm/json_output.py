@@ -85,7 +85,8 @@ def _accounted(record: Record, job_id: int) -> dict[str, Any]:
     array, time, state = record.within("array").values, record.within("time").values, record.within("state").values
     allocated = record.within("tres").values.get("allocated")
     task = values.count(array.get("task_id"), flag, "array/task_id")
-    return {
+    suspended = time.get("suspended")
+    row = {
         "source": "sacct", "cluster": values.text_of(found, "cluster"), "job_id": str(job_id),
         "displayed_id": _displayed(job_id, values.count(array.get("job_id"), flag, "array/job_id"), task, values.text_of(array, "task")),
         "job_name": values.text_of(found, "name"), "user_name": values.text_of(found, "user"), "account": values.text_of(found, "account"),
@@ -97,11 +98,14 @@ def _accounted(record: Record, job_id: int) -> dict[str, Any]:
         "started_at": values.epoch(time.get("start"), flag, "time/start"),
         "ended_at": values.epoch(time.get("end"), flag, "time/end"), "is_zone_assumed": False,
         "elapsed_s": values.number(time.get("elapsed"), flag, "time/elapsed"),
+        "suspended_s": values.number(suspended.get("seconds") if isinstance(suspended, dict) else suspended, flag, "time/suspended"),
         "node_count": values.count(found.get("allocation_nodes"), flag, "allocation_nodes"),
         "cpu_count": values.resource(allocated, "cpu", "", flag), "gpu_count": values.resource(allocated, "gres", "gpu", flag),
         "restarts": values.count(found.get("restart_cnt"), flag, "restart_cnt"),
         **values.exit_of(found.get("exit_code"), flag),
     }
+    values.settle_times(row, flag, is_local=False)
+    return row
 
 
 def _displayed(job_id: int, array: int | None, task: int | None, waiting: str | None) -> str:

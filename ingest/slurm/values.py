@@ -14,6 +14,9 @@ from warehouse.landing.readers.text import clean, landed_text, number_in, whole
 NOTHING = frozenset({"", "unknown", "none", "n/a", "(null)", "null", "(none)", "invalid", "none assigned", "unlimited"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MOMENT_S = 253_402_300_800  # the year 10000
+_LONGEST_S = 1e9
+_DURATION = re.compile(r"(?:(\d{1,5})-)?(?:(\d{1,4}):)?(\d{1,4}):(\d{1,2}(?:\.\d{1,6})?)", re.ASCII)
+_CLOCK_CHANGES_S = frozenset({1800, 3600, 7200})  # Lord Howe Island, most zones, double summer time
 _SECONDS = re.compile(r"[1-9]\d{8,9}", re.ASCII)  # since 1973
 _EXIT = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 _GPUS = re.compile(r"gres/gpu(:[^=,]+)?=([^,]*)")
@@ -48,6 +51,49 @@ def moment(text: str | None, flag: Flag, name: str) -> tuple[datetime | None, bo
     except (ValueError, OverflowError):
         flag("not-a-time", f"{name}: {text}"[:200])
         return None, None
+
+
+def duration(text: str | None, flag: Flag, name: str) -> float | None:
+    """Seconds, of `[DD-]HH:MM:SS`, `MM:SS.mmm` or a number of seconds."""
+    if (text := present(text)) is None:
+        return None
+    if found := _DURATION.fullmatch(text):
+        days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+        return days * 86_400 + hours * 3600 + minutes * 60 + seconds
+    seconds_in = number_in(text)
+    if seconds_in is None or not 0 <= seconds_in < _LONGEST_S:
+        flag("impossible-duration" if seconds_in is not None else "not-a-number", f"{name}: {text}"[:200])
+        return None
+    return seconds_in
+
+
+def settle_times(row: dict[str, Any], flag: Flag, *, is_local: bool) -> None:
+    """Make a record's end follow from its start and its run time where both contradict it. Slurm counts the run time itself: end - start -
+    time suspended (as_mysql_jobacct_process.c). Its local times do not: a clock that was set back shows an hour twice. An end before
+    the start does not stand. `is_local`: start and end are local times without a zone."""
+    started, ended, elapsed, suspended = (row.get(name) for name in ("started_at", "ended_at", "elapsed_s", "suspended_s"))
+    if started is None or ended is None:
+        return
+    between = (ended - started).total_seconds()
+    if elapsed is None:
+        if between < 0:
+            code = "ambiguous-time" if is_local else "impossible-time"
+            flag(code, f"it ended at {ended:%H:%M:%S}, before its start at {started:%H:%M:%S}: its end is not known")
+            row["ended_at"] = None
+        return
+    shift = elapsed + (suspended or 0) - between
+    if abs(shift) <= 1:  # each is cut to whole seconds
+        return
+    is_clock = is_local and abs(shift) in _CLOCK_CHANGES_S
+    if shift < 0 and suspended is None and not is_clock:
+        row["suspended_s"] = -shift
+        return
+    row["ended_at"] = started + timedelta(seconds=elapsed + (suspended or 0))
+    stated_times = f"{started:%H:%M:%S} to {ended:%H:%M:%S} is {between:g} s, but the job ran {elapsed:g} s"
+    if is_clock:
+        flag("ambiguous-time", f"{stated_times}: the clock was changed meanwhile, and the end is taken from the run time")
+    else:
+        flag("end-contradicted", f"{stated_times}: the end is taken from the run time")
 
 
 def epoch(value: Any, flag: Flag, name: str) -> datetime | None:

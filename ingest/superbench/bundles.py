@@ -57,6 +57,7 @@ def _runs(tree: Tree, path: str, role: str, node: str | None) -> Iterator[str]:
             yield run_id("?", named[1].decode(errors="replace") if named else node, number, RESULTS)
 
 
-def run_id(bundle: str, node: str | None, line_number: int, role: str) -> str:
-    """The run's name: its bundle's digest, the line of its file, the node."""
-    return f"superbench/{bundle[:12]}/{role}/{line_number}-{node or 'unknown'}"
+def run_id(digest: str, node: str | None, line_number: int, role: str) -> str:
+    """The run's name: the digest of its line, which stays when others are appended (of a monitor, its first line), the line's
+    number, the node."""
+    return f"superbench/{digest[:12]}/{role}/{line_number}-{node or 'unknown'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
@@ -56,7 +57,7 @@ def _results(bundle: Bundle, buffer: RowBuffer, raw_path: str, line: Line, node:
         return
     if (stated := pairs.pop("node", None)) is not None:
         node = clean(json_text(stated.value) or "") or node
-    run = run_id(bundle.digest, node, line.number, RESULTS)
+    run = run_id(sha256(line.data.strip()).hexdigest(), node, line.number, RESULTS)
     codes: dict[str, float | None] = {}
     benchmarks = set()
     for key, pair in pairs.items():
@@ -80,8 +81,8 @@ def _results(bundle: Bundle, buffer: RowBuffer, raw_path: str, line: Line, node:
 
 
 def _monitor(bundle: Bundle, buffer: RowBuffer, raw_path: str, node: str | None, report: Report) -> _Batches:
-    run = run_id(bundle.digest, node, 1, MONITOR)
     data = bundle.map(raw_path)
+    run = run_id(sha256((data[: data.find(b"\n") + 1] or data[:]).strip()).hexdigest(), node, 1, MONITOR)
     times: list[datetime] = []
     for line in lines(data, report):
         pairs = _pairs(line, report)

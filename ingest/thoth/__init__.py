@@ -12,7 +12,7 @@ from warehouse.landing.family import Family
 from .tables import TABLES
 
 INGESTOR = Family(
-    package=__name__, name="thoth", version=1, tables=TABLES,
+    package=__name__, name="thoth", version=2, tables=TABLES,
     formats=(
         "Amun inspections: specification, build log and results with usage, hwinfo and a performance indicator",
         "Dependency Monkey: reports and inputs of campaigns (dependency_monkey_report.json, scheduled.txt, specification.json)",

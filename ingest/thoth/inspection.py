@@ -18,7 +18,7 @@ from warehouse.landing.readers.text import Report, clean, landed_text, lines
 from warehouse.landing.rows import RowBuffer, workload_columns
 
 from .bundles import BUILD_LOG, HWINFO, RESULT, SPECIFICATION
-from .indicator import DEPTH, Indicator
+from .indicator import DEPTH, Indicator, Pair, add_values
 from .reading import Stated, add_lock, is_object, stated_in, text_of
 from .result import Result
 
@@ -28,6 +28,7 @@ _SUCCESS = b"Push successful"
 _FAILURE = re.compile(rb"error:|Error:|ERROR:")
 _URL = re.compile(r"https?://\S+")
 _TAIL_LINES = 40  # of a build log, in which the builder says how it ended
+_SECRET = re.compile(r"token|secret|passw|credential|api_?key|access_?key|private", re.IGNORECASE)
 _SEED = re.compile(r"(?:.*_)?seed", re.IGNORECASE | re.DOTALL)
 
 
@@ -48,6 +49,8 @@ def add_inspection(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.
     if specification is not None:
         asked = stated_in(bundle, specification, Report(buffer, specification, None), 4)
         _add_specification(bundle, specification, asked, inspection_id, len(numbers), buffer)
+    environment = _environment(asked) if asked else []
+    conditions = _conditions(asked, environment) if asked else {}
     build = _add_build(bundle, paths.get((BUILD_LOG, None)), inspection_id, buffer)
     yield from buffer.full()
     runs = []
@@ -57,17 +60,19 @@ def add_inspection(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.
         apart = stated_in(bundle, hwinfo, Report(buffer, hwinfo, None), DEPTH, "hwinfo/") if hwinfo and is_apart else None
         run = Result(paths[RESULT, number], f"thoth/{inspection_id}/{number}", number, stated, apart, hwinfo)
         run.report_identity(inspection_id)
-        runs.append((run, run.add_indicator(buffer)))
+        runs.append((run, indicator := run.add_indicator(buffer)))
+        if asked is not None and specification is not None:
+            add_values(buffer, specification, run.run_id, indicator, environment, asked.report)
         yield from buffer.full()
-    documents = [_indicator_document(indicator, run.script_sha256) for run, indicator in runs]
+    documents = [_indicator_document(indicator, run.script_sha256, conditions) for run, indicator in runs]
     known = {json.dumps(document, sort_keys=True): document for document in documents if document}
     for (run, indicator), document in zip(runs, documents, strict=True):
         # A run that printed no indicator counts against the workload of the others, if they agree.
-        found = document or (next(iter(known.values())) if len(known) == 1 else _script_document(asked, run.script_sha256))
+        found = document or (next(iter(known.values())) if len(known) == 1 else _script_document(asked, run.script_sha256, conditions))
         run.add(buffer, inspection_id, indicator, workload_columns(found) if found else {})
         yield from buffer.full()
     if not numbers:
-        _add_unrun(bundle, paths, asked, inspection_id, build, buffer)
+        _add_unrun(bundle, paths, _script_document(asked, None, conditions), inspection_id, build, buffer)
 
 
 def _number(raw_path: str) -> int | None:
@@ -141,30 +146,47 @@ def _add_build(bundle: Bundle, raw_path: str | None, inspection_id: str, buffer:
 
 
 def _add_unrun(
-    bundle: Bundle, paths: dict[tuple[str | None, int | None], str], asked: Stated | None, inspection_id: str, build: _Build, buffer: RowBuffer
+    bundle: Bundle, paths: dict[tuple[str | None, int | None], str], document: dict[str, Any] | None, inspection_id: str, build: _Build,
+    buffer: RowBuffer,
 ) -> None:
     """Add the run that a failed build took the place of. An inspection without results whose build did not fail is an issue."""
     raw_path = paths.get((BUILD_LOG, None)) or paths[SPECIFICATION, None]
     if build.state != "failed":
         buffer.issue("no-results", f"the inspection has no results; its build: {build.state}", raw_path, severity="warning")
         return
-    document = _script_document(asked, None)
     buffer.add(
         "thoth_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes, run_id=f"thoth/{inspection_id}/build",
         inspection_id=inspection_id, status="failed", status_reason=f"build: {build.reason}", **(workload_columns(document) if document else {}),
     )
 
 
-def _indicator_document(indicator: Indicator | None, script_sha256: str | None) -> dict[str, Any] | None:
-    """The workload, as a recording of the same script has it. The seed is no part of it."""
+def _environment(asked: Stated) -> list[Pair]:
+    """The variables that the script was to run with, by their names. One that seems to hold a secret does not land."""
+    found = []
+    for element in asked.objects("environment"):
+        name, value = element.value.get("name"), element.value.get("value")
+        if isinstance(name, str) and name and isinstance(value, (str, int, float)) and not _SECRET.search(name):
+            found.append(Pair("parameter", f"run/environment/{name}", element._replace(value=value)))
+    return found
+
+
+def _conditions(asked: Stated, environment: list[Pair]) -> dict[str, Any]:
+    """What tells workloads of one script apart beside its parameters: a thread count is set by a variable or follows from the CPUs."""
+    variables = {clean(pair.key.rpartition("/")[2]): clean(str(pair.element.value)) for pair in environment}
+    cpu = asked.record.text("run/requests/cpu")
+    return {**({"environment": variables} if variables else {}), **({"cpu_request": cpu} if cpu else {})}
+
+
+def _indicator_document(indicator: Indicator | None, script_sha256: str | None, conditions: dict[str, Any]) -> dict[str, Any] | None:
+    """The workload, as a recording of the same script has it, and what the inspection asked for. The seed is no part of it."""
     if indicator is None or indicator.name is None or indicator.parameters is None:
         return None
     return {
         "indicator_name": indicator.name, "component": indicator.component, "script_sha256": script_sha256,
-        "parameters": {key: value for key, value in indicator.parameters.items() if not _SEED.fullmatch(key)},
+        "parameters": {key: value for key, value in indicator.parameters.items() if not _SEED.fullmatch(key)}, **conditions,
     }
 
 
-def _script_document(asked: Stated | None, script_sha256: str | None) -> dict[str, Any] | None:
+def _script_document(asked: Stated | None, script_sha256: str | None, conditions: dict[str, Any]) -> dict[str, Any] | None:
     script = _script(asked) if asked else None
-    return {"script": script, "script_sha256": script_sha256} if script or script_sha256 else None
+    return {"script": script, "script_sha256": script_sha256, **conditions} if script or script_sha256 else None

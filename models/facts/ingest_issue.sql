@@ -53,7 +53,9 @@ with issue as (
         0 as raw_length,
         'error' as severity,
         'run-conflict' as code,
-        'bundles state different bytes for this run: it is not published until wh settle says which is its evidence' as message,
+        'bundles disagree about this run'
+        || coalesce(' (' || run_bundle.conflict_reason || ')', '')
+        || ': it is not published until wh settle says which bundle is its evidence' as message,
         cast(null as bigint) as line_number,
         stated.run_id
     from stated_run as stated

@@ -26,6 +26,8 @@ columns:
   admitted_at: {type: timestamptz, unit: UTC, description: "First known admission"}
   started_at: {type: timestamptz, unit: UTC, description: "Start; of a Workload when all its pods were ready. NULL: not started, or not known"}
   ended_at: {type: timestamptz, unit: UTC, description: "End; NULL: not ended, or not known"}
+  elapsed_s: {type: double, unit: s, description: "How long it ran, as the scheduler counts it, without the time suspended; NULL: not ended, or not stated"}
+  suspended_s: {type: double, unit: s, description: "How long it was suspended; NULL: not stated"}
   is_zone_assumed: {type: boolean, description: "Whether the times' zone was assumed, not stated"}
   queue_wait_s: {type: double, unit: s, description: "From submission to quota; for Slurm, which has none, to start", tests: [{range: {min: 0}}]}
   admission_wait_s: {type: double, unit: s, description: "From submission to admission, with queue_wait_s; NULL for Slurm", tests: [{range: {min: 0}}]}
@@ -63,6 +65,8 @@ select
     job.admitted_at,
     job.started_at,
     job.ended_at,
+    job.elapsed_s,
+    job.suspended_s,
     job.is_zone_assumed,
     case when job.queue_wait_s >= 0 then job.queue_wait_s end as queue_wait_s,
     case when job.admission_wait_s >= 0 then job.admission_wait_s end as admission_wait_s,

@@ -1,8 +1,8 @@
 /*
 description: >
-  One row per run, GPU and XID that its exporter showed while the run ran. The exporter shows the last XID until another one
-  comes, so a code that was there before the run says nothing about the run: it is pre-existing, unless another code or none came
-  in between. Repeats of one code cannot be seen.
+  One row per run, GPU and XID that its exporter showed or counted while the run ran. The exporter shows the last XID until another
+  one comes, so a code that was there before the run says nothing about the run: it is pre-existing, unless another code or none came
+  in between. Only a count shows that one code occurred again.
 grain: [run_id, artifact_manifest_digest, series_number, code]
 columns:
   run_id: {tests: [not_null]}
@@ -23,23 +23,17 @@ with seen as (
         joined.artifact_manifest_digest,
         joined.series_number,
         joined.is_ambiguous,
-        try_cast(sample.value as bigint) as code,
+        sample.xid as code,
         sample.sampled_at,
         sample.previous_at,
-        sample.previous_value = sample.value and sample.previous_at < joined.run_start as is_left_over,
-        sample.previous_value <> sample.value and sample.previous_at >= joined.run_start as has_appeared
+        sample.was_shown_before and sample.previous_at < joined.run_start as is_left_over,
+        sample.is_new and sample.previous_at >= joined.run_start as has_appeared
     from telemetry_run_series as joined
-    inner join telemetry_place as place
-        on
-            place.artifact_manifest_digest = joined.artifact_manifest_digest
-            and place.series_number = joined.series_number
-            and place.metric = 'gpu_xid'
-    inner join telemetry_sample as sample
+    inner join gpu_xid_sample as sample
         on
             sample.artifact_manifest_digest = joined.artifact_manifest_digest
             and sample.series_number = joined.series_number
             and sample.sampled_at between joined.run_start and joined.run_end
-    where sample.value > 0
 ),
 
 code_seen as (
@@ -55,7 +49,6 @@ code_seen as (
         min(previous_at) filter (where has_appeared) as not_before_at,
         max(sampled_at) as last_seen_at
     from seen
-    where code is not null
     group by
         run_id,
         artifact_manifest_digest,

@@ -113,6 +113,8 @@ with known as (
         ('prometheus', 'DCGM_FI_PROF_PCIE_TX_BYTES_TOTAL', 'pcie_sent_bytes', 'bytes', 'bytes', 'counter', 'gpu'),
         ('prometheus', 'DCGM_FI_PROF_PCIE_RX_BYTES_TOTAL', 'pcie_received_bytes', 'bytes', 'bytes', 'counter', 'gpu'),
         ('prometheus', 'DCGM_EXP_XID_ERRORS_TOTAL', 'gpu_xid_count', 'count', 'count', 'counter', 'gpu'),
+        -- Of a window of some minutes (the label window_size_in_ms), so it falls, too; the label xid has the code.
+        ('prometheus', 'DCGM_EXP_XID_ERRORS_COUNT', 'gpu_xid_window_count', 'count', 'count', 'gauge', 'gpu'),
         -- vLLM: tokens of histograms are counts
         ('prometheus', 'vllm:num_requests_running', 'requests_running', 'count', 'count', 'gauge', 'server'),
         ('prometheus', 'vllm:num_requests_waiting', 'requests_waiting', 'count', 'count', 'gauge', 'server'),

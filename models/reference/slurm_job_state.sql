@@ -8,11 +8,13 @@ columns:
   state: {type: varchar, description: "The state, without flags", tests: [not_null, unique]}
   has_started: {type: boolean, description: "Whether a start in this state is the job's own; NULL: it may be"}
   has_ended: {type: boolean, description: "Whether an end in this state is the job's own", tests: [not_null]}
+  is_failure: {type: boolean, description: "Whether the job did not do what it was to do", tests: [not_null]}
 */
 select
     state,
     has_started,
-    has_ended
+    has_ended,
+    has_ended and state not in ('COMPLETED', 'REQUEUED', 'REVOKED') as is_failure
 from (
     values
     ('PENDING', false, false),

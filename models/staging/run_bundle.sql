@@ -1,25 +1,37 @@
 /*
 description: >
   One row per run: the evidence bundle that it is read from. If several bundles state a run, the one that wh settle
-  chose is taken, else the one with the most files; the order of arrival does not matter. Bundles are in conflict if
-  they have different bytes under the same path or, for a run that is one file, under another name of that file;
-  bundles that wh settle set aside do not count. If the chosen bundle is gone, the run is in conflict, too, because
-  the others are not its evidence.
+  chose is taken, else the one that states the most about it, so a file that grew replaces its earlier copies; the order
+  of arrival does not matter. Bundles are in conflict if they state different values under one name
+  (staging.run_statement); bundles that wh settle set aside do not count. If the chosen bundle is gone, the run is in
+  conflict, too, because the others are not its evidence.
 grain: [run_id]
 columns:
   run_id: {type: varchar, description: "One execution of one benchmark case", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The bundle the run is read from", tests: [not_null]}
   bundle_count: {type: bigint, description: "How many bundles state the run", tests: [not_null]}
-  has_conflict: {type: boolean, description: "Whether bundles have different bytes for a file of the run, and it is not settled which of them is its evidence", tests: [not_null]}
+  has_conflict: {type: boolean, description: "Whether bundles state different values about the run, and it is not settled which of them is its evidence", tests: [not_null]}
+  conflict_reason: {type: varchar, description: "Up to three of the values that differ; NULL: none differs"}
   settled_reason: {type: varchar, description: "Why this bundle is the evidence; NULL: nothing was settled"}
   settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nothing was settled"}
 */
-with stated as (
+with extent as (
+    select
+        run_id,
+        artifact_manifest_digest,
+        count(value) as statement_count
+    from run_statement
+    group by
+        run_id,
+        artifact_manifest_digest
+),
+
+stated as (
     select
         run.run_id,
-        run.raw_folder,
         bundle.artifact_manifest_digest,
         bundle.file_count,
+        coalesce(extent.statement_count, 0) as statement_count,
         coalesce(settlement.is_evidence, false) as is_settled,
         coalesce(not settlement.is_evidence, false) as is_set_aside,
         settlement.reason,
@@ -27,6 +39,10 @@ with stated as (
     from stated_run as run
     inner join evidence_bundle as bundle
         on bundle.artifact_manifest_digest = run.artifact_manifest_digest
+    left join extent
+        on
+            extent.run_id = run.run_id
+            and extent.artifact_manifest_digest = run.artifact_manifest_digest
     left join run_settlement as settlement
         on
             settlement.run_id = run.run_id
@@ -36,8 +52,12 @@ with stated as (
 chosen as (
     select
         run_id,
-        max({'is_settled': is_settled, 'file_count': file_count, 'digest': artifact_manifest_digest}).digest
-            as artifact_manifest_digest,
+        max({
+            'is_settled': is_settled,
+            'statement_count': statement_count,
+            'file_count': file_count,
+            'digest': artifact_manifest_digest
+        }).digest as artifact_manifest_digest,
         count(*) as bundle_count,
         max(is_set_aside) and not max(is_settled) as lacks_evidence,
         max(case when is_settled then reason end) as settled_reason,
@@ -46,52 +66,52 @@ chosen as (
     group by run_id
 ),
 
-path as (
+difference as (
     select
-        file.run_id,
-        file.raw_path,
-        count(distinct file.sha256) as contents
-    from run_file as file
+        statement.run_id,
+        statement.name,
+        -- A digest says as much in twelve characters, and a long text in eighty.
+        statement.name || ': ' || string_agg(
+            distinct left(statement.value, if(starts_with(statement.value, 'sha256 '), 19, 80)), ' or '
+            order by left(statement.value, if(starts_with(statement.value, 'sha256 '), 19, 80))
+        ) as shown
+    from run_statement as statement
     inner join stated
         on
-            stated.run_id = file.run_id
-            and stated.artifact_manifest_digest = file.artifact_manifest_digest
+            stated.run_id = statement.run_id
+            and stated.artifact_manifest_digest = statement.artifact_manifest_digest
     where not stated.is_set_aside
     group by
-        file.run_id,
-        file.raw_path
+        statement.run_id,
+        statement.name
+    having count(distinct statement.value) > 1
 ),
 
-named as (
+numbered as (
     select
         run_id,
-        max(contents) as contents
-    from path
-    group by run_id
+        shown,
+        row_number() over (partition by run_id order by name) as number
+    from difference
 ),
 
-whole as (
+conflict as (
     select
-        stated.run_id,
-        count(distinct file.sha256) as contents
-    from stated
-    inner join evidence_file as file
-        on
-            file.artifact_manifest_digest = stated.artifact_manifest_digest
-            and file.raw_path = stated.raw_folder
-    where not stated.is_set_aside
-    group by stated.run_id
+        run_id,
+        string_agg(shown, '; ' order by number) filter (where number <= 3)
+        || if(count(*) > 3, '; and ' || (count(*) - 3)::varchar || ' more', '') as reason
+    from numbered
+    group by run_id
 )
 
 select
     chosen.run_id,
     chosen.artifact_manifest_digest,
     chosen.bundle_count,
-    chosen.lacks_evidence or coalesce(greatest(named.contents, whole.contents) > 1, false) as has_conflict,
+    chosen.lacks_evidence or conflict.run_id is not null as has_conflict,
+    conflict.reason as conflict_reason,
     chosen.settled_reason,
     chosen.settled_since
 from chosen
-left join named
-    on named.run_id = chosen.run_id
-left join whole
-    on whole.run_id = chosen.run_id
+left join conflict
+    on conflict.run_id = chosen.run_id

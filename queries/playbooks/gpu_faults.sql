@@ -72,7 +72,7 @@ left join gpu_xid_event as event
         and event.artifact_manifest_digest = own.artifact_manifest_digest
         and event.series_number = own.series_number
 where
-    own.metric = 'gpu_xid'
+    own.metric in ('gpu_xid', 'gpu_xid_count', 'gpu_xid_window_count')
     and own.value is not null
 union all
 select

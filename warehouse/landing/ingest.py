@@ -27,6 +27,7 @@ from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
 from warehouse.landing.restating import without_restatements
+from warehouse.landing.strangers import reason_of
 from warehouse.landing.twins import twins
 
 ADDED = "added"
@@ -58,10 +59,12 @@ class IngestReport:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A file that no ingestor's bundle takes, and why not, where somebody can say."""
+    """A file that no ingestor's bundle takes, and why not, where that is known. `is_no_evidence`: whatever it should have been, its
+    bytes are something else."""
 
     file: TreeFile
     reason: str | None
+    is_no_evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,14 @@ def plan_ingest(
     taken = _claimants(drafts)
     drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
-    leftovers = tuple(Leftover(file, reasons_by_path.get(path)) for path, file in tree.files.items() if path not in taken)
+    leftovers = tuple(_leftover(tree, path, reasons_by_path.get(path)) for path in tree.files if path not in taken)
     return Plan(tuple(drafts), leftovers, tuple(problems))
+
+
+def _leftover(tree: Tree, path: str, reason: str | None) -> Leftover:
+    if reason is None and (found := reason_of(tree, path)) is not None:
+        return Leftover(tree.files[path], found, True)
+    return Leftover(tree.files[path], reason)
 
 
 def _declared(claims: _Claims, tree: Tree, reasons_by_path: dict[str, str]) -> _Claims:

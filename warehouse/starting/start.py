@@ -89,8 +89,8 @@ def _model(project: Project, file: Path | None, sample: Sample | None) -> str:
         return '/*\ndescription: One row. Write a select here; bare table names are those of other models and of ingestors.\n*/\nselect 1 as number\n'
     selected = ",\n".join(f"    {column.name}" for column in sample.columns)
     return (
-        f"/*\ndescription: One row per record of {_table(project, file)}.\ncolumns:\n{_contract(sample.columns)}*/\n"
-        f"select\n{selected}\nfrom {_table(project, file)}\n"
+        f"/*\ndescription: One row per record of {_table(project, file, sample)}.\ncolumns:\n{_contract(sample.columns)}*/\n"
+        f"select\n{selected}\nfrom {_table(project, file, sample)}\n"
     )
 
 
@@ -107,7 +107,7 @@ def _query(project: Project, file: Path | None, sample: Sample | None) -> str:
             '  status: {type: varchar, description: "How the runs ended"}\n  run_count: {type: bigint, description: "Runs that ended so"}\n'
             f"*/\nselect\n    benchmark_case_id,\n    status,\n    count(*) as run_count\nfrom {table}\ngroup by benchmark_case_id, status\n"
         )
-    table = _table(project, file)
+    table = _table(project, file, sample)
     numbers = [column for column in sample.columns if column.type != "varchar"]
     texts = [column.name for column in sample.columns if column.type == "varchar"]
     grain = "run_id" if "run_id" in texts else texts[0] if texts else "artifact_manifest_digest"
@@ -141,12 +141,19 @@ def _runs(project: Project) -> str | None:
     return runs.name if runs and {"benchmark_case_id", "status"} <= runs.columns.keys() else None
 
 
-def _table(project: Project, file: Path) -> str:
-    """The staging model of the ingestor that reads files like this one. It is named as the file is."""
+def _table(project: Project, file: Path, sample: Sample) -> str:
+    """The staging model of the ingestor that reads files like this one: it is named as the file is, or is the only one with its columns."""
+    from warehouse.transform.project.model_files import read_models
+
     name = re.sub(r"[^a-z0-9]+", "_", file.stem.lower()).strip("_")
     stems = {path.stem for path in project.files("models", ".sql")}
     if f"stg_{name}" in stems:
         return f"stg_{name}"
+    columns = {column.name for column in sample.columns}
+    models = [model for model in read_models(project).models.values() if model.name in stems and model.name.startswith("stg_")]
+    alike = [model.name for model in models if model.columns.keys() - {"artifact_manifest_digest"} == columns]
+    if len(alike) == 1:
+        return alike[0]
     raise _fault(
         f"there is no model stg_{name} yet, which holds the records of such a file", printable(str(file)),
         f"first: wh new ingestor {name} --from {printable(str(file))}",

@@ -24,6 +24,8 @@ columns:
   eligible_at: {type: timestamptz, unit: UTC, description: "When it could have started; of a step NULL"}
   started_at: {type: timestamptz, unit: UTC, description: "Start"}
   ended_at: {type: timestamptz, unit: UTC, description: "End"}
+  elapsed_s: {type: double, unit: s, description: "How long it ran, as Slurm counts it, without the time suspended; once it has ended"}
+  suspended_s: {type: double, unit: s, description: "How long it was suspended"}
   is_zone_assumed: {type: boolean, description: "Whether the zone of the times was assumed"}
   node_count: {type: bigint, description: "Nodes"}
   nodes: {type: varchar, description: "Nodes, as Slurm compresses them"}
@@ -69,6 +71,8 @@ select
             then job.started_at
     end as started_at,
     case when known.has_ended then job.ended_at end as ended_at,
+    case when known.has_ended then job.elapsed_s end as elapsed_s,
+    job.suspended_s,
     job.is_zone_assumed,
     job.node_count,
     job.nodes,

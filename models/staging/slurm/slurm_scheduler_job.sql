@@ -1,7 +1,7 @@
 /*
 description: >
   One row per Slurm job and record of it, for scheduler_job_fact. A job of which only steps are stated has no submission, so
-  that its wait is not known. Several submissions are attempts. Of a record with a zone and one without they are one attempt if they
+  that its wait is not known; it has the worst state of its steps, the start of the first and the end of the last. Several submissions are attempts. Of a record with a zone and one without they are one attempt if they
   differ by what time zones do: quarters of an hour, up to 14 hours. Slurm has no quota to wait for: the whole wait, from submission to start, is the queue's.
 feeds: scheduler_job
 */
@@ -52,6 +52,9 @@ ranked as (
                     and epoch(of_job.last_submitted_at - job.submitted_at) % 900 = 0
                     and epoch(of_job.last_submitted_at - job.submitted_at) <= 14 * 3600
                 ) desc nulls last,
+                -- Of steps without their job: one that failed, else one that has not ended.
+                case when job.step is not null then known.is_failure end desc nulls last,
+                case when job.step is not null then known.has_ended end,
                 job.ended_at is not null desc,
                 job.started_at is not null desc,
                 case job.source when 'sacct' then 0 when 'scontrol' then 1 else 2 end,
@@ -70,6 +73,8 @@ ranked as (
         on
             of_job.cluster is not distinct from job.cluster
             and of_job.job_id = job.job_id
+    left join slurm_job_state as known
+        on known.state = job.state
 ),
 
 whole as (
@@ -77,6 +82,10 @@ whole as (
         cluster,
         job_id,
         max(restarts) as restarts,
+        min(started_at) filter (where step is not null) as first_step_at,
+        if(
+            count(*) filter (where step is not null and ended_at is null) = 0, max(ended_at) filter (where step is not null), null
+        ) as last_step_at,
         max(nodes) filter (where step is null) as nodes,
         max(gpu_count) filter (where step is null) as gpu_count
     from slurm_job_statement
@@ -97,8 +106,10 @@ select
     job.state_reason,
     job.submitted_at,
     job.eligible_at,
-    job.started_at,
-    job.ended_at,
+    if(job.step is null, job.started_at, whole.first_step_at) as started_at,
+    if(job.step is null, job.ended_at, whole.last_step_at) as ended_at,
+    if(job.step is null, job.elapsed_s, null) as elapsed_s,
+    if(job.step is null, job.suspended_s, null) as suspended_s,
     job.is_zone_assumed,
     epoch(job.started_at) - epoch(job.submitted_at) as queue_wait_s,
     job.node_count,

@@ -11,21 +11,18 @@ with seen as (
         place.series_number,
         place.node_name,
         place.gpu_uuid,
-        try_cast(sample.value as bigint) as xid,
+        sample.xid,
         sample.sampled_at,
         sample.previous_at is null as is_first_sample,
-        coalesce(sample.value <> sample.previous_value, false) as is_new,
+        sample.is_new,
         sample.raw_path,
         sample.raw_offset,
         sample.raw_length
     from telemetry_place as place
-    inner join telemetry_sample as sample
+    inner join gpu_xid_sample as sample
         on
             sample.artifact_manifest_digest = place.artifact_manifest_digest
             and sample.series_number = place.series_number
-    where
-        place.metric = 'gpu_xid'
-        and sample.value > 0
 )
 
 select
@@ -48,7 +45,6 @@ select
 from seen
 left join gpu_xid as known
     on known.code = seen.xid
-where seen.xid is not null
 group by
     seen.artifact_manifest_digest,
     seen.series_number,

@@ -63,11 +63,22 @@ labelled as (
         if(ends_with(series.metric, '_bucket') or ends_with(series.metric, '_sum') or ends_with(series.metric, '_count'), regexp_extract(series.metric, '_(bucket|sum|count)$', 1), null) as component,
         try_cast(series.labels ->> '$.le' as double) as bucket_at_most,
         coalesce(series.run_id, series.labels ->> '$.run_id', series.labels ->> '$.benchmark_run_id') as run_id,
-        nullif(coalesce(
-            series.labels ->> '$.Hostname', series.labels ->> '$.hostname', series.labels ->> '$.node',
-            series.labels ->> '$.node_name', series.labels ->> '$.kubernetes_node', series.labels ->> '$.nodename',
-            regexp_replace(series.labels ->> '$.instance', ':[0-9]+$', '')
-        ), '') as node_name,
+        -- What discovery says of the target comes first: Hostname is the exporter's own, in Kubernetes the name of its pod. A node that is a
+        -- number is a NUMA node. A scrape without such labels is of the host that its file is named for.
+        coalesce(
+            if(regexp_matches(series.labels ->> '$.node', '^[0-9]{1,3}$'), null, nullif(series.labels ->> '$.node', '')),
+            nullif(series.labels ->> '$.node_name', ''), nullif(series.labels ->> '$.kubernetes_node', ''), nullif(series.labels ->> '$.nodename', ''),
+            if(lower(series.labels ->> '$.Hostname') like '%exporter%', null, nullif(series.labels ->> '$.Hostname', '')),
+            if(lower(series.labels ->> '$.hostname') like '%exporter%', null, nullif(series.labels ->> '$.hostname', '')),
+            nullif(regexp_replace(series.labels ->> '$.instance', ':[0-9]+$', ''), ''),
+            nullif(regexp_extract(
+                regexp_replace(
+                    regexp_replace(series.target, '[.](?:prom|txt|metrics|om|log)$', ''),
+                    '(?:^|[-_.])(?:dcgm|vllm|kube|node[-_]exporter|exporter|metrics|prometheus|prom|scrape|telemetry)\b', '', 'gi'
+                ),
+                '^[-_.]*((?:[A-Za-z0-9]+[-.])*[A-Za-z]+[A-Za-z-]*[0-9][A-Za-z0-9.-]*?)[-_.]*$', 1
+            ), '')
+        ) as node_name,
         nullif(coalesce(series.labels ->> '$.UUID', series.labels ->> '$.gpu_uuid', series.labels ->> '$.uuid'), '') as gpu_uuid,
         nullif(coalesce(series.labels ->> '$.gpu', series.labels ->> '$.gpu_index'), '') as gpu_index,
         nullif(coalesce(series.labels ->> '$.GPU_I_ID', ''), '') as gpu_instance,

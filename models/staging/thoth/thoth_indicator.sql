@@ -1,7 +1,7 @@
 /*
 description: >
-  One row per key that a result's script printed, and per condition that Amun recorded with it: hwinfo__*, the requests
-  of the inspection, and usage__ru_* where benchmark_run_fact has no column for it. Conditions of a result that names no indicator are of the indicator amun.
+  One row per key that a result's script printed, per environment variable that the inspection set and its request of CPUs, which are
+  parameters, and per condition that Amun recorded with it: hwinfo__*, the request of memory, and usage__ru_* where benchmark_run_fact has no column for it. Conditions of a result that names no indicator are of the indicator amun.
 grain: [run_id, artifact_manifest_digest, kind, key]
 feeds: performance_indicator
 */
@@ -33,7 +33,7 @@ select
     coalesce(run.indicator_name, 'amun') as indicator,
     run.component,
     run.script_sha256,
-    'other' as kind,
+    if(requested.key = 'run__requests__cpu', 'parameter', 'other') as kind,
     requested.key,
     'string' as value_type,
     requested.value_text,

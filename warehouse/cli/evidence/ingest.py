@@ -83,6 +83,7 @@ def command(
     for problem in [*problems, *failures]:
         warn(problem)
     if not dry_run:
+        _notice_strangers(plans)
         _notice_issues(issues, sources)
     if failures and not plans:
         return failures[0].exit_code
@@ -170,9 +171,18 @@ def _source(issue: "Issue", sources: _Sources) -> str:
     return sources.get((issue.artifact_manifest_digest, issue.raw_path), issue.raw_path)
 
 
+def _notice_strangers(plans: "list[Plan]") -> None:
+    """The first files that are not what they should be."""
+    known = [leftover for plan in plans for leftover in plan.leftovers if leftover.is_no_evidence]
+    for leftover in known[:_ERRORS_SHOWN]:
+        notice(f"unrecognised: {printable(leftover.file.path)}: {leftover.reason}")
+    if len(known) > _ERRORS_SHOWN:
+        notice(f"and {counted(len(known) - _ERRORS_SHOWN, 'more file')}: wh ingest --dry-run lists them")
+
+
 def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
-    """How many there are of each severity, and the first errors with their places."""
-    from warehouse.landing.severity import ERROR, SEVERITIES
+    """How many there are of each severity, and the first errors, or else warnings, with their places."""
+    from warehouse.landing.severity import ERROR, SEVERITIES, WARNING
 
     counts = Counter(issue.severity for issue in issues)
     if not counts:
@@ -180,11 +190,12 @@ def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
     told = [counted(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
     notice(f"issues in what was copied: {', '.join(told)}")
     errors = [issue for issue in issues if issue.severity == ERROR]
-    for issue in errors[:_ERRORS_SHOWN]:
+    first = errors or [issue for issue in issues if issue.severity == WARNING]
+    for issue in first[:_ERRORS_SHOWN]:
         place = printable(_source(issue, sources)) + (f":{issue.line_number}" if issue.line_number else "")
         notice(f"  {place}: {issue.code}: {printable(issue.message)}")
-    if len(errors) > _ERRORS_SHOWN:
-        notice(f"  and {counted(len(errors) - _ERRORS_SHOWN, 'more error')}")
+    if len(first) > _ERRORS_SHOWN:
+        notice(f"  and {counted(len(first) - _ERRORS_SHOWN, f'more {first[0].severity}')}")
     notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")
 
 

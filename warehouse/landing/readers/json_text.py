@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from warehouse.landing.readers.json_numbers import mended
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, clean, landed_text, number_in
 
 _BLANK = re.compile(r"[\s\ufeff]*")
@@ -172,6 +173,7 @@ class _Walk:
         self._position = 0
 
     def _decoded(self, data: bytes) -> str:
+        data = mended(data, self._report, self._start)
         try:
             return data.decode()
         except UnicodeDecodeError as error:

@@ -16,7 +16,7 @@ from warehouse.evidence.tree import list_tree
 from warehouse.landing.contract import ISSUE_TABLE, Unclaimed
 
 INGESTOR = load("bench_serving")
-told_by = importlib.import_module("landed_bench_serving.names").told_by
+from warehouse.landing.path_names import told_by
 
 REQUESTS = sample.requests(40)
 

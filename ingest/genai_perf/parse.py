@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import check_rate, check_statistics, check_units
 from warehouse.landing.contract import Bundle
+from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import Kind, check_computed, check_span, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean, percentile
@@ -80,7 +81,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         _check(entries, experiments[0], Report(buffer, lead, run))
     buffer.add(
         "genai_perf_run", lead, 0, bundle.manifest.by_path[lead].bytes,
-        run_id=run, tool=tool, **workload_columns(workload),
+        run_id=run, tool=tool, **named_columns(bundle.manifest.identity, lead), **workload_columns(workload),
     )
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import check_statistics, check_units
 from warehouse.landing.contract import Bundle
+from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import (
     MAX_DOCUMENT_BYTES,
     Kind,
@@ -31,6 +32,7 @@ from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean
 from warehouse.landing.readers.text import Data, Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.session_loads import load_unit
 
 from .bundles import RUN_ID, RUN_ID_BYTES, TABLE
 from .requests import Detail, request_rows
@@ -195,7 +197,7 @@ def _add_run(parse: _Parse) -> None:
     parse.buffer.add(
         "guidellm_run", parse.raw_path, 0, parse.bundle.manifest.by_path[parse.raw_path].bytes,
         run_id=parse.run, guidellm_version=version.value if version else None, report_version=schema.value if schema else None,
-        **workload_columns(_workload(parse)),
+        **named_columns(parse.bundle.manifest.identity, parse.raw_path), **workload_columns(_workload(parse)),
     )
 
 
@@ -211,7 +213,7 @@ def _workload(parse: _Parse) -> dict[str, Any]:
     workload["loads"] = [
         {key: value for key, value in load._asdict().items() if value is not None} for load in parse.loads
     ]
-    return workload
+    return workload | load_unit([("data", data)])
 
 
 def _first(parse: _Parse, *keys: str) -> str | None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.path_names import folders_identity
 
 SUMMARY, RESPONSES = "summary", "individual_responses"
 _SUMMARY_MARKS = (b'"mean_input_tokens"', b'"num_concurrent_requests"')
@@ -74,7 +75,7 @@ def _draft(tree: Tree, summary: str | None, individual: str | None) -> BundleDra
             DraftFile("/".join(tree.full_parts(path)[-2 if apart else -1 :]), tree.files[path], "application/json", role)
             for path, role in sorted(files)
         ),
-        identity=identity,
+        identity=identity | folders_identity(tree, summary or individual or ""),
         runs=(run_id(identity),) if identity else (),
     )
 
@@ -92,6 +93,6 @@ def _identity(tree: Tree, summary: str) -> dict[str, object]:
 
 def run_id(identity: dict[str, object], manifest_digest: str = "?") -> str:
     """The run's name: the summary's own and its time, or the bundle's digest where nothing is declared."""
-    if identity:
+    if "name" in identity:
         return f"llmperf/{str(identity['name']).removesuffix('_summary')}/{identity['timestamp']}"
     return f"llmperf/{manifest_digest[:16]}"

@@ -15,6 +15,7 @@ from warehouse.landing.consistency import check_agrees, check_statistics
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import size_doubt, size_in, stated_text
 from warehouse.landing.implied_accelerators import Implied, implied_by
+from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import Kind, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report, exact_number
@@ -61,7 +62,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     buffer.add(
         "trtllm_bench_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes, run_id=run,
         workload_point="/".join(f"{which}{length:.15g}" for which, length in lengths.items()) if is_known else "all",
-        **_sizes(entries, report), **workload_columns(_workload(entries)),
+        **_sizes(entries, report), **named_columns(bundle.manifest.identity, raw_path), **workload_columns(_workload(entries)),
     )
     if REQUESTS in files:
         detail, beside = Detail(), files[REQUESTS].raw_path

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
-from warehouse.landing.path_names import telling_parts
+from warehouse.landing.serving.path_names import telling_parts
 
 from .formats import HEAD_BYTES, looks_like_results
 from .restated import Extent, extents_of, own_rows, restatements

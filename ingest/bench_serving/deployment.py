@@ -25,7 +25,7 @@ from warehouse.landing.deployments import (
     stated_text,
 )
 from warehouse.landing.implied_accelerators import implied_by_record
-from warehouse.landing.path_names import Told, precision_in
+from warehouse.landing.serving.path_names import Told, precision_in
 from warehouse.landing.severity import WARNING
 
 RECORD, CONSOLE, NAME = "record", "console", "name"  # where a configuration is stated

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import check_rate, check_statistics, check_sum
 from warehouse.landing.contract import Bundle
-from warehouse.landing.path_names import told_by
 from warehouse.landing.readers.entries import check_span, check_total, element_entry, land_entries, land_entry, possible
 from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.serving.path_names import told_by
 
 from .agreement import disagreements, disagreements_per_accelerator, metrics_of_requests
 from .bundles import CONSOLE, META, RECORDS, RESULT, SERVER_LOG

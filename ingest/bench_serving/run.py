@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from warehouse.landing.deployments import Doubt, Stated, stated_text
-from warehouse.landing.path_names import Told
 from warehouse.landing.readers.text import whole as whole_number
 from warehouse.landing.rows import workload_columns
-from warehouse.landing.session_loads import load_unit
+from warehouse.landing.serving.path_names import Told
+from warehouse.landing.serving.session_loads import load_unit
 from warehouse.landing.severity import WARNING
 
 from .deployment import CONSOLE, NAME, RECORD, Deployment, deployment_of, first

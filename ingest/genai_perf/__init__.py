@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from warehouse.landing.deployment_record import DEPLOYMENT_FIELDS
 from warehouse.landing.family import Family
-from warehouse.landing.path_names import NAMED_FIELDS
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 _POINT = pa.field("point_index", pa.int64(), nullable=False)
 _TIMES = ("ttft", "tpot", "itl", "e2e")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
-from warehouse.landing.path_names import folders_identity
+from warehouse.landing.serving.path_names import folders_identity
 
 from . import failed
 from .inferencex import Restatement, restatements

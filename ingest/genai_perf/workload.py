@@ -10,7 +10,7 @@ from warehouse.landing.readers.entries import Kind, possible
 from warehouse.landing.readers.json_text import is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Entry, Report, exact_number, is_non_finite, number_in
-from warehouse.landing.session_loads import load_unit
+from warehouse.landing.serving.session_loads import load_unit
 
 # Document key: where genai-perf, its later versions and AIPerf state it. The seed, hosts and folders are not in it. AIPerf
 # since 0.10 lists phases and datasets: `phase/` and `dataset/` are what the one that is measured states.

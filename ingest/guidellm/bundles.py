@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.path_names import folders_identity
+from warehouse.landing.serving.path_names import folders_identity
 
 from .table import is_table, run_of
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics, check_units
+from warehouse.landing.consistency import check_statistics, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
-from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import (
     MAX_DOCUMENT_BYTES,
     Kind,
@@ -32,7 +31,8 @@ from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean
 from warehouse.landing.readers.text import Data, Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
-from warehouse.landing.session_loads import load_unit
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import RUN_ID, RUN_ID_BYTES, TABLE
 from .requests import Detail, request_rows
@@ -93,6 +93,7 @@ def _table(parse: _Parse, data: Data) -> _Batches:
         if not index:  # every row repeats them
             parse.stated = land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, TABLE, of_report, benchmark_index=None)
         own = [entry for entry in benchmark.entries if not entry.key.startswith(OF_REPORT)]
+        own = without_contradicted_zeros(own, parse.report)
         entries = land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, TABLE, own, benchmark_index=index)
         yield from _add_benchmark(parse, entries, Detail(), benchmark.line.offset, benchmark.line.length)
 
@@ -165,7 +166,7 @@ def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: in
     else:
         value = stream.value()
         found = [Element(start, stream.offset - start, line, key, value)]
-    entries = (_entry(element, parse.report) for element in found)
+    entries = without_contradicted_zeros((_entry(element, parse.report) for element in found), parse.report)
     return land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report", entries, benchmark_index=benchmark)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from warehouse.landing.family import Family
-from warehouse.landing.path_names import NAMED_FIELDS
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 _POINT = pa.field("point", pa.string())  # stage_0, stage_1 and so on; NULL: the document is of the run
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.path_names import folders_identity
+from warehouse.landing.serving.path_names import folders_identity
 
 _REPORT = re.compile(
     r"(?P<prefix>.*?)(?P<point>stage_\d+|summary|per_request)_(?P<kind>lifecycle|prometheus|session_lifecycle)_metrics"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.path_names import folders_identity
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.serving.path_names import folders_identity
 
 REPORT, RESTATEMENT = "report", "restatement"
 _SECTIONS = rb"(?:version|run|scenario|results|metrics)"

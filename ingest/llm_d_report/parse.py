@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics, check_sum, check_units
+from warehouse.landing.consistency import check_statistics, check_sum, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
-from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import Kind, check_span, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
-from warehouse.landing.session_loads import load_unit
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import REPORT
 from .engines import engines
@@ -64,7 +64,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for element in pairs_in(raw_path, data, report):
         found[str(element.key)] = element
     stated = (_entry(element, report) for element in found.values())
-    entries = land_entries(buffer, "llm_d_report_entry", raw_path, run, "report", stated)
+    entries = land_entries(buffer, "llm_d_report_entry", raw_path, run, "report", without_contradicted_zeros(stated, report))
     _check_version(entries, report)
     for aggregate in _AGGREGATES:
         total, *parts = (f"{aggregate}/requests/{name}" for name in _REQUESTS)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from warehouse.landing.family import Family
-from warehouse.landing.path_names import NAMED_FIELDS
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 TABLES: Mapping[str, pa.Schema] = {
     "llmperf_run": landing_schema(

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.path_names import folders_identity
+from warehouse.landing.serving.path_names import folders_identity
 
 SUMMARY, RESPONSES = "summary", "individual_responses"
 _SUMMARY_MARKS = (b'"mean_input_tokens"', b'"num_concurrent_requests"')

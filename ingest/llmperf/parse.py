@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from warehouse.landing.consistency import check_agrees, check_statistics, check_units
+from warehouse.landing.consistency import check_agrees, check_statistics, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
-from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import Kind, check_computed, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import json_pairs
 from warehouse.landing.readers.statistics import agrees, agrees_at_once, mean, percentile, standard_deviation
 from warehouse.landing.readers.text import Entry, Report, exact_number
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.serving.path_names import named_columns
 from warehouse.landing.severity import WARNING, disagreement
 
 from .bundles import RESPONSES, SUMMARY, run_id
@@ -46,7 +46,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
     if SUMMARY in paths:
         report = Report(buffer, paths[SUMMARY], run)
         data = document(bundle, paths[SUMMARY], report)
-        found = land_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, _summary_entries(data, report))
+        stated = without_contradicted_zeros(_summary_entries(data, report), report)
+        found = land_entries(buffer, "llmperf_entry", paths[SUMMARY], run, SUMMARY, stated)
         entries = {_name(key): entry for key, entry in found.items()}
         check_statistics(entries, report)
         check_units(entries, ("s",), report)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
-from warehouse.landing.path_names import folders_identity
+from warehouse.landing.serving.path_names import folders_identity
 
 REPORT, CONFIGURATION = "report", "configuration"
 AUDIT = "audit"  # of a bundle's identity: the phase of an audit

@@ -11,15 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_agrees, check_statistics
+from warehouse.landing.consistency import check_agrees, check_statistics, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
-from warehouse.landing.path_names import named_columns
 from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, is_possible, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report, clean, exact_number, whole
 from warehouse.landing.readers.yaml_text import yaml_pairs
 from warehouse.landing.rows import RowBuffer, workload_columns
-from warehouse.landing.session_loads import load_unit
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import AUDIT, CONFIGURATION, REPORT, run_id
 
@@ -50,7 +50,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     report = Report(buffer, raw_path, run)
     data = document(bundle, raw_path, report)
     pairs = (_entry(element, report) for element in json_pairs(data, report, depth=4) if not _HISTOGRAM.fullmatch(str(element.key)))
-    stated = land_entries(buffer, _ENTRY, raw_path, run, "report", pairs)
+    stated = land_entries(buffer, _ENTRY, raw_path, run, "report", without_contradicted_zeros(pairs, report))
     if "n_samples_completed" not in stated:
         report("missing-key", "the report has no n_samples_completed", 0, len(data), severity="error")
     check_statistics(_by_statistic(stated), report)

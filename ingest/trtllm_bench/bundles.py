@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, TreeFile, Unclaimed
-from warehouse.landing.path_names import folders_identity
+from warehouse.landing.serving.path_names import folders_identity
 
 REPORT, REQUESTS = "report", "requests"
 _START = re.compile(rb'\s*\{\s*"engine"\s*:')

@@ -14,7 +14,7 @@ columns:
   steady_to_s: {type: double, unit: s, description: "End of the steady-state window: the last request was sent"}
   steady_request_count: {type: bigint, description: "Requests that were sent in the window and completed"}
   window_effect: {type: double, description: "By which share the p99 of TTFT or end-to-end latency, or the output throughput, of the whole run differs from that of its steady-state window, the greatest; NULL: no window"}
-  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict by more than 5 % (ingest_issue: aggregate-disagrees)", tests: [not_null]}
+  contradiction_count: {type: bigint, description: "Figures of the run's evidence that its own requests contradict by more than 5 % (ingest_issue: aggregate-disagrees); NULL: its requests are not known"}
   load_unit: {type: varchar, description: "What the concurrency counts: requests, or sessions (conversations, agents), which have none in flight between their turns", tests: [not_null, {accepted_values: [requests, sessions]}]}
   littles_law_residual: {type: double, description: "Request throughput * mean end-to-end latency / requests that were to be in flight, minus 1; of a load of sessions, the sessions in flight / those asked for, minus 1. Below 0 the client kept fewer in flight; above 0 the figures contradict each other. NULL: open loop, or not stated"}
   coordinated_omission: {type: double, description: "By which share the p99 of TTFT or end-to-end latency is higher if it is counted from when requests were meant to be sent; NULL: intended times are not stated"}
@@ -112,7 +112,7 @@ select
         abs(outcome.e2e_p99_ms / nullif(steady.e2e_p99_ms, 0) - 1),
         abs(outcome.output_token_throughput_per_s / nullif(steady.output_token_throughput_per_s, 0) - 1)
     ) as window_effect,
-    coalesce(contradicted.issue_count, 0) as contradiction_count,
+    coalesce(contradicted.issue_count, if(sending.run_id is null, null, 0)) as contradiction_count,
     asked.load_unit,
     case
         when outcome.is_open_loop then null

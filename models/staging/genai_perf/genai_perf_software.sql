@@ -21,7 +21,8 @@ server as (
     select
         run_id,
         artifact_manifest_digest,
-        list_distinct(list(nullif(regexp_extract(metric, '^(vllm|sglang|lmdeploy):', 1), ''))) as frameworks
+        min(nullif(regexp_extract(metric, '^(vllm|sglang|lmdeploy):', 1), '')) as first_framework,
+        max(nullif(regexp_extract(metric, '^(vllm|sglang|lmdeploy):', 1), '')) as last_framework
     from genai_perf_server_metric
     group by
         run_id,
@@ -31,7 +32,7 @@ server as (
 select
     stated.run_id,
     stated.artifact_manifest_digest,
-    coalesce(deployment.framework, if(len(server.frameworks) = 1, server.frameworks[1], null), run.named_framework) as framework,
+    coalesce(deployment.framework, if(server.first_framework = server.last_framework, server.first_framework, null), run.named_framework) as framework,
     nullif(
         regexp_extract(deployment.image, '(?:vllm|sglang|tensorrt-llm)[^:]*:v?([0-9]+\.[0-9][A-Za-z0-9.]*)', 1), ''
     ) as framework_version,

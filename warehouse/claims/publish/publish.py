@@ -67,6 +67,7 @@ class Publication:
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
     unseen: int  # bundles that arrived after the build it is made from
     judged: "Judged"  # what its numbers are worth
+    runs: frozenset[str]  # that any of its numbers depends on
 
 
 def no_progress(step: str, done: int, total: int) -> None:
@@ -318,7 +319,7 @@ def _store(
     if key:
         sign_publication(project, ledger, publication_subject(digest, record), key)
     return Publication(
-        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged, frozen.runs
     )
 
 

@@ -35,12 +35,15 @@ def command(
 ) -> ExitCode:
     """Runs the query again, traces every row to its bytes and hashes them, before anything is frozen."""
     from warehouse.claims.publish.publish import publish
+    from warehouse.cli.serving.run_validity import runs_validity, validity_document, validity_lines
     from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.project.project import find_project
 
+    project = find_project()
     key = load_signing_key(sign) if sign else None
     with step_bar() as on_step:
-        publication = publish(find_project(), query, key, on_step, as_provisional=published_as is not None)
+        publication = publish(project, query, key, on_step, as_provisional=published_as is not None)
+    validity = runs_validity(project, publication.runs)
     if as_json:
         print_json(
             {
@@ -54,6 +57,7 @@ def command(
                 "signed_by": key.public.key_id if key else None,
                 "policy": publication.judged.policy.reference,
                 "verdicts": dict(publication.judged.verdicts),
+                "validity": validity_document(validity),
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }
         )
@@ -67,6 +71,8 @@ def command(
         notice(f"{how}: {', '.join(names)}")
     for verdict, count in publication.judged.verdicts.items():
         notice(f"{verdict}: {counted(count, 'number')} by policy {publication.judged.policy}")
+    for line in validity_lines(validity):
+        notice(line)
     if publication.unseen:
         bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
         notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")

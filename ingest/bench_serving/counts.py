@@ -38,7 +38,7 @@ class _Wrong(NamedTuple):
     entry: Entry
     message: str
     code: str
-    count: str
+    of: str  # the count that it is, or that it is computed of
     is_rate_alone: bool = False
 
 
@@ -50,7 +50,7 @@ def without_contradictions(stated: Sequence[Entry], detail: Detail | None, repor
     for wrong in (*_stated_twice(by_key, detail, report), *_zeros(by_key)):
         if wrong.entry.key in lost:
             continue
-        computed = [] if wrong.is_rate_alone else [key for key in by_key if _COMPUTED[wrong.count].fullmatch(key)]
+        computed = [] if wrong.is_rate_alone else [key for key in by_key if _COMPUTED[wrong.of].fullmatch(key)]
         report.at(wrong.code, f"{wrong.message}; it is not taken"[:300], wrong.entry, ERROR)
         lost |= {wrong.entry.key, *computed}
     return [entry._replace(number=None) if entry.key in lost else entry for entry in stated]

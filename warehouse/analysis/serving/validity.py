@@ -123,11 +123,12 @@ def validity(project: Project, where: str | None = None, policy: str = POLICY, r
 
 
 def validity_of_runs(project: Project, run_ids: Collection[str]) -> Validity | None:
-    """The same of those runs that are in the load curves of the current build; None where none is, as of other benchmarks."""
+    """The same of those runs that are in the load curves of the current build; None where none is, as of other benchmarks, or no
+    policy can judge them."""
     try:
         return validity(project, run_ids=run_ids)
     except WarehouseError as error:
-        if error.code in ("WH211", "WH521", "WH522"):
+        if error.code in ("WH211", "WH316", "WH521", "WH522"):
             return None
         raise
 

@@ -80,6 +80,7 @@ select
     outcome.e2e_p95_ms,
     outcome.e2e_p99_ms,
     outcome.jitter_ms,
+    outcome.stated_latencies,
     outcome.cost_per_request_usd,
     outcome.cost_per_token_usd,
     outcome.cost_reason

@@ -23,6 +23,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("format", pa.string(), nullable=False),  # one that formats.py lists
         pa.field("is_whole", pa.bool_(), nullable=False),  # false: the record breaks off
         pa.field("failure", pa.string()),  # why the run has no result
+        pa.field("metrics_of_requests", pa.string()),  # latencies, such as `ttft,e2e`, whose statistics are all those of the requests
         pa.field("started_at", _TIME),  # ended_at less the duration
         pa.field("ended_at", _TIME),
         pa.field("ended_at_text", pa.string()),
@@ -43,6 +44,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("pipeline_parallel", pa.int64()),
         pa.field("expert_parallel", pa.int64()),
         pa.field("split_deployment", pa.string()),  # of a deployment that splits prefill and decode: how each is spread
+        pa.field("topology", pa.string()),  # how names lay the deployment out: `1P3D`
         *CONFIGURATION_FIELDS,
         pa.field("system_name", pa.string()),
         pa.field("accelerator", pa.string()),
@@ -78,7 +80,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="bench_serving", version=18, tables=TABLES,
+    package=__name__, name="bench_serving", version=19, tables=TABLES,
     formats=(
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "vllm bench sweep serve, serve_sla, serve_workload: folders of run=N.json, and what failed (run=N.failure.json)",

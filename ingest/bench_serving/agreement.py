@@ -1,6 +1,6 @@
 """Whether a record's aggregates are those of its own requests. Both are kept; a disagreement is reported.
 
-Only what the arrays state outright is compared: times to the first token, gaps, tokens and counts. When an end-to-end time
+Only what the arrays state outright is reported: times to the first token, gaps, tokens and counts. When an end-to-end time
 ended differs between versions of the clients.
 """
 
@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 
 from warehouse.landing.consistency import rounding
 from warehouse.landing.readers.text import Entry
-from warehouse.landing.severity import disagreement
+from warehouse.landing.severity import NOTE, disagreement
 
+from .formats import latency_of
 from .requests import Detail
 
 _STATED = re.compile(r"(mean|median|std|p(?:100|\d{1,2}(?:\.\d{1,6})?))_(ttft|itl)_ms")
@@ -43,6 +44,28 @@ def disagreements(
             if value is not None and abs(value - entry.number) > rounding(entry.value or "") + 1e-6 * abs(value):
                 severity, apart = disagreement(entry.number, value)
                 yield entry, f"{key} is stated as {entry.value}, its requests give {value!r}: {apart}", severity
+
+
+def metrics_of_requests(stated: Mapping[str, Entry], detail: Detail, computed: Mapping[str, float]) -> list[str]:
+    """The latencies of which all statistics of a run are to come from its requests: some of them only the requests give, and those that the
+    record states are not of the same requests. Clients count an answer without a first token as zero, others end a request at another
+    moment: up to 5 % apart the stated ones stand, unless such an answer is among the requests."""
+    has_unanswered = bool(detail.of_succeeded("ttft_ms").null_count)
+    of_record = {
+        found[0]: (entry.number * found[1], rounding(entry.value or "") * found[1])
+        for key, entry in stated.items() if entry.number is not None and (found := latency_of(key))
+    }
+    of_requests = {found[0]: number * found[1] for key, number in computed.items() if (found := latency_of(key))}
+    chosen = []
+    for metric in ("ttft", "tpot", "itl", "e2e"):
+        here = {name: number for name, number in of_requests.items() if name.endswith(f"_{metric}")}
+        both = [(*of_record[name], number) for name, number in here.items() if name in of_record]
+        if len(both) == len(here):
+            continue
+        apart = [(number, own) for number, rounded, own in both if abs(number - own) > rounded + 1e-6 * abs(own)]
+        if apart and (has_unanswered or any(disagreement(number, own)[0] != NOTE for number, own in apart)):
+            chosen.append(metric)
+    return chosen
 
 
 def disagreements_per_accelerator(stated: Mapping[str, Entry], accelerators: int | None) -> Iterator[tuple[Entry, str, str]]:

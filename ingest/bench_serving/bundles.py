@@ -1,5 +1,5 @@
 """Cuts a tree into bundles: a result file with the console output beside it and the lists that restate it; a sweep's folder
-with all of its repeats; a list, as far as no other file states its records."""
+with all of its repeats; a list, or the table of a sweep, as far as no other file states its records."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from warehouse.landing.apart import SEARCHED_BYTES, folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
+from warehouse.landing.serving.path_names import telling_parts
 
-from .formats import HEAD_BYTES, is_table, looks_like_results
-from .names import is_telling
-from .restated import Extent, extents_of, restatements
+from .formats import HEAD_BYTES, looks_like_results
+from .restated import Extent, extents_of, own_rows, restatements
+from .table import is_table
 
-RESULT, CONSOLE, RESTATEMENT = "result", "console", "restatement"
+RESULT, CONSOLE, SERVER_LOG, RESTATEMENT = "result", "console", "server_log", "restatement"
 FOLDER = "folder"  # of a bundle's identity: what tells its result file from another of the same name and second
 RECORDS = "records"  # of a bundle's identity: of a result file, by its path, the numbers of the records that are its runs
 _REPEAT = re.compile(r"run=\d{1,9}(?:\.failure)?\.json")
@@ -22,13 +23,19 @@ _WARM_UPS = frozenset({"warmup.json", "warmup.failure.json"})  # `vllm bench swe
 META = "meta_env.json"  # InferenceX's deployment beside results of lm-evaluation-harness: no measurement
 _SEARCH = "SLA--"  # `vllm bench sweep serve_sla` lists all runs of a search in it once more
 _DATE, _DURATION = re.compile(rb'"date"\s*:\s*"([^"]{1,64})"'), re.compile(rb'"duration"\s*:\s*([^\s,}]{1,64})')
-_LEVELS = 4  # folders above a file that may tell of it
 _CONSOLE_SUFFIXES = (".txt", ".log", ".out")
+# The log of the server that a result file is of lies beside it, as `server.log`, or as `NAME_server.log` of several.
+_SERVER_LOG = re.compile(r"(?:(?P<stem>.+)[._-])?server(?:[._-]?log)?\.(?:txt|log|out)", re.IGNORECASE)
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
     """One draft a result file, or a folder of repeats, in the order of their paths."""
     paths = list(_result_files(tree))
+    logs: dict[str, dict[str, str]] = defaultdict(dict)  # by folder and the stem of the result's name, or none
+    for path in tree.files:
+        folder, _, name = path.rpartition("/")
+        if found := _SERVER_LOG.fullmatch(name):
+            logs[folder][found["stem"] or ""] = path
     extents = extents_of(tree, paths)
     restating: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))  # by the file that lists restate
     own = {path: list(range(extent.records)) for path, extent in extents.items()}
@@ -38,8 +45,12 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
             restating[other][place.path].append(place.number)
     apart = _told_apart(tree, paths)
     sweeps: dict[str, list[str]] = defaultdict(list)
-    for path in tree.files:
-        if path.endswith(".csv") and is_table(tree.head(path, HEAD_BYTES)):
+    tables = [path for path in tree.files if path.endswith(".csv") and is_table(tree.head(path, HEAD_BYTES))]
+    for path, (numbers, count) in own_rows(tree, tables, paths).items():
+        if numbers:
+            own[path], extents[path] = numbers, Extent(True, count)
+            yield _draft(tree, [path], extents, own, {}, {}, logs)
+        else:
             yield Unclaimed(path, "the table of a sweep: its runs are read from their own files")
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -52,9 +63,9 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         elif _REPEAT.fullmatch(name):
             sweeps[folder].append(path)
         else:
-            yield _draft(tree, [path], extents, own, restating, apart)
+            yield _draft(tree, [path], extents, own, restating, apart, logs)
     for repeats in sweeps.values():
-        yield _draft(tree, repeats, extents, own, restating, apart)
+        yield _draft(tree, repeats, extents, own, restating, apart, logs)
 
 
 def _result_files(tree: Tree) -> Iterator[str]:
@@ -65,7 +76,7 @@ def _result_files(tree: Tree) -> Iterator[str]:
 
 def _draft(
     tree: Tree, results: Sequence[str], extents: Mapping[str, Extent], own: Mapping[str, list[int]],
-    restating: Mapping[str, Mapping[str, list[int]]], apart: Mapping[str, str],
+    restating: Mapping[str, Mapping[str, list[int]]], apart: Mapping[str, str], logs: Mapping[str, Mapping[str, str]],
 ) -> BundleDraft:
     """The draft of result files, as far as they restate no others, with what lies beside them and what restates them. `apart` has the
     folders that tell files of one name apart."""
@@ -77,7 +88,8 @@ def _draft(
         folder = apart.get(path, "")
         raw_path = folder + _raw_path(tree, path)
         stem, numbers = path.rpartition(".")[0], tuple(own.get(path) or (0,))
-        files.append(DraftFile(raw_path, tree.files[path], "application/json", RESULT, numbers))
+        media = "text/csv" if path.endswith(".csv") else "application/json"
+        files.append(DraftFile(raw_path, tree.files[path], media, RESULT, numbers))
         beside = (stem + suffix for suffix in _CONSOLE_SUFFIXES)
         files += [DraftFile(folder + _raw_path(tree, each), tree.files[each], "text/plain", CONSOLE) for each in beside if each in tree.files]
         name = raw_path.rpartition(".")[0]
@@ -86,6 +98,11 @@ def _draft(
             partly[raw_path] = list(numbers)
         for other, restated in restating.get(path, {}).items():
             lists[other].update(restated)
+    folder = results[0].rpartition("/")[0]
+    of_folder = logs.get(folder, {})
+    stems = {path.rpartition("/")[2].rpartition(".")[0] for path in results}
+    for log in sorted({of_folder[stem] for stem in stems if stem in of_folder} or {of_folder[""] for _ in results if "" in of_folder}):
+        files.append(DraftFile(_raw_path(tree, log), tree.files[log], "text/plain", SERVER_LOG))
     taken = {file.raw_path for file in files}
     for path in sorted(lists.keys() - set(results)):
         raw_path = _unused(_raw_path(tree, path), path, taken)
@@ -120,11 +137,7 @@ def _moments(head: bytes) -> set[str]:
 
 
 def _raw_path(tree: Tree, path: str) -> str:
-    """The path from the outermost folder on that tells of the run, so that it does not depend on where the tree was cut."""
-    parts = tree.full_parts(path)
-    above = parts[:-1][-_LEVELS:]
-    first = next((index for index, folder in enumerate(above) if is_telling(folder)), len(above))
-    return "/".join((*above[first:], parts[-1]))
+    return "/".join(telling_parts(tree.full_parts(path)))
 
 
 def _unused(raw_path: str, path: str, taken: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""Console output saved beside a result file: the client's arguments and the versions that are stated nowhere else."""
+"""Console output saved beside a result file, and the server's log: arguments, the engine and versions that are stated nowhere else."""
 
 from __future__ import annotations
 
@@ -33,16 +33,28 @@ _VERSIONS = {
     "driver_version": re.compile(rb"Driver Version: *([\w.+/!-]+)"),
     "cuda_version": re.compile(rb"CUDA Version: *([\w.+/!-]+)"),
 }
+# What only the server itself prints, or its command line.
+_ENGINES = {
+    "vllm": re.compile(rb"vLLM API server version|\bLLM engine \(v|-m vllm\.entrypoints\.|\bvllm serve "),
+    "sglang": re.compile(rb"\bServerArgs\(|-m sglang\.launch_server|\bsglang serve "),
+    "tensorrt-llm": re.compile(rb"\btrtllm-serve |\[TensorRT-LLM\]"),
+    "lmdeploy": re.compile(rb"\blmdeploy serve api_server"),
+    "tgi": re.compile(rb"\btext[-_]generation[-_]launcher\b"),
+}
 _NO_LIMIT = "inf"  # as Python writes it: of a rate or a length
 _NO_VERSION = ABSENT - {"nan"}
 _NO_VALUE = frozenset({"None", ""})
 
 
 def console_entries(data: Data, report: Report) -> Iterator[Entry]:
-    """`client/NAME` or `server/NAME` for every argument, as first printed, `engine/NAME` for what vLLM's engine was configured as, and
-    the versions printed first."""
+    """`client/NAME` or `server/NAME` for every argument, as first printed, `engine/NAME` for what vLLM's engine was configured as,
+    the versions printed first, and `engine`, the server that printed some of it, if it is one."""
     seen: set[str] = set()
+    engines: dict[str, Entry] = {}
     for line in lines(data, report):
+        for engine, pattern in _ENGINES.items():
+            if engine not in engines and (found := pattern.search(line.data)):
+                engines[engine] = _entry("engine", line, found.start(), found.end(), engine.encode())
         for entry in _arguments(line, report):
             if entry.key not in seen:
                 seen.add(entry.key)
@@ -55,6 +67,8 @@ def console_entries(data: Data, report: Report) -> Iterator[Entry]:
                     continue
                 seen.add(key)
                 yield _entry(key, line, found.start(1), found.end(1), found[1])
+    if len(engines) == 1:
+        yield from engines.values()
 
 
 def _arguments(line: Line, report: Report) -> Iterator[Entry]:

@@ -25,9 +25,8 @@ from warehouse.landing.deployments import (
     stated_text,
 )
 from warehouse.landing.implied_accelerators import implied_by_record
+from warehouse.landing.serving.path_names import Told, precision_in
 from warehouse.landing.severity import WARNING
-
-from .names import Told, precision_in
 
 RECORD, CONSOLE, NAME = "record", "console", "name"  # where a configuration is stated
 _SERVER, _ENGINE = "server/", "engine/"
@@ -54,7 +53,7 @@ def deployment_of(stated: Stated, console: Stated, told: Told, places: set[str])
     in_use = accelerators_in_use(stated, multiplied, told.accelerator_count, is_shared=is_shared)
     # A size that names state twice is not the servers' default.
     is_unknown = any(f"{name}_parallel" in told.contradictory and multiplied[name] is None for name in MULTIPLIED)
-    if has_doubts or (is_unknown and in_use.to_decode is None):
+    if has_doubts or ((is_unknown or told.has_several_workers) and in_use.to_decode is None):
         in_use = in_use._replace(accelerators=None, to_prefill=None, to_decode=None)
     implied = implied_by_record(stated, in_use)
     doubts += [implied.doubt] if implied.doubt else []
@@ -64,6 +63,7 @@ def deployment_of(stated: Stated, console: Stated, told: Told, places: set[str])
         "split_deployment": split_deployment(
             lambda key: size_in(stated[key].number) if key in stated else None, stated_text(stated, "disagg")
         ),
+        "topology": told.topology,
         **configuration(lambda key: stated[key].value if key in stated else None),
         "system_name": system,
         "accelerator": accelerator,

@@ -27,7 +27,7 @@ from .records import first_keys, list_within
 
 HEAD_BYTES = 16_384
 
-_CLIENT_KEYS = frozenset({
+CLIENT_KEYS = frozenset({
     "date", "backend", "endpoint_type", "model_id", "num_prompts", "request_rate", "burstiness", "max_concurrency",
     "completed", "duration", "request_throughput", "request_inthroughput", "output_throughput", "total_input_tokens",
     "total_input", "dataset_name", "concurrency", "server_info", "random_range_ratio", "failed", "mean_ttft_ms", "mean_tpot_ms",
@@ -80,12 +80,6 @@ def is_list(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") or list_within(head) is not None
 
 
-def is_table(head: bytes) -> bool:
-    """Whether a CSV file's first bytes are those of a sweep's `summary.csv`: a column for each of a record's keys."""
-    columns = head.partition(b"\n")[0].decode(errors="replace").rstrip("\r").split(",")
-    return len(_CLIENT_KEYS.intersection(columns)) >= _ENOUGH_CLIENT_KEYS
-
-
 def set_by_sweep(key: str) -> str:
     """A setting's name, of a key that a sweep writes as its user did, with hyphens or underscores; a failure's below `serve_overrides`
     or `bench_overrides`."""
@@ -128,7 +122,7 @@ def format_of(keys: Collection[str]) -> str | None:
         return "vllm_failure"
     if set(keys) >= _STT_KEYS:
         return "stt"
-    if len(_CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:
+    if len(CLIENT_KEYS.intersection(keys)) < _ENOUGH_CLIENT_KEYS:
         return None
     # The server's state, tens of kilobytes, may precede what was measured.
     if "server_info" in keys or "sharegpt_output_len" in keys or any("e2e_latency" in key for key in keys):

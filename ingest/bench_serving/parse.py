@@ -18,17 +18,19 @@ from warehouse.landing.readers.json_text import Element, Json, json_number, json
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.serving.path_names import told_by
 from warehouse.landing.severity import WARNING
 
-from .agreement import disagreements, disagreements_per_accelerator
-from .bundles import CONSOLE, FOLDER, META, RECORDS, RESULT
+from .agreement import disagreements, disagreements_per_accelerator, metrics_of_requests
+from .bundles import CONSOLE, FOLDER, META, RECORDS, RESULT, SERVER_LOG
 from .console import console_entries
+from .counts import without_contradictions as without_contradicted_counts
 from .formats import RATE_WORDS, format_of, is_unknown_metric, kind_of, states_number
 from .latencies import without_contradictions
-from .names import told_by
 from .records import Pair, Record, records
 from .requests import ARRAYS, Detail, detail_of, statistics
 from .run import concurrency_doubt, identity_of, run_columns, run_id
+from .table import FILE_NAME, rows
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _ENTRY, _RUN, _REQUEST = "bench_serving_entry", "bench_serving_run", "bench_serving_request"
@@ -51,6 +53,7 @@ _SUMS = (
 )
 _DEPTH = 6  # of the objects in a record
 _MAX_ARRAY_BYTES = 4096  # of an array that lands as text: those of a value for each request are longer
+_SERVER_LOG_BYTES = 8 << 20
 _MAX_VALUE_BYTES = 4 << 20  # of a value that is no array: the server's state is some kilobytes
 
 
@@ -65,33 +68,36 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
     unnamed = Report(buffer, raw_path, None)
     data = bundle.map(raw_path)
     console, console_path = _console(bundle, buffer, raw_path)
+    log, log_path = _server_log(bundle, buffer, raw_path)
+    log = [entry for entry in log if entry.key not in {printed.key for printed in console}]
+    printed = {entry.key: entry for entry in (*console, *log)}
     names: Counter[str] = Counter()
     own = bundle.manifest.identity.get(RECORDS, {}).get(raw_path)
     number = -1
-    for record in records(data, unnamed):
-        pairs = _by_key(record.pairs, unnamed)
-        kind = format_of(pairs.keys())
+    for record, pairs, stated in _rows_of_table(data, unnamed) if raw_path.endswith(".csv") else _records(data, unnamed):
+        by_key = {entry.key: entry for entry in stated}
+        kind = format_of(by_key.keys() | pairs.keys())
         if kind is None:
             unnamed.at("unknown-record", "a record that no known client writes", record, "error")
             continue
         number += 1
-        stated = list(_record_entries(data, pairs, unnamed))
-        by_key = {entry.key: entry for entry in stated}
         name = run_id(kind, raw_path, identity_of(by_key, sha256), 1)
         names[name] += 1
         if own is not None and number not in own:  # another file states it
             continue
         name = run_id(kind, raw_path, identity_of(by_key, sha256), names[name])
         report = Report(buffer, raw_path, name)
-        stated = without_contradictions(stated, report)
+        completed = by_key.get("completed")
+        detail = detail_of(data, pairs, completed.number if completed else None, report)
+        stated = without_contradicted_counts(without_contradictions(stated, report), detail, report)
         by_key = {entry.key: entry for entry in stated}
-        for source, path, entries in (("result", raw_path, stated), ("console", console_path, console)):
+        for source, path, entries in (("result", raw_path, stated), ("console", console_path, console), ("console", log_path, log)):
             land_entries(buffer, _ENTRY, path, name, source, entries)
         if folder := bundle.manifest.identity.get(FOLDER):
             message = f"another file of this name and second states other figures: the folder {clean(str(folder))[:120]} is part of the run's name"
             report.at("name-collides", message, record, WARNING)
-        told = told_by(raw_path)
-        columns, deployment = run_columns(kind, by_key, {entry.key: entry for entry in console}, told)
+        told = told_by(_named_path(raw_path, by_key))
+        columns, deployment = run_columns(kind, by_key, printed, told)
         if columns["ended_at_text"] and "ended_at" not in columns:
             report.at("not-a-time", f"date: {shown(by_key['date'].value)}", by_key["date"], "error")
         for total, parts in _TOTALS.items():
@@ -107,20 +113,36 @@ def _result(bundle: Bundle, buffer: RowBuffer, raw_path: str, sha256: str) -> _B
             # A size that is not even a number was already reported when it was read.
             if doubt.code != "not-a-size" or doubt.entry is None or doubt.entry.number is not None or not states_number(doubt.entry.key):
                 report.at(doubt.code, doubt.message, doubt.entry or record, doubt.severity)
-        printed = Report(buffer, console_path, name)
         for doubt in deployment.console_doubts:
-            printed.at(doubt.code, doubt.message, doubt.entry or record, doubt.severity)
+            beside = Report(buffer, log_path if doubt.entry in log else console_path, name)
+            beside.at(doubt.code, doubt.message, doubt.entry or record, doubt.severity)
         for entry, message, severity in disagreements_per_accelerator(by_key, columns["accelerator_count"]):
             report.at("aggregate-disagrees", message, entry, severity)
-        buffer.add(_RUN, raw_path, record.offset, record.length, run_id=name, format=kind, is_whole=record.is_whole, **columns)
-        completed = by_key.get("completed")
-        detail = detail_of(data, pairs, completed.number if completed else None, report)
+        # A record that breaks off has not all of its requests.
+        of_requests = _add_statistics(buffer, name, raw_path, by_key, detail, record, report) if detail and record.is_whole else None
+        buffer.add(
+            _RUN, raw_path, record.offset, record.length, run_id=name, format=kind, is_whole=record.is_whole,
+            metrics_of_requests=of_requests, **columns,
+        )
         if detail:
-            _add_statistics(buffer, name, raw_path, by_key, detail, record, report)
             _add_requests(buffer, name, raw_path, detail)
         yield from buffer.full()
     if not names:
         unnamed("no-result", "the file holds no whole key of a result", severity="error")
+
+
+def _records(data: Data, report: Report) -> Iterator[tuple[Record, dict[str, Pair], list[Entry]]]:
+    """The records of a file, with their pairs and what they state."""
+    for record in records(data, report):
+        pairs = _by_key(record.pairs, report)
+        is_known = format_of(pairs.keys()) is not None
+        yield record, pairs, list(_record_entries(data, pairs, report)) if is_known else []
+
+
+def _rows_of_table(data: Data, report: Report) -> Iterator[tuple[Record, dict[str, Pair], list[Entry]]]:
+    """The rows of a sweep's table, as records without pairs."""
+    for row in rows(data, report):
+        yield Record(row.line.offset, row.line.offset + row.line.length, row.line.number, (), True), {}, row.entries
 
 
 def _console(bundle: Bundle, buffer: RowBuffer, raw_path: str) -> tuple[list[Entry], str]:
@@ -131,6 +153,22 @@ def _console(bundle: Bundle, buffer: RowBuffer, raw_path: str) -> tuple[list[Ent
     if path is None:
         return [], raw_path
     return list(console_entries(bundle.map(path), Report(buffer, path, None))), path
+
+
+def _server_log(bundle: Bundle, buffer: RowBuffer, raw_path: str) -> tuple[list[Entry], str]:
+    """The entries of the log of the server beside a result, if there is one. A server says at its start what it is."""
+    stem = raw_path.rpartition(".")[0]
+    paths = [file.raw_path for file in bundle.manifest.files if file.role == SERVER_LOG]
+    path = next((path for path in paths if path.startswith(stem)), paths[0] if paths else None)
+    if path is None:
+        return [], raw_path
+    return list(console_entries(bundle.map(path)[:_SERVER_LOG_BYTES], Report(buffer, path, None))), path
+
+
+def _named_path(raw_path: str, by_key: Mapping[str, Entry]) -> str:
+    """The path whose names tell of a run: of a row of a table, that of the file that the run had, if a column names it."""
+    former = (by_key[FILE_NAME].value or "").rpartition("/")[2] if raw_path.endswith(".csv") and FILE_NAME in by_key else ""
+    return f"{raw_path.rpartition('/')[0]}/{former}.json".lstrip("/") if former else raw_path
 
 
 def _by_key(pairs: tuple[Pair, ...], report: Report) -> dict[str, Pair]:
@@ -195,17 +233,17 @@ def _scalar(element: Element, report: Report) -> Iterator[Entry]:
 
 def _add_statistics(
     buffer: RowBuffer, name: str, raw_path: str, stated: Mapping[str, Entry], detail: Detail, record: Record, report: Report
-) -> None:
-    """What the requests give, beside what the record states. A record that breaks off has not all of its requests."""
-    if not record.is_whole:
-        return
+) -> str | None:
+    """Adds what the requests give, beside what the record states. Returns the latencies of which they give all statistics of the run."""
     found = list(statistics(detail))
     failed = float(detail.failed)
     for key, value, place in (("failed", failed, detail.places["all"]), *found):
         entry = Entry(place.offset, place.length, record.line_number, key, repr(value), value)
         land_entry(buffer, _ENTRY, raw_path, name, "requests", entry)
-    for entry, message, severity in disagreements(stated, detail, {key: value for key, value, _ in found}):
+    computed = {key: value for key, value, _ in found}
+    for entry, message, severity in disagreements(stated, detail, computed):
         report.at("aggregate-disagrees", message, entry, severity)
+    return ",".join(metrics_of_requests(stated, detail, computed)) or None
 
 
 def _add_requests(buffer: RowBuffer, name: str, raw_path: str, detail: Detail) -> None:

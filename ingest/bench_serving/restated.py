@@ -14,12 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from warehouse.landing.consistency import rounding
 from warehouse.landing.contract import Tree
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
-from .formats import HEAD_BYTES, format_of, is_list
+from .formats import HEAD_BYTES, format_of, is_list, states_number
 from .records import records
+from .table import rows
 
 MAX_BYTES = 64 << 20  # of a list
 _COUNTED_BYTES = 1 << 20  # of any other file whose records are counted
@@ -82,6 +84,33 @@ def restatements(tree: Tree, paths: list[str], extents: Mapping[str, Extent]) ->
                 fewest = min(_rank(other, extents)[:2] for other in same)
                 restated[Place(path, number)] = {other for other in same if _rank(other, extents)[:2] == fewest}
     return restated
+
+
+def own_rows(tree: Tree, tables: list[str], paths: list[str]) -> dict[str, tuple[list[int], int]]:
+    """Of each table of a sweep, the numbers of the rows that no record of the other files states, to the digits of the row; and how many
+    rows it has."""
+    by_figure: dict[tuple[str, str], list[_Values]] = defaultdict(list)
+    for path in paths if tables else ():
+        for stated in _values_in(tree, path) if tree.files[path].bytes <= MAX_BYTES else ():
+            for key, value in _measurements(stated):
+                by_figure[key, f"{value:.4g}"].append(stated)
+    found = {}
+    for path in tables:
+        stated_rows = [
+            {entry.key: (entry.number, rounding(entry.value or "")) for entry in row.entries if entry.number is not None and states_number(entry.key)}
+            for row in rows(tree.head(path, MAX_BYTES), Report(RowBuffer({}, ""), "", None))
+        ]
+        found[path] = [number for number, row in enumerate(stated_rows) if not _is_restated(row, by_figure)], len(stated_rows)
+    return found
+
+
+def _is_restated(row: Mapping[str, tuple[float, float]], by_figure: Mapping[tuple[str, str], list[_Values]]) -> bool:
+    candidates = [stated for key, (number, _) in row.items() for stated in by_figure.get((key, f"{number:.4g}"), ())]
+    for stated in {id(each): each for each in candidates}.values():
+        shared = [(*row[key], value) for key, value in _measurements(stated) if key in row]
+        if len(shared) >= _ENOUGH and all(abs(number - value) <= rounded + 1e-9 * abs(value) for number, rounded, value in shared):
+            return True
+    return False
 
 
 def _rank(path: str, extents: Mapping[str, Extent]) -> tuple[bool, int, str]:

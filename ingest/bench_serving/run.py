@@ -11,11 +11,13 @@ from typing import Any
 from warehouse.landing.deployments import Doubt, Stated, stated_text
 from warehouse.landing.readers.text import whole as whole_number
 from warehouse.landing.rows import workload_columns
+from warehouse.landing.serving.path_names import Told
+from warehouse.landing.serving.session_loads import load_unit
 from warehouse.landing.severity import WARNING
 
 from .deployment import CONSOLE, NAME, RECORD, Deployment, deployment_of, first
 from .formats import set_by_sweep
-from .names import Told
+from .table import OVERRIDES
 
 _PREFIXES = {
     "vllm": "vllm-bench", "sglang": "sglang-bench", "inferencex": "inferencex", "inferencex_agg": "inferencex",
@@ -27,7 +29,10 @@ _HOUR = r"(?:[01]\d|2[0-3])"
 _ISO_8601 = re.compile(
     rf"(?:\d{{4}}-\d\d-\d\d[T ]{_HOUR}:\d\d(?::\d\d(?:\.\d+)?)?|\d{{8}}T{_HOUR}\d{{4}})(?:Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
-_SERVERS = frozenset({"vllm", "sglang", "tgi", "lmdeploy", "tensorrt-llm", "trt", "mii", "scalellm"})
+_IMAGES = {  # by a word in the image's name
+    "sglang": "sglang", "vllm": "vllm", "tensorrt-llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "text-generation-inference": "tgi",
+    "lmdeploy": "lmdeploy",
+}
 
 
 def run_id(kind: str, raw_path: str, identity: str, occurrence: int) -> str:
@@ -48,13 +53,13 @@ def identity_of(stated: Stated, sha256: str) -> str:
 def run_columns(kind: str, stated: Stated, console: Stated, told: Told) -> tuple[dict[str, Any], Deployment]:
     """The columns of the run's row, but for its name and place; and its deployment, which is among them."""
     places: set[str] = set()
-    if kind == "vllm_failure" or "run_number" in stated:
+    if kind == "vllm_failure" or "run_number" in stated or any(key.startswith(OVERRIDES) for key in stated):
         stated = {**{set_by_sweep(key): entry for key, entry in stated.items()}, **stated}
     deployment = deployment_of(stated, console, told, places)
     columns = {**_load(kind, stated, console, told, places), **deployment.columns}
     columns |= {**_software(kind, stated, console, told), **_times(stated)}
     columns["configuration_stated_in"] = ", ".join(place for place in (RECORD, CONSOLE, NAME) if place in places) or None
-    document = _workload_document(columns, stated, console)
+    document = _workload_document(kind, columns, stated, console)
     if kind == "vllm_failure":
         errors = (stated_text(stated, key) for key in ("error_type", "error"))
         columns["failure"] = ": ".join(filter(None, errors)) or "unstated"
@@ -123,24 +128,28 @@ def _load(kind: str, stated: Stated, console: Stated, told: Told, places: set[st
 
 
 def _software(kind: str, stated: Stated, console: Stated, told: Told) -> dict[str, Any]:
-    version = stated_text(stated, "server_info/version") or stated_text(console, "sglang_version", "vllm_version")
-    framework = stated_text(stated, "framework") or stated_text(stated, "backend", "endpoint_type")
-    framework = framework.casefold() if framework else None
-    if kind in ("vllm", "inferencex") and stated_text(console, "vllm_version"):
-        framework = "vllm"
-    elif kind == "sglang" and stated_text(stated, "server_info/version"):
-        framework = "sglang"
-    elif not kind.startswith("inferencex_") and framework not in _SERVERS:
-        framework = told.framework  # `openai` names a protocol
+    """The server, by its own evidence: InferenceX's `framework`, the server's state, its log or the console, its image, else names in the
+    path. `backend` and `endpoint_type` are the protocol that the client spoke: SGLang answers vLLM's, and most servers OpenAI's."""
     image = stated_text(stated, "image")
+    printed = [name for name in ("vllm", "sglang") if stated_text(console, f"{name}_version")]
+    framework = (
+        stated_text(stated, "framework")
+        or ("sglang" if kind == "sglang" and stated_text(stated, "server_info/version") else None)
+        or stated_text(console, "engine") or (printed[0] if len(printed) == 1 else None) or _engine_in(image) or told.framework
+    )
+    version = stated_text(stated, "server_info/version") or stated_text(console, f"{framework}_version")
     return {
-        "framework": framework,
+        "framework": framework.casefold() if framework else None,
         "framework_version": version,
         "image": image,
         "driver_version": stated_text(console, "driver_version"),
         "cuda_version": stated_text(console, "cuda_version"),
         "torch_version": stated_text(console, "torch_version"),
     }
+
+
+def _engine_in(image: str | None) -> str | None:
+    return next((engine for word, engine in _IMAGES.items() if word in (image or "").casefold()), None)
 
 
 def _times(stated: Stated) -> dict[str, Any]:
@@ -173,7 +182,7 @@ def _moment(date: str) -> datetime:
     return datetime.fromisoformat(date)
 
 
-def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stated) -> dict[str, Any]:
+def _workload_document(kind: str, columns: Mapping[str, Any], stated: Stated, console: Stated) -> dict[str, Any]:
     """What was asked of any server. Seed, host, time and the server's own settings are not in it."""
     names = (
         "model", "dataset", "input_length", "output_length", "num_prompts", "max_concurrency", "burstiness", "protocol",
@@ -187,6 +196,7 @@ def _workload_document(columns: Mapping[str, Any], stated: Stated, console: Stat
         document["request_rate"] = rate if rate is not None else "inf" if is_unlimited else written  # such as trace
     if scenario := stated_text(stated, "scenario_type"):
         document["scenario"] = scenario
+    document |= {"load_unit": "sessions"} if kind == "inferencex_agentic" else load_unit((key, entry.value) for key, entry in stated.items())
     if (seconds := number(stated, "audio_duration_s")) is not None:
         document["audio_duration_s"] = seconds
     # A ramp of vLLM's client comes with a rate of `inf`.

@@ -14,6 +14,7 @@ from warehouse.landing.deployment_record import DEPLOYMENT_FIELDS
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 _POINT = pa.field("point_index", pa.int64(), nullable=False)
 _TIMES = ("ttft", "tpot", "itl", "e2e")
@@ -24,6 +25,7 @@ TABLES: Mapping[str, pa.Schema] = {
         RUN_ID,
         pa.field("tool", pa.string(), nullable=False),  # genai-perf, aiperf or perf_analyzer
         pa.field("failure", pa.string()),  # of a run without an export: why
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "genai_perf_point": landing_schema(
@@ -89,11 +91,12 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("error_type", pa.string()),  # NULL: the request succeeded
         pa.field("error_message", pa.string()),
         pa.field("was_cancelled", pa.bool_()),  # NULL: not stated
+        pa.field("session", pa.string()),  # the conversation that the request is a turn of; NULL: not stated, or the request is a helper's
     ),
 }
 
 INGESTOR = Family(
-    package=__name__, name="genai_perf", version=17, tables=TABLES,
+    package=__name__, name="genai_perf", version=18, tables=TABLES,
     formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

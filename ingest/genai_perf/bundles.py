@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
+from warehouse.landing.serving.path_names import folders_identity
 
 from . import failed
 from .inferencex import Restatement, restatements
@@ -178,6 +179,7 @@ def _draft(tree: Tree, folder: str, files: list[_File], restated: list[Restateme
         numbers[raw_path] = [place.number for place in restated if place.path == path]
         drafts.append(DraftFile(raw_path, tree.files[path], "application/json", role, tuple(numbers[raw_path]), is_restatement=True))
     identity: dict[str, Any] = {"artifact_folder": telling} if telling else {}
+    identity |= folders_identity(tree, files[0].path)
     return BundleDraft(files=tuple(drafts), identity=identity | ({RECORDS: numbers} if numbers else {}), runs=(run_id(identity),))
 
 

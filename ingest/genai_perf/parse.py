@@ -12,13 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_rate, check_statistics, check_units
+from warehouse.landing.consistency import check_rate, check_statistics, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import Kind, check_computed, check_span, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean, percentile
 from warehouse.landing.readers.text import Data, Entry, Report, whole
 from warehouse.landing.rows import Row, RowBuffer, Rows, workload_columns
+from warehouse.landing.serving.path_names import named_columns
 
 from .bundles import RECORDS, SCRAPES, SERVER_METRICS, SERVER_METRICS_CSV, SLICES, run_id
 from .csv_text import csv_entries
@@ -80,7 +81,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
         _check(entries, experiments[0], Report(buffer, lead, run))
     buffer.add(
         "genai_perf_run", lead, 0, bundle.manifest.by_path[lead].bytes,
-        run_id=run, tool=tool, **workload_columns(workload),
+        run_id=run, tool=tool, **named_columns(bundle.manifest.identity, lead), **workload_columns(workload),
     )
 
 
@@ -120,7 +121,7 @@ def _summary(bundle: Bundle, buffer: RowBuffer, run: str, paths: Mapping[str, st
     if role == "summary":
         found = (_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
     found = (possible(entry, report, _kind(entry.key)) for entry in found)
-    stated = land_entries(buffer, "genai_perf_entry", paths[role], run, "summary", found)
+    stated = land_entries(buffer, "genai_perf_entry", paths[role], run, "summary", without_contradicted_zeros(found, report))
     entries = {key.removeprefix(_RECORDS): entry for key, entry in stated.items()}
     for total in _ASKED_FOR:
         if total in entries and entries[total].number:  # no published number is made of it

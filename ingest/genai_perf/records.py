@@ -64,6 +64,7 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
         columns |= {key: pa.array([error[key] for error in errors], pa.string()) for key in _ERROR}
     cancelled = records.column("metadata", _CANCELLED) or []
     columns[_CANCELLED] = pa.array([value if isinstance(value, bool) else None for value in cancelled], pa.bool_())
+    columns["session"] = pa.array([_session(Record(value, never).within("metadata")) for value in records.values], pa.string())
     offsets, lengths = several.offsets, several.lengths
     if _WARM_UP in phases:
         kept = np.array([phase != _WARM_UP for phase in phases])
@@ -100,6 +101,7 @@ def _columns(record: Record) -> dict[str, Any]:
     columns: dict[str, Any] = {key: metadata.count(key) for key in (*_MOMENTS, _ISSUED)} | _error(record)
     cancelled = metadata.values.get(_CANCELLED)
     columns[_CANCELLED] = cancelled if isinstance(cancelled, bool) else None
+    columns["session"] = _session(metadata)
     if "timestamp_ns" in metadata.values and _MOMENTS[0] not in metadata.values:
         columns[_MOMENTS[0]] = metadata.count("timestamp_ns")
         columns[_MOMENTS[1]] = record.within("metrics", "max_response_timestamp").count("value")
@@ -109,6 +111,11 @@ def _columns(record: Record) -> dict[str, Any]:
     for key in _LENGTHS:
         columns[key] = record.within("metrics", key).count("value")
     return columns
+
+
+def _session(metadata: Record) -> str | None:
+    """AIPerf gives all turns of a session one correlation id. What an agent's helpers ask is within a turn of the agent's session."""
+    return metadata.text("x_correlation_id") or metadata.text("conversation_id") if not metadata.count("agent_depth") else None
 
 
 _ERROR = ("error_type", "error_message")

@@ -10,6 +10,7 @@ from warehouse.landing.readers.entries import Kind, possible
 from warehouse.landing.readers.json_text import is_lost_number, json_number, json_text
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Entry, Report, exact_number, is_non_finite, number_in
+from warehouse.landing.serving.session_loads import load_unit
 
 # Document key: where genai-perf, its later versions and AIPerf state it. The seed, hosts and folders are not in it. AIPerf
 # since 0.10 lists phases and datasets: `phase/` and `dataset/` are what the one that is measured states.
@@ -71,7 +72,8 @@ def workload_document(tool: str, entries: Mapping[str, Entry], report: Report) -
             document[name] = _names(entry.value or "") if name == "model" else entry.value
     prefix = f"{_CONFIG}extra_inputs/"
     extra = {key.removeprefix(prefix): entry.value for key, entry in entries.items() if key.startswith(prefix)}
-    return document | ({"extra_inputs": extra} if extra else {})
+    asked = ((key.removeprefix(_CONFIG), entry.value) for key, entry in entries.items() if key.startswith(_CONFIG) and not key.startswith(prefix))
+    return document | ({"extra_inputs": extra} if extra else {}) | load_unit(asked)
 
 
 def load_kind(key: str) -> Kind | None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 _BENCHMARK = pa.field("benchmark_index", pa.int64(), nullable=False)
 
@@ -21,6 +22,7 @@ TABLES: Mapping[str, pa.Schema] = {
         RUN_ID,
         pa.field("guidellm_version", pa.string()),
         pa.field("report_version", pa.string()),  # of the report's schema; NULL before 0.4
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "guidellm_benchmark": landing_schema(
@@ -50,7 +52,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="guidellm", version=10, tables=TABLES,
+    package=__name__, name="guidellm", version=11, tables=TABLES,
     formats=(
         "GuideLLM benchmarks.json of 0.2 and 0.3 (args in each benchmark)",
         "GuideLLM benchmarks.json, report version 1 (0.4 to 0.6) and 2 (0.7 and later)",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.serving.path_names import folders_identity
 
 from .table import is_table, run_of
 
@@ -18,17 +19,17 @@ _HEAD_BYTES = 1 << 16  # arguments may precede the first benchmark
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft]:
-    """One draft a report. The report says all of itself: no folder is kept."""
+    """One draft a report. The report says all of itself, but for what folders tell of the server."""
     reports = [path for path in tree.files if path.casefold().endswith(".json") and _is_report(tree, path)]
     for path in reports:
-        yield BundleDraft((_file(tree, path, "application/json", REPORT),), runs=("guidellm/?",))
+        yield BundleDraft((_file(tree, path, "application/json", REPORT),), folders_identity(tree, path), runs=("guidellm/?",))
     tables = [path for path in tree.files if path.casefold().endswith(".csv") and is_table(tree.head(path, _HEAD_BYTES))]
     by_run = {found[1].decode(): path for path in reports if tables and (found := RUN_ID.search(tree.head(path, RUN_ID_BYTES)))}
     for path in tables:
         if (json := by_run.get(run_of(tree.head(path, _HEAD_BYTES)) or "")) is not None:
             yield BundleDraft((_file(tree, path, "text/csv", TWIN),), {"twin_of": json.rpartition("/")[2]})
         else:
-            yield BundleDraft((_file(tree, path, "text/csv", TABLE),), runs=("guidellm/?",))
+            yield BundleDraft((_file(tree, path, "text/csv", TABLE),), folders_identity(tree, path), runs=("guidellm/?",))
 
 
 def _file(tree: Tree, path: str, media_type: str, role: str) -> DraftFile:

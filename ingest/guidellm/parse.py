@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics, check_units
+from warehouse.landing.consistency import check_statistics, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import (
     MAX_DOCUMENT_BYTES,
@@ -31,6 +31,8 @@ from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.statistics import agrees, mean
 from warehouse.landing.readers.text import Data, Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import RUN_ID, RUN_ID_BYTES, TABLE
 from .requests import Detail, request_rows
@@ -91,6 +93,7 @@ def _table(parse: _Parse, data: Data) -> _Batches:
         if not index:  # every row repeats them
             parse.stated = land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, TABLE, of_report, benchmark_index=None)
         own = [entry for entry in benchmark.entries if not entry.key.startswith(OF_REPORT)]
+        own = without_contradicted_zeros(own, parse.report)
         entries = land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, TABLE, own, benchmark_index=index)
         yield from _add_benchmark(parse, entries, Detail(), benchmark.line.offset, benchmark.line.length)
 
@@ -163,7 +166,7 @@ def _land(parse: _Parse, data: Data, stream: JsonStream, key: str, benchmark: in
     else:
         value = stream.value()
         found = [Element(start, stream.offset - start, line, key, value)]
-    entries = (_entry(element, parse.report) for element in found)
+    entries = without_contradicted_zeros((_entry(element, parse.report) for element in found), parse.report)
     return land_entries(parse.buffer, "guidellm_entry", parse.raw_path, parse.run, "report", entries, benchmark_index=benchmark)
 
 
@@ -195,7 +198,7 @@ def _add_run(parse: _Parse) -> None:
     parse.buffer.add(
         "guidellm_run", parse.raw_path, 0, parse.bundle.manifest.by_path[parse.raw_path].bytes,
         run_id=parse.run, guidellm_version=version.value if version else None, report_version=schema.value if schema else None,
-        **workload_columns(_workload(parse)),
+        **named_columns(parse.bundle.manifest.identity, parse.raw_path), **workload_columns(_workload(parse)),
     )
 
 
@@ -211,7 +214,7 @@ def _workload(parse: _Parse) -> dict[str, Any]:
     workload["loads"] = [
         {key: value for key, value in load._asdict().items() if value is not None} for load in parse.loads
     ]
-    return workload
+    return workload | load_unit([("data", data)])
 
 
 def _first(parse: _Parse, *keys: str) -> str | None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 _POINT = pa.field("point", pa.string())  # stage_0, stage_1 and so on; NULL: the document is of the run
 
@@ -20,6 +21,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "inference_perf_run": landing_schema(
         RUN_ID,
         pa.field("experiment", pa.string()),  # the folder that holds results and manifests
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "inference_perf_point": landing_schema(
@@ -57,7 +59,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="inference_perf", version=11, tables=TABLES,
+    package=__name__, name="inference_perf", version=12, tables=TABLES,
     formats=(
         "inference-perf reports: stage_N_ and summary_ lifecycle_metrics and prometheus_metrics (JSON or YAML)",
         "inference-perf per_request_lifecycle_metrics.json, with info as of 0.1 and as of 0.3 and later",

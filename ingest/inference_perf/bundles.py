@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.serving.path_names import folders_identity
 
 _REPORT = re.compile(
     r"(?P<prefix>.*?)(?P<point>stage_\d+|summary|per_request)_(?P<kind>lifecycle|prometheus|session_lifecycle)_metrics"
@@ -119,7 +120,8 @@ def _draft(
     experiment = next(
         (name for name in folders[-1:] if _REPORTS_FOLDER.fullmatch(name)), folders[-2] if outside and len(folders) > 1 else None
     )
-    identity = {key: value for key, value in (("experiment", experiment), ("prefix", run.name.strip("/"))) if value}
+    identity: dict[str, Any] = {key: value for key, value in (("experiment", experiment), ("prefix", run.name.strip("/"))) if value}
+    identity |= folders_identity(tree, reports[0][0])
     return BundleDraft(
         files=tuple(sorted(files, key=lambda file: file.raw_path)), identity=identity, runs=(run_id(identity),)
     )
@@ -135,7 +137,7 @@ def _documents(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield path, "config"
 
 
-def run_id(identity: dict[str, str], manifest_digest: str = "?") -> str:
+def run_id(identity: Mapping[str, Any], manifest_digest: str = "?") -> str:
     """The run's name: the experiment's folder and the prefix where there are any, and the digest of its evidence."""
     names = [identity[key] for key in ("experiment", "prefix") if key in identity]
     return "/".join(("inference-perf", *names, manifest_digest[:12]))

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_agrees, check_rate, check_statistics, check_sum, check_units
+from warehouse.landing.consistency import check_agrees, check_rate, check_statistics, check_sum, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Place, Report
 from warehouse.landing.readers.yaml_text import yaml_documents, yaml_pairs
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import adapter_of, report_of, run_id
 from .manifests import servers
@@ -89,7 +91,7 @@ def _report(parse: _Parse, raw_path: str, role: str) -> None:
         # YAML has no end mark, but the tools that write it end its last line.
         report("truncated-document", "the file ends within a line", len(data), severity="error")
     found = (_entry(element, report) for element in pairs(data, report, depth=_DEPTH))
-    entries = land_entries(parse.buffer, "inference_perf_entry", raw_path, parse.run, role, found, point=point)
+    entries = land_entries(parse.buffer, "inference_perf_entry", raw_path, parse.run, role, without_contradicted_zeros(found, report), point=point)
     check_total(entries, "load_summary/count", ("successes/count", "failures/count"), report)
     check_statistics(entries, report)
     check_units(entries, (), report)
@@ -163,7 +165,8 @@ def _add_run(parse: _Parse) -> None:
     lead = min((point.raw_path for point in parse.points.values()), default=parse.bundle.manifest.files[0].raw_path)
     parse.buffer.add(
         "inference_perf_run", lead, 0, parse.bundle.manifest.by_path[lead].bytes,
-        run_id=parse.run, experiment=parse.bundle.manifest.identity.get("experiment"), **workload_columns(_workload(parse)),
+        run_id=parse.run, experiment=parse.bundle.manifest.identity.get("experiment"),
+        **named_columns(parse.bundle.manifest.identity, lead), **workload_columns(_workload(parse)),
     )
 
 
@@ -185,4 +188,4 @@ def _workload(parse: _Parse) -> dict[str, object]:
     }
     if config:
         workload["config"] = config
-    return workload
+    return workload | load_unit((key, entry.value) for key, entry in parse.config.items())

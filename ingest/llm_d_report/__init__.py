@@ -12,6 +12,7 @@ import pyarrow as pa
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 TABLES: Mapping[str, pa.Schema] = {
     "llm_d_report_run": landing_schema(
@@ -20,6 +21,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("load_tool", pa.string()),  # that made the load, such as inference-perf or guidellm
         pa.field("request_latency_unit", pa.string()),  # as stated; of GuideLLM's, which unit it is in; NULL: not known
         pa.field("workload_point", pa.string(), nullable=False),
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "llm_d_report_entry": landing_schema(*ENTRY_FIELDS),
@@ -44,6 +46,6 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="llm_d_report", version=9, tables=TABLES,
+    package=__name__, name="llm_d_report", version=10, tables=TABLES,
     formats=("llm-d benchmark report 0.1 (YAML or JSON)", "llm-d benchmark report 0.2 and 0.2.1 (YAML or JSON)"),
 )

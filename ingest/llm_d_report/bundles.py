@@ -9,6 +9,7 @@ from typing import Any
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.serving.path_names import folders_identity
 
 REPORT, RESTATEMENT = "report", "restatement"
 _SECTIONS = rb"(?:version|run|scenario|results|metrics)"
@@ -22,8 +23,7 @@ _WHOLE = 4 << 20  # keys are sorted: the version may come last
 
 
 def cut(tree: Tree) -> Iterator[BundleDraft]:
-    """One draft a report, with the files of its folder that say the same in YAML or JSON. The report says all of itself: no
-    folder is kept."""
+    """One draft a report, with the files of its folder that say the same in YAML or JSON."""
     reports: dict[tuple[str, str], list[str]] = {}
     for path in tree.files:
         media = _MEDIA_TYPES.get(path.rpartition(".")[2].casefold())
@@ -36,7 +36,7 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
             stated = _stated(tree, first) if others else {}
             same = [path for path in others if _stated(tree, path) == stated]
             paths = [path for path in others if path not in same]
-            yield BundleDraft(tuple(_file(tree, path, path != first) for path in (first, *same)), runs=("llm-d/?",))
+            yield BundleDraft(tuple(_file(tree, path, path != first) for path in (first, *same)), folders_identity(tree, first), runs=("llm-d/?",))
 
 
 def _file(tree: Tree, path: str, is_restatement: bool) -> DraftFile:

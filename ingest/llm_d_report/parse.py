@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_statistics, check_sum, check_units
+from warehouse.landing.consistency import check_statistics, check_sum, check_units, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import Kind, check_span, check_total, document, element_entry, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_text
 from warehouse.landing.readers.text import Entry, Report
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import REPORT
 from .engines import engines
@@ -62,7 +64,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for element in pairs_in(raw_path, data, report):
         found[str(element.key)] = element
     stated = (_entry(element, report) for element in found.values())
-    entries = land_entries(buffer, "llm_d_report_entry", raw_path, run, "report", stated)
+    entries = land_entries(buffer, "llm_d_report_entry", raw_path, run, "report", without_contradicted_zeros(stated, report))
     _check_version(entries, report)
     for aggregate in _AGGREGATES:
         total, *parts = (f"{aggregate}/requests/{name}" for name in _REQUESTS)
@@ -87,7 +89,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         "llm_d_report_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes,
         run_id=run, report_version=version.value if version else None, workload_point=_point(entries),
         load_tool=tool, request_latency_unit=unit,
-        **workload_columns(workload),
+        **named_columns(bundle.manifest.identity, raw_path), **workload_columns(workload),
     )
     yield from buffer.full()
 
@@ -186,4 +188,4 @@ def _workload(found: Mapping[str, Element], models: list[str]) -> dict[str, Any]
     }
     precision = found.get("scenario/model/quantization")
     stated = {"model": ",".join(models) or None, "precision": plain(precision.value) if precision else None}
-    return {"tool": "llm-d-benchmark", "load": load, **{key: value for key, value in stated.items() if value}}
+    return {"tool": "llm-d-benchmark", "load": load, **{key: value for key, value in stated.items() if value}, **load_unit(load.items())}

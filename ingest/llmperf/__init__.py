@@ -12,10 +12,12 @@ import pyarrow as pa
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 TABLES: Mapping[str, pa.Schema] = {
     "llmperf_run": landing_schema(
         RUN_ID,
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "llmperf_entry": landing_schema(*ENTRY_FIELDS),
@@ -36,7 +38,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="llmperf", version=10, tables=TABLES,
+    package=__name__, name="llmperf", version=11, tables=TABLES,
     formats=(
         "LLMPerf token benchmark: *_summary.json (version 2023-08-31) with *_individual_responses.json",
         "LLMPerf leaderboard: summary/NAME.json with individual/NAME.json",

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from warehouse.landing.apart import folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.serving.path_names import folders_identity
 
 SUMMARY, RESPONSES = "summary", "individual_responses"
 FOLDER = "folder"  # of a bundle's identity: what tells its summary from another of the same name and second
@@ -84,8 +85,8 @@ def _draft(tree: Tree, summary: str | None, individual: str | None, folder: str 
             DraftFile("/".join(tree.full_parts(path)[-2 if apart else -1 :]), tree.files[path], "application/json", role)
             for path, role in sorted(files)
         ),
-        identity=identity,
-        runs=(run_id(identity),) if identity else (),
+        identity=identity | folders_identity(tree, summary or individual or ""),
+        runs=(run_id(identity),) if "name" in identity else (),
     )
 
 
@@ -103,6 +104,6 @@ def _identity(tree: Tree, summary: str) -> dict[str, object]:
 def run_id(identity: dict[str, object], manifest_digest: str = "?") -> str:
     """The run's name: the summary's own and its time, with the folder that tells it from another; or the bundle's digest where nothing is
     declared."""
-    if identity:
+    if "name" in identity:
         return f"llmperf/{identity.get(FOLDER, '')}{str(identity['name']).removesuffix('_summary')}/{identity['timestamp']}"
     return f"llmperf/{manifest_digest[:16]}"

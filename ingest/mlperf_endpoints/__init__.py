@@ -14,6 +14,7 @@ import pyarrow as pa
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 TABLES: Mapping[str, pa.Schema] = {
     "mlperf_endpoints_run": landing_schema(
@@ -22,6 +23,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("concurrency", pa.int64()),
         pa.field("request_rate_per_s", pa.float64()),
         pa.field("audit_phase", pa.string()),  # NULL: the run is not part of an audit
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "mlperf_endpoints_entry": landing_schema(*ENTRY_FIELDS),
@@ -29,6 +31,6 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="mlperf_endpoints", version=1, tables=TABLES,
+    package=__name__, name="mlperf_endpoints", version=2, tables=TABLES,
     formats=("MLPerf Endpoints: performance/result_summary.json and config.yaml of a run",),
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.serving.path_names import folders_identity
 
 REPORT, CONFIGURATION = "report", "configuration"
 AUDIT = "audit"  # of a bundle's identity: the phase of an audit
@@ -29,8 +31,8 @@ def cut(tree: Tree) -> Iterator[BundleDraft]:
         if beside in tree.files and all(mark in tree.head(beside, _HEAD_BYTES) for mark in _CONFIGURATION):
             files.append(DraftFile("config.yaml", tree.files[beside], "application/yaml", CONFIGURATION))
         above = tree.full_parts(path)[: -2 if is_below else -1]
-        identity = {AUDIT: above[-1]} if len(above) > 1 and above[-2] == AUDIT else {}
-        yield BundleDraft(tuple(files), identity, runs=(run_id("?"),))
+        identity: dict[str, Any] = {AUDIT: above[-1]} if len(above) > 1 and above[-2] == AUDIT else {}
+        yield BundleDraft(tuple(files), identity | folders_identity(tree, path), runs=(run_id("?"),))
 
 
 def run_id(sha256: str) -> str:

@@ -11,13 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_agrees, check_statistics
+from warehouse.landing.consistency import check_agrees, check_statistics, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import Kind, check_total, document, element_entry, is_possible, land_entries, numeric, possible
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report, clean, exact_number, whole
 from warehouse.landing.readers.yaml_text import yaml_pairs
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.serving.path_names import named_columns
+from warehouse.landing.serving.session_loads import load_unit
 
 from .bundles import AUDIT, CONFIGURATION, REPORT, run_id
 
@@ -48,7 +50,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     report = Report(buffer, raw_path, run)
     data = document(bundle, raw_path, report)
     pairs = (_entry(element, report) for element in json_pairs(data, report, depth=4) if not _HISTOGRAM.fullmatch(str(element.key)))
-    stated = land_entries(buffer, _ENTRY, raw_path, run, "report", pairs)
+    stated = land_entries(buffer, _ENTRY, raw_path, run, "report", without_contradicted_zeros(pairs, report))
     if "n_samples_completed" not in stated:
         report("missing-key", "the report has no n_samples_completed", 0, len(data), severity="error")
     check_statistics(_by_statistic(stated), report)
@@ -62,7 +64,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     buffer.add(
         "mlperf_endpoints_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes, run_id=run, load_pattern=pattern, concurrency=concurrency,
         request_rate_per_s=rate, audit_phase=bundle.manifest.identity.get(AUDIT),
-        **workload_columns(_workload(config, model, pattern, concurrency, rate)),
+        **named_columns(bundle.manifest.identity, raw_path), **workload_columns(_workload(config, model, pattern, concurrency, rate)),
     )
     yield from buffer.full()
 
@@ -140,4 +142,5 @@ def _workload(config: _Stated, model: str | None, pattern: str | None, concurren
     for key, entry in config.items():
         if _WORKLOAD.fullmatch(key) and entry.value is not None:
             workload[key] = exact_number(entry.number) if entry.number is not None else clean(entry.value)
+    workload |= load_unit([("load_pattern", pattern), *((key, entry.value) for key, entry in config.items())])
     return workload

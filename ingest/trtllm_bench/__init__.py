@@ -14,6 +14,7 @@ import pyarrow as pa
 from warehouse.landing.family import Family
 from warehouse.landing.readers.entries import ENTRY_FIELDS
 from warehouse.landing.rows import RUN_ID, WORKLOAD_FIELDS, landing_schema
+from warehouse.landing.serving.path_names import NAMED_FIELDS
 
 TABLES: Mapping[str, pa.Schema] = {
     "trtllm_bench_run": landing_schema(
@@ -25,6 +26,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("accelerator_count", pa.int64()),  # the world size; NULL if the parallel sizes or the throughput per GPU contradict it
         pa.field("implied_accelerator_count", pa.float64()),  # the system's throughput over that of one GPU
         pa.field("accelerator_count_ratio", pa.float64()),  # the world size over the implied number
+        *NAMED_FIELDS,
         *WORKLOAD_FIELDS,
     ),
     "trtllm_bench_entry": landing_schema(*ENTRY_FIELDS),
@@ -41,7 +43,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="trtllm_bench", version=2, tables=TABLES,
+    package=__name__, name="trtllm_bench", version=3, tables=TABLES,
     formats=(
         "TensorRT-LLM trtllm-bench --report_json, 0.20 to 1.2: throughput and latency, with and without --streaming",
         "TensorRT-LLM trtllm-bench --request_json, beside the report of the run",

@@ -1,5 +1,4 @@
-"""Finds reports by their sections, whatever they are named, and beside each the requests of its run. A report says all of itself: no folder
-is kept.
+"""Finds reports by their sections, whatever they are named, and beside each the requests of its run.
 
 The user names both files. Requests belong to the report of their folder that states as many of them, and the same time from the first
 start to the last end.
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, TreeFile, Unclaimed
+from warehouse.landing.serving.path_names import folders_identity
 
 REPORT, REQUESTS = "report", "requests"
 _START = re.compile(rb'\s*\{\s*"engine"\s*:')
@@ -54,7 +54,7 @@ def _folder(tree: Tree, reports: list[str], requests: list[str]) -> Iterator[Bun
         yield from (Unclaimed(path, "requests of trtllm-bench that are there twice") for path in of_report[report] if not beside)
         files = [(report, REPORT), *((path, REQUESTS) for path in beside)]
         drafts = tuple(DraftFile(path.rpartition("/")[2], tree.files[path], "application/json", role) for path, role in files)
-        yield BundleDraft(drafts, runs=(run_id("?"),))
+        yield BundleDraft(drafts, folders_identity(tree, report), runs=(run_id("?"),))
 
 
 def _are_same(stated: tuple[int, float], measured: tuple[int, float]) -> bool:

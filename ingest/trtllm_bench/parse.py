@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.landing.consistency import check_agrees, check_statistics
+from warehouse.landing.consistency import check_agrees, check_statistics, without_contradicted_zeros
 from warehouse.landing.contract import Bundle
 from warehouse.landing.deployments import size_doubt, size_in, stated_text
 from warehouse.landing.implied_accelerators import Implied, implied_by
@@ -19,6 +19,7 @@ from warehouse.landing.readers.entries import Kind, document, element_entry, lan
 from warehouse.landing.readers.json_text import Element, json_pairs
 from warehouse.landing.readers.text import Entry, Report, exact_number
 from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.serving.path_names import named_columns
 from warehouse.landing.severity import WARNING
 
 from .bundles import REPORT, REQUESTS, run_id
@@ -51,7 +52,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     report = Report(buffer, raw_path, run)
     data = document(bundle, raw_path, report)
     stated = (_entry(element, report) for element in json_pairs(data, report, depth=_DEPTH))
-    entries = land_entries(buffer, "trtllm_bench_entry", raw_path, run, "report", stated)
+    entries = land_entries(buffer, "trtllm_bench_entry", raw_path, run, "report", without_contradicted_zeros(stated, report))
     if "request_info/num_requests" not in entries:
         report("missing-key", "the report has no request_info/num_requests", 0, len(data), severity="error")
     check_statistics(_by_statistic(entries), report)
@@ -61,7 +62,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     buffer.add(
         "trtllm_bench_run", raw_path, 0, bundle.manifest.by_path[raw_path].bytes, run_id=run,
         workload_point="/".join(f"{which}{length:.15g}" for which, length in lengths.items()) if is_known else "all",
-        **_sizes(entries, report), **workload_columns(_workload(entries)),
+        **_sizes(entries, report), **named_columns(bundle.manifest.identity, raw_path), **workload_columns(_workload(entries)),
     )
     if REQUESTS in files:
         detail, beside = Detail(), files[REQUESTS].raw_path

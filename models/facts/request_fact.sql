@@ -13,11 +13,12 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   workload_point: {type: varchar, description: "The point of the workload, as in serving_outcome_fact", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  concurrency_point: {type: bigint, description: "Requests in flight, or sessions of a load of sessions; NULL when the load is not closed-loop"}
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   request_index: {type: bigint, description: "Place in the file, from 0", tests: [not_null, {range: {min: 0}}]}
   status: {type: varchar, description: "How the request ended: unfinished where the load generator stopped waiting for its answer; NULL where the evidence does not say", tests: [{accepted_values: [succeeded, failed, unfinished]}]}
   error: {type: varchar, description: "The evidence's own words for a failure"}
+  session: {type: varchar, description: "The session (conversation) that it is a turn of; NULL where the evidence does not say"}
   scheduled_s: {type: double, unit: s, description: "When it was meant to be sent, on the clock of started_s; NULL where the evidence does not say"}
   started_s: {type: double, unit: s, description: "When it was sent, counted from the first request of its point"}
   ttft_ms: {type: double, unit: ms, description: "Time to first token"}

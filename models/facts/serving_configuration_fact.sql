@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run whose evidence states how the model was served, or which lengths were asked for. A size, a
-  quantisation or prefix caching that a feeder does not state is read from the server's flags. What is not stated is
-  NULL, even if the server has a default. A value that differs between the servers of a run is NULL, too.
+  quantisation or prefix caching that a feeder does not state is read from the server's flags. Where the evidence describes
+  no server, names in the path count. What is not stated is NULL, even if the server has a default. A value that differs between the servers of a run is NULL, too.
 materialized: incremental
 key: [run_id]
 grain: [run_id]
@@ -25,13 +25,62 @@ columns:
   output_length: {type: bigint, unit: tokens, description: "Output tokens asked for in a request; their mean where a distribution was asked for"}
   stated_in: {type: varchar, description: "Where it is stated: record, console, name, manifest, report, configuration"}
 */
-with stated as (
+with fed as (
+    select *
+    from feed.serving_configuration
+    union all by name
+    select
+        named.run_id,
+        named.artifact_manifest_digest
+    from serving_named as named
+    left join feed.serving_configuration as fed
+        on
+            fed.run_id = named.run_id
+            and fed.artifact_manifest_digest = named.artifact_manifest_digest
+    where
+        fed.run_id is null
+        and coalesce(named.deployment_model, named.precision) is not null
+),
+
+described as (
+    select
+        fed.*,
+        coalesce(
+            fed.tensor_parallel_size::varchar, fed.pipeline_parallel_size::varchar, fed.expert_parallel_size::varchar,
+            fed.data_parallel_size::varchar, fed.prefill_accelerator_count::varchar, fed.decode_accelerator_count::varchar, fed.server_flags
+        ) is null as is_server_unknown
+    from fed
+),
+
+configured as (
+    select
+        described.* exclude (is_server_unknown, stated_in, tensor_parallel_size, pipeline_parallel_size, expert_parallel_size, data_parallel_size),
+        if(described.is_server_unknown, named.tensor_parallel, described.tensor_parallel_size) as tensor_parallel_size,
+        if(described.is_server_unknown, named.pipeline_parallel, described.pipeline_parallel_size) as pipeline_parallel_size,
+        if(described.is_server_unknown, named.expert_parallel, described.expert_parallel_size) as expert_parallel_size,
+        if(described.is_server_unknown, named.data_parallel, described.data_parallel_size) as data_parallel_size,
+        named.precision as named_precision,
+        nullif(concat_ws(
+            ', ', described.stated_in,
+            if(
+                (described.is_server_unknown and named.deployment_model is not null)
+                or (described.precision is null and named.precision is not null), 'name', null
+            )
+        ), '') as stated_in
+    from described
+    left join serving_named as named
+        on
+            named.run_id = described.run_id
+            and named.artifact_manifest_digest = described.artifact_manifest_digest
+),
+
+stated as (
     select
         configuration.* exclude (server_flags),
         regexp_replace(
             configuration.server_flags, '--?[A-Za-z_-]*(api[_-]key|token|password|secret)[= ][^ ]+ ?', '', 'gi'
         ) as server_flags
-    from feed.serving_configuration as configuration
+    from configured as configuration
     inner join run_bundle
         on
             run_bundle.run_id = configuration.run_id
@@ -88,6 +137,7 @@ select
     coalesce(
         lower(precision),
         case when len(quantizations) = 1 then nullif(quantizations[1], 'none') end,
+        named_precision,
         case when len(data_types) = 1 then nullif(data_types[1], 'auto') end
     ) as precision,
     coalesce(

@@ -10,7 +10,7 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, {relationships: main.benchmark_run_fact.run_id}]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   workload_point: {type: varchar, description: "The point of the workload that was driven, e.g. a scenario or a token mix", tests: [not_null]}
-  concurrency_point: {type: bigint, description: "Requests in flight; NULL when the load is not closed-loop"}
+  concurrency_point: {type: bigint, description: "Requests in flight, or sessions (conversations, agents) of a load of sessions; NULL when the load is not closed-loop"}
   request_rate_per_s: {type: double, unit: 1/s, description: "Requested arrival rate; NULL when the load is not open-loop"}
   deployment_model: {type: varchar, description: "Parallelism and placement of the server, e.g. TP4 DP2; NULL where unknown"}
   completed_count: {type: bigint, description: "Requests or queries completed"}
@@ -37,6 +37,7 @@ columns:
   e2e_p95_ms: {type: double, unit: ms, description: "End-to-end latency, p95"}
   e2e_p99_ms: {type: double, unit: ms, description: "End-to-end latency, p99"}
   jitter_ms: {type: double, unit: ms, description: "Standard deviation of inter-token latency; NULL where that was not measured"}
+  stated_latencies: {type: varchar, description: "Latencies that the evidence states of other requests than the percentiles that only its requests give, by column, as a JSON object; the row has those of the requests"}
   early_stopping_latency_ms: {type: double, unit: ms, description: "MLPerf early-stopping estimate of the scenario's latency percentile"}
   request_throughput_per_s: {type: double, unit: 1/s, description: "Requests or queries completed per second"}
   sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples completed per second"}
@@ -61,7 +62,7 @@ columns:
   cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: both are known", feed: false}
 */
 select
-    outcome.*,
+    outcome.* replace (coalesce(outcome.deployment_model, named.deployment_model) as deployment_model),
     price.usd_per_hour / 3600 / nullif(outcome.request_throughput_per_s, 0) as cost_per_request_usd,
     case
         when not coalesce(outcome.is_token_throughput_inferred, false)
@@ -81,6 +82,10 @@ inner join run_bundle
     on
         run_bundle.run_id = outcome.run_id
         and run_bundle.artifact_manifest_digest = outcome.artifact_manifest_digest
+left join serving_named as named
+    on
+        named.run_id = outcome.run_id
+        and named.artifact_manifest_digest = outcome.artifact_manifest_digest
 left join run_price as price
     on
         price.run_id = outcome.run_id

@@ -19,7 +19,7 @@ columns:
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run; NULL where the evidence does not say"}
   benchmark_case_id: {type: varchar, description: "What is measured, whoever measured it", tests: [not_null]}
   workload: {type: varchar, description: "Digest of the frozen workload document"}
-  parameters: {type: varchar, description: "Parameters of the indicator, or how the model was served (parallel sizes, precision, prefix caching), key=value, sorted"}
+  parameters: {type: varchar, description: "Parameters of the indicator, or how the model was served (parallel sizes, split of prefill and decode, precision, prefix caching), key=value, sorted"}
   hardware: {type: varchar, description: "Key in hardware_topology_dim"}
   testbed: {type: varchar, description: "Key in cluster_region_dim"}
   node: {type: varchar, description: "The node or nodes that took part; NULL where the evidence does not say"}
@@ -83,16 +83,29 @@ fabric as (
 
 -- How a model was served is a parameter of its run. Flags of the server change with its version, so they make runs no repeats of each
 -- other, but end no series.
-served as (
+deployed as (
     select
         run_id,
+        min(deployment_model) as deployment_model
+    from serving_outcome_fact
+    where not regexp_full_match(deployment_model, '((TP|DP|PP|EP)[0-9]+ ?)+') -- which the sizes state
+    group by run_id
+),
+
+served as (
+    select
+        configuration.run_id,
         nullif(concat_ws(
-            ', ', 'data_parallel_size=' || data_parallel_size, 'expert_parallel_size=' || expert_parallel_size,
-            'is_prefix_caching_enabled=' || is_prefix_caching_enabled, 'pipeline_parallel_size=' || pipeline_parallel_size,
-            'precision=' || precision, 'tensor_parallel_size=' || tensor_parallel_size
+            ', ', 'data_parallel_size=' || configuration.data_parallel_size, 'deployment_model=' || deployed.deployment_model,
+            'expert_parallel_size=' || configuration.expert_parallel_size,
+            'is_prefix_caching_enabled=' || configuration.is_prefix_caching_enabled,
+            'pipeline_parallel_size=' || configuration.pipeline_parallel_size, 'precision=' || configuration.precision,
+            'tensor_parallel_size=' || configuration.tensor_parallel_size
         ), '') as parameters,
-        server_flags
-    from serving_configuration_fact
+        configuration.server_flags
+    from serving_configuration_fact as configuration
+    left join deployed
+        on deployed.run_id = configuration.run_id
 ),
 
 parameters as (

@@ -163,6 +163,7 @@ select
     cost.cost_per_million_output_tokens_usd,
     cost.cost_per_million_total_tokens_usd,
     abs(cost.accelerator_count_ratio - 1) as accelerator_count_error,
+    validity.load_unit,
     validity.is_open_loop,
     validity.is_closed_loop,
     validity.is_steady,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from warehouse.landing.readers.text import Entry, Located, Report
@@ -30,6 +30,13 @@ _WITH_UNIT = re.compile(
     r"(?:.*[/_])?(?:ttft|tpot|itl|e2el?|time_to_first_token|inter_(?:token|chunk)_latency|time_per_output_token|(?:request|end_to_end|e2e)_latency)"
     r"_(ns|us|usec|ms|msec|s|secs?|seconds|min|minutes|hours)(?:/\w+)?"
 )
+_STATUSES = frozenset({"successful", "errored", "incomplete", "total"})  # of GuideLLM's requests
+_BETWEEN_TOKENS = re.compile(r"inter_(?:token|chunk)_latency|time_per_output_token|(?:^|[/_])(?:itl|tpot)(?=[/_]|$)")
+# A rate of output tokens, and of all tokens.
+_OUTPUT_RATE = re.compile(
+    r"(?:^|[/_])output_(?:token_throughput|tokens_per_sec(?:ond)?|token_rate|throughput_tok_s|throughput_token_per_s)(?=/|$)|^tps$"
+)
+_TOTAL_RATE = re.compile(r"(?:^|[/_])(?:total_(?:token_throughput|tokens_per_sec|token_rate|throughput_tok_s)|tokens_per_second)(?=/|$)")
 _FIRST_TOKEN = re.compile(r"time_to_first_token|ttft")
 _WHOLE_REQUEST = ("request_latency", "end_to_end_latency", "e2el", "e2e_latency")
 
@@ -89,6 +96,38 @@ def check_units(entries: Mapping[str, Entry], units: Collection[str], report: Re
         if statistic and named and named[1] not in units and statistic.of not in seen:
             seen.add(statistic.of)
             report.at("unknown-metric", f"{key[:120]}: a latency in a unit that its producer does not write; no column holds it", entry)
+
+
+def without_contradicted_zeros(stated: Iterable[Entry], report: Report) -> list[Entry]:
+    """The entries, without the numbers of output rates that are 0 although times between tokens are stated, and of the rates of all tokens
+    that are computed of them. Both are reported: a server that streams tokens which its client does not count (vllm 14673)."""
+    entries = list(stated)
+    witnesses = {
+        _status(entry.key): entry for entry in entries
+        if entry.number is not None and entry.number > 0 and _BETWEEN_TOKENS.search(entry.key) and _is_mean(entry.key)
+    }
+    refuted = {}
+    for entry in entries:
+        if entry.number == 0 and _OUTPUT_RATE.search(entry.key) and _is_mean(entry.key) and (witness := witnesses.get(_status(entry.key))):
+            refuted[_status(entry.key)] = entry
+            message = f"{entry.key} is {entry.value}, but {witness.key} is {witness.value}; it is not taken"
+            report.at("zero-contradicted", message[:300], entry, ERROR)
+    return [
+        entry._replace(number=None)
+        if _status(entry.key) in refuted and (_TOTAL_RATE.search(entry.key) or (entry.number == 0 and _OUTPUT_RATE.search(entry.key))) else entry
+        for entry in entries
+    ]
+
+
+def _status(key: str) -> str | None:
+    """Of which requests a statistic is, where a tool has several of each."""
+    return next((part for part in key.split("/") if part in _STATUSES), None)
+
+
+def _is_mean(key: str) -> bool:
+    """Whether a key states a mean, or a rate of all."""
+    statistic = statistic_of(key)
+    return statistic is None or statistic.name in _MEANS
 
 
 def check_rate(entries: Mapping[str, Entry], rate: str, counted: Sequence[str], duration: str, report: Report) -> None:

@@ -4,7 +4,9 @@ description: >
   its key. The clients write `_ms`; InferenceX writes seconds without a suffix. What InferenceX's agentic records call
   itl is AIPerf's inter_token_latency, one value per request. It is not a time between tokens, so it is left out;
   their tpot has the same meaning. What a record does not state is computed from its requests, if it has them. A
-  latency of zero is NULL, because the clients write zero if there was nothing to measure. If failed requests are not
+  latency of zero is NULL, because the clients write zero if there was nothing to measure. Where the ingestor found that the
+  statistics that a record states and those that only its requests give are not of the same requests, all are those of the
+  requests, and the stated ones are in stated_latencies. If failed requests are not
   counted, they are the requested ones that were not completed, provided that the dataset always has as many requests
   as are asked for. That is so for random, random-mm, sonnet and burstgpt in vLLM (datasets.py), random in
   InferenceX's client, and random-ids in SGLang (bench_serving.py). vLLM may have fewer for sharegpt and for files
@@ -20,6 +22,7 @@ with stated as (
         entry.source,
         run.format,
         run.dataset,
+        coalesce(string_split(run.metrics_of_requests, ','), []) as metrics_of_requests,
         case
             when run.format = 'inferencex_agentic'
                 then regexp_replace(entry.key, '^request_metrics/latency/([a-z0-9]+)/([a-z0-9.]+)$', '\2_\1')
@@ -45,6 +48,7 @@ number as (
         source,
         format,
         dataset,
+        metrics_of_requests,
         key,
         regexp_extract(key, '^(mean|median|std|p[0-9.]+)_(?:ttft|tpot|itl|e2e)(?:l|_latency)?(?:_[a-z]+)?$', 1) as statistic,
         regexp_extract(key, '^(?:mean|median|std|p[0-9.]+)_(ttft|tpot|itl|e2e)(?:l|_latency)?(?:_[a-z]+)?$', 1) as metric,
@@ -72,8 +76,17 @@ measured as (
         metric,
         case statistic when 'median' then 'p50' else statistic end as statistic,
         value_number,
+        source = 'result' and list_contains(metrics_of_requests, metric) as is_beside,
         case when statistic = 'std' or value_ms > 0 then value_ms end as value_ms
     from number
+),
+
+counted as (
+    select
+        * exclude (value_ms),
+        if(is_beside, null, value_ms) as value_ms,
+        if(is_beside and statistic <> '', value_ms, null) as stated_ms
+    from measured
 )
 
 select
@@ -231,8 +244,9 @@ select
     coalesce(
         max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'p99'),
         max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'p99')
-    ) as e2e_p99_ms
-from measured
+    ) as e2e_p99_ms,
+    '{' || string_agg('"' || metric || '_' || statistic || '_ms": ' || stated_ms, ', ' order by metric, statistic) || '}' as stated_latencies
+from counted
 group by
     run_id,
     artifact_manifest_digest

@@ -41,6 +41,7 @@ with metric as (
         case when coalesce(itl_mean_ms, itl_p50_ms, itl_p99_ms) is not null and (completed_count > 0 or completed_count is null) then itl_std_ms end as jitter_ms,
         case when completed_count > 0 or completed_count is null then real_time_factor_mean end as real_time_factor_mean,
         case when completed_count > 0 or completed_count is null then audio_throughput_s_per_s end as audio_throughput_s_per_s,
+        case when completed_count > 0 or completed_count is null then stated_latencies end as stated_latencies,
         case when is_power_valid then accelerator_power_w end as accelerator_power_w,
         case when is_power_valid then accelerator_energy_per_input_token_j end as accelerator_energy_per_input_token_j,
         case when is_power_valid then accelerator_energy_per_output_token_j end as accelerator_energy_per_output_token_j,
@@ -59,7 +60,7 @@ select
     run.max_concurrency as concurrency_point,
     run.request_rate_per_s,
     coalesce(run.split_deployment, nullif(concat_ws(
-        ' ', 'TP' || run.tensor_parallel, 'DP' || run.data_parallel, 'PP' || run.pipeline_parallel, 'EP' || run.expert_parallel
+        ' ', run.topology, 'TP' || run.tensor_parallel, 'DP' || run.data_parallel, 'PP' || run.pipeline_parallel, 'EP' || run.expert_parallel
     ), '')) as deployment_model,
     try_cast(metric.completed_count as bigint) as completed_count,
     try_cast(metric.failed_count as bigint) as failed_count,
@@ -88,6 +89,7 @@ select
     metric.e2e_p95_ms,
     metric.e2e_p99_ms,
     metric.jitter_ms,
+    metric.stated_latencies,
     metric.real_time_factor_mean,
     metric.audio_throughput_s_per_s,
     metric.accelerator_power_w,

@@ -21,6 +21,7 @@ select
     request.request_index,
     case when request.is_cancelled then 'unfinished' when request.is_failed then 'failed' else 'succeeded' end as status,
     request.error,
+    request.session,
     case
         when
             point.concurrency is null

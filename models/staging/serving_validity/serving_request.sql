@@ -13,6 +13,7 @@ select
     request_rate_per_s,
     request_index,
     status,
+    session,
     scheduled_s,
     started_s,
     ttft_ms,

@@ -23,7 +23,7 @@ EXPLORATORY_POLICY = "exploratory"  # of a query that names none
 _DOMAIN = "wh/policy/1"
 _FOLDER = "policies"
 _POLICY_KEYS = {"name", "version", "description", "source", "confidence", "rule"}
-_RULE_KEYS = {"id", "says", "source", "severity", "check", "publishable", "provisional", "otherwise", "missing"}
+_RULE_KEYS = {"id", "says", "source", "severity", "check", "publishable", "provisional", "otherwise", "missing", "record", "subject"}
 _BOUND_KEYS = {"at_least", "at_most", "is"}
 
 
@@ -56,7 +56,8 @@ class Bound:
 @dataclass(frozen=True)
 class Rule:
     """One rule. `check` names one of `checks.CHECKS`, `settings` are what else the file says for it. What is within `publishable` or
-    `provisional` gets that verdict, all else `otherwise`; a figure that is not known `missing`."""
+    `provisional` gets that verdict, all else `otherwise`; a figure that is not known `missing`. `record` is what to record so that it is
+    known; `subject` what the rule is about, if not the measurement: the verdict on a run's speed is without it."""
 
     id: str
     says: str
@@ -68,6 +69,8 @@ class Rule:
     source: str | None
     severity: str | None
     settings: Mapping[str, Any]
+    record: str | None = None
+    subject: str | None = None
 
     def verdict(self, figure: Any, row: Mapping[str, Any]) -> str:
         if figure is None:
@@ -203,7 +206,7 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
         for key in ("id", "says", "publishable", "otherwise"):
             if key not in rule:
                 raise fault(f"{what} states no {key}")
-        for key in ("id", "says", "source", "severity", "column", "matching", "when"):
+        for key in ("id", "says", "source", "severity", "record", "subject", "column", "matching", "when"):
             if not isinstance(rule.get(key, ""), str):
                 raise fault(f"{key} of {what} is no text", f'{key} = "..."')
         for key in check.settings - check.optional:
@@ -232,7 +235,7 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
             Rule(
                 rule["id"], rule["says"], rule["check"], publishable, bound(rule, "provisional", what), rule["otherwise"],
                 rule.get("missing", rule["otherwise"]), rule.get("source"), rule.get("severity"),
-                {key: rule[key] for key in check.settings & rule.keys()},
+                {key: rule[key] for key in check.settings & rule.keys()}, rule.get("record"), rule.get("subject"),
             )
         )
     try:

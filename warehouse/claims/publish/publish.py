@@ -67,6 +67,7 @@ class Publication:
     columns: "Mapping[str, Determinism]"  # how exactly each value is determined by its evidence
     unseen: int  # bundles that arrived after the build it is made from
     judged: "Judged"  # what its numbers are worth
+    runs: frozenset[str]  # that any of its numbers depends on
     left_out: Sequence[str] = ()  # rows of its runs, or that contradict others, which the build left out: a line a table and test
 
 
@@ -323,7 +324,7 @@ def _store(
     if key:
         sign_publication(project, ledger, publication_subject(digest, record), key)
     return Publication(
-        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged,
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged, frozen.runs,
         record["guarantees"].get("left_out", {}).get("rows", ()),
     )
 

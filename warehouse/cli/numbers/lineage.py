@@ -41,10 +41,12 @@ def command(
     from warehouse.claims.numbers.recorded import own_models
     from warehouse.cli.numbers.excluded_part import excluded_part
     from warehouse.cli.numbers.lineage_parts import columns_part, opened_document, rows_part
+    from warehouse.cli.serving.run_validity import runs_validity, validity_document, validity_lines
     from warehouse.project.project import find_project
 
     project = find_project()
     found = lineage(project, number)
+    validity = runs_validity(project, [str(run["run_id"]) for run in found.runs])
     own = own_models(project, found)
     parts = {"rows": rows_part(project, found)} if rows else {}
     if columns:
@@ -52,7 +54,7 @@ def command(
     if excluded:
         parts["excluded"] = excluded_part(project, found)
     if as_json:
-        document = _document(found, own)
+        document = _document(found, own) | {"validity": validity_document(validity)}
         if opens:
             document["raw_files"] = [
                 {**asdict(file), "opened": opened_document(open_file(project, file))} for file in found.raw_files
@@ -60,6 +62,7 @@ def command(
         print_json(document | {name: part.document for name, part in parts.items()})
     else:
         lines = _tree(found, own, [open_file(project, file) for file in found.raw_files[:_LISTED]], opens=opens)
+        lines += [printable(line) for line in validity_lines(validity)]
         say("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
     for text in (text for part in parts.values() for text in part.notices):
         notice(text)

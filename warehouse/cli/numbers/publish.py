@@ -36,12 +36,15 @@ def command(
 ) -> ExitCode:
     """Runs the query again, traces every row to its bytes and hashes them, before anything is frozen."""
     from warehouse.claims.publish.publish import publish
+    from warehouse.cli.serving.run_validity import runs_validity, validity_document, validity_lines
     from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.project.project import find_project
 
+    project = find_project()
     key = load_signing_key(sign) if sign else None
     with step_bar() as on_step:
-        publication = publish(find_project(), query, key, on_step, as_provisional=published_as is not None)
+        publication = publish(project, query, key, on_step, as_provisional=published_as is not None)
+    validity = runs_validity(project, publication.runs)
     if as_json:
         print_json(
             {
@@ -56,6 +59,7 @@ def command(
                 "policy": publication.judged.policy.reference,
                 "verdicts": dict(publication.judged.verdicts),
                 "left_out": list(publication.left_out),
+                "validity": validity_document(validity),
                 "columns": {name: column.document() for name, column in publication.columns.items()},
             }
         )
@@ -73,6 +77,8 @@ def command(
         notice(line)
     if (more := len(publication.left_out) - _LEFT_OUT) > 0:
         notice(f"and {more} more: --json lists all, under left_out")
+    for line in validity_lines(validity):
+        notice(line)
     if publication.unseen:
         bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
         notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")

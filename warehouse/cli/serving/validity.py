@@ -29,57 +29,46 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print every run and rule as JSON")] = False,
 ) -> ExitCode:
     """Whether each run of a served model can be trusted: was the load as asked for, were requests sent when they should have been, was it
-    steady, were answers whole. Prints the rules that a run breaks, with the figures."""
+    steady, were answers whole. Prints the rules that a run breaks, with the figures, and what to record for those without evidence."""
     from collections import Counter
 
-    from warehouse.analysis.serving.validity import NOT_PROVEN, validity
+    from warehouse.analysis.serving.validity import NOT_PROVEN, validity, what_to_record
     from warehouse.project.project import find_project
 
     found = validity(find_project(), where, policy)
     if as_json:
-        print_json({"build": found.build, "policy": found.policy.reference, "points": [_document(point) for point in found.points]})
+        print_json({"build": found.build, "policy": found.policy.reference, "points": [point.document() for point in found.points]})
         return ExitCode.OK
     if judged := [point for point in found.points if point.verdict != NOT_PROVEN]:
         say(table(["verdict", "load", "because", "run"], [_row(point) for point in judged]))
-    silent = Counter(_names(point.silent) for point in found.points if point.verdict == NOT_PROVEN)
-    for names, count in silent.most_common():
-        say(f"{counted(count, 'point')} {NOT_PROVEN}: no evidence for {names}")
+    silent = Counter((_names(point.silent), _names(point.holding)) for point in found.points if point.verdict == NOT_PROVEN)
+    for (names, holding), count in silent.most_common():
+        say(f"{counted(count, 'point')} {NOT_PROVEN}: no evidence for {names}; {f'holds {holding}' if holding else 'no rule is shown to hold'}")
     if rules:
         for point in found.points:
-            say(f"\n{printable(point.run_id)}, {_load(point)}: {point.verdict}")
+            say(f"\n{printable(point.run_id)}, {load_text(point)}: {point.verdict}")
             say(table(["rule", "verdict", "finding"], [[each.rule.id, each.verdict, printable(str(each))] for each in point.rules]))
     for verdict, count in sorted(Counter(point.verdict for point in found.points).items()):
         notice(f"{counted(count, 'point')} {verdict} by policy {found.policy}")
+    for subject, count in Counter(each.rule.subject for point in found.points for each in point.beside if each.figure is None).items():
+        notice(f"{subject} was not measured for {counted(count, 'point')}: that is no verdict on speed")
+    for record, closed in what_to_record(found.points).items():
+        notice(f"record for {', '.join(closed)}: {record}")
     return ExitCode.OK
 
 
 def _row(point: "PointValidity") -> list[Any]:
-    because = [_finding(each) for each in point.against]
+    from warehouse.analysis.serving.validity import figure_text
+
+    because = [f"{each.rule.id}: {figure_text(each)}" for each in point.against]
     if point.silent:
         because.append(f"no evidence for {_names(point.silent)}")
-    return [point.verdict, _load(point), "; ".join(because), printable(point.run_id)]
-
-
-def _finding(each: "RuleVerdict") -> str:
-    if each.rule.settings.get("over") == "false":  # a yes or no, not a figure
-        return f"{each.rule.id}: no"
-    return f"{each.rule.id} {each.figure:.4g} (asked: {each.rule.publishable})"
+    return [point.verdict, load_text(point), "; ".join(because), printable(point.run_id)]
 
 
 def _names(rules: "Sequence[RuleVerdict]") -> str:
     return ", ".join(sorted(each.rule.id for each in rules))
 
 
-def _load(point: "PointValidity") -> str:
+def load_text(point: "PointValidity") -> str:
     return "load not stated" if point.load is None else f"{point.load_kind} {point.load:g}"
-
-
-def _document(point: "PointValidity") -> dict[str, Any]:
-    return {
-        "run_id": point.run_id, "load_kind": point.load_kind, "load": point.load, "model": point.model, "verdict": point.verdict,
-        "rules": [
-            {"id": each.rule.id, "says": each.rule.says, "verdict": each.verdict, "figure": each.figure, "why": each.why,
-             "asked": str(each.rule.publishable)}
-            for each in point.rules
-        ],
-    }

@@ -6,8 +6,7 @@ from collections import Counter
 from typing import Any
 
 from warehouse.analysis.serving.goodput import CurveGoodput, goodput
-from warehouse.analysis.serving.validity import POLICY, VERDICTS, PointValidity, validity
-from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.analysis.serving.validity import FAILS, HOLDS, NO_EVIDENCE, POLICY, VERDICTS, PointValidity, state_of, validity
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
@@ -122,7 +121,7 @@ def _rules(points: tuple[PointValidity, ...]) -> Table:
     says: dict[str, str] = {}
     for point in points:
         for each in point.rules:
-            result = "holds" if each.verdict == PUBLISHABLE else "without evidence" if each.figure is None else "broken"
+            result = {HOLDS: "holds", NO_EVIDENCE: "without evidence", FAILS: "broken"}[state_of(each)]
             found.setdefault(each.rule.id, Counter())[result] += 1
             says[each.rule.id] = each.rule.says
     columns = (

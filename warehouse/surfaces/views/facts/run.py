@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warehouse.analysis.serving.validity import validity
-from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.analysis.serving.validity import HOLDS, NO_EVIDENCE, state_of, validity
 from warehouse.claims.verify.impact import impact
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import Ledger
@@ -193,12 +192,13 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
     rows = tuple(
         (
             load_text(point), rule.rule.id,
-            "holds" if rule.verdict == PUBLISHABLE else "not proven" if rule.figure is None else "broken", str(rule),
+            {HOLDS: "holds", NO_EVIDENCE: "not proven"}.get(state_of(rule), "broken"), str(rule),
+            rule.rule.record if rule.figure is None else None,
         )
         for point in found.points for rule in point.rules
     )
     columns = (
-        Column("load"), Column("rule"), Column("result", kind="state"), Column("why"),
+        Column("load"), Column("rule"), Column("result", kind="state"), Column("why"), Column("record", "to close it, record"),
     )
     note = "; ".join(f"{load_text(point)}: {point.verdict}" for point in found.points[:_MOST_POINTS])
     yield Table("validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows))

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isclose
 from typing import Any
+
+from warehouse.exact import inexact
 
 EXACT = "E"
 TOLERANT = "T"
@@ -44,3 +47,24 @@ def recorded(publication: Mapping[str, Any], column: str, is_exact: bool) -> Det
     if is_exact:
         return Determinism(EXACT)
     return Determinism(**publication["columns"][column]) if column in publication.get("columns", {}) else UNRECORDED
+
+
+def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:
+    """How a replayed value equals the one claimed; None when it does not."""
+    known = "" if determinism is UNRECORDED else f" ({determinism})"
+    if form == claimed:
+        return f"equal{known}"
+    if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
+        return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
+    return None
+
+
+def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
+    """Whether floats, or lists of them, differ by no more than the tolerance allows."""
+    if not form or not claimed or form[0] != claimed[0] or len(form) != len(claimed):
+        return bool(form == claimed)
+    if form[0] == "list":
+        return all(_is_within(one, other, tolerance) for one, other in zip(form[1:], claimed[1:], strict=True))
+    if form[0] != "double":
+        return bool(form == claimed)
+    return isclose(inexact(form), inexact(claimed), rel_tol=tolerance)

@@ -13,6 +13,7 @@ from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
+from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
@@ -61,6 +62,7 @@ def test_a_landing_file_that_was_multiplied_is_not_published(sql: str, found: st
         path.unlink()
     multiplied(project)
     build(project)
+    assert [finding.message for finding in check_store(project, Scope()).findings] == ["4 rows are not what parsing the evidence again gives"]
     assert refused(project) == f"the build's rollup is not what a replay of its evidence gives, which has {found}"
 
 

@@ -123,7 +123,8 @@ class ClaimInspector:
             yield Finding(MISSING, spec_key(digest), "a publication names it", _AGAIN)
         for digest, key_id in sorted(self._ledgered.signatures.keys() - self._signatures):
             if self._is_asked(digest):
-                yield Finding(MISSING, signature_key(digest, key_id), "the ledger says that it was signed", f"{_COMPLETED}; if not, sign it again, or {RESTORE}")
+                way_out = f"{_COMPLETED}; if not, sign it again, or {RESTORE}"
+                yield Finding(MISSING, signature_key(digest, key_id), "the ledger says that it was signed", way_out)
 
     def _signature(self, key: str, signed: tuple[str, str]) -> Iterator[Finding]:
         digest, _ = signed

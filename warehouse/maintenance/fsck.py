@@ -27,6 +27,7 @@ from warehouse.maintenance.bundles import bundle_of, inspect_bundle, inspect_eve
 from warehouse.maintenance.check_note import CheckNote, read_note
 from warehouse.maintenance.claim_inspection import ClaimInspector
 from warehouse.maintenance.landing import batch_keys, inspect_batch, inspect_other_files
+from warehouse.maintenance.landing_rows import RowInspector
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import find_current, inspect_kept
 from warehouse.transform.finished.exchange import inspect_builds
@@ -57,9 +58,9 @@ class Check:
 
 
 def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_bundle: Progress = lambda done, all: None) -> Check:
-    """Check a project's store. A check that is interrupted leaves a note. When `is_resumed`, a check of the scope that it had
-    begins with what that one had not reached, and looks at the others after it: a note proves nothing. `on_bundle` is called with how many bundles of how many are done. Raises WH127 when there is none to resume,
-    WH114."""
+    """Check a project's store. A check that is interrupted leaves a note. When `is_resumed`, a check of the scope that it had begins with what
+    that one had not reached, and looks at the others after it: a note proves nothing. `on_bundle` is called with how many bundles of how
+    many are done. Raises WH127 when there is none to resume, WH114."""
     path = project.root / ".wh" / "fsck.jsonl"
     store = open_store(project)
     if is_resumed:
@@ -76,6 +77,7 @@ def _checked(
     ledgered = read_ledgered(store.objects)
     chosen = _chooser(store, scope, ledgered)
     claims = ClaimInspector(store.objects, ledgered, chosen)
+    rows = RowInspector(project, store, ledgered, chosen)
     bundles = _Bundles(store, ledgered, chosen, note, on_bundle)
     with note:
         yield from ledgered.findings
@@ -101,7 +103,8 @@ def _checked(
         yield from claims.missing()
         yield from _unfinished(store)
         for key in sorted(batch_keys(store.landing), key=note.earlier.__contains__):
-            yield from inspect_batch(store.landing, key, ledgered, chosen)
+            found = list(inspect_batch(store.landing, key, ledgered, chosen))
+            yield from found or rows.inspect(key)
             note.add(key)
         yield from inspect_other_files(store.landing, _in_use(project, store))
         yield from inspect_kept(project)

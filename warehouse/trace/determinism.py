@@ -1,29 +1,31 @@
-"""How exactly a published value is determined by its evidence: to the last bit (E), or within a tolerance (T).
+"""How exactly a published value is determined by its evidence: to the last bit (E), within a tolerance (T), or by no rule (U).
 
 A float sum is (a + b) + c or a + (b + c): its last bits depend on the order of adding, which the engine does not promise across
-plans, threads and machines. All else is exact: integers, decimals, minima, quantiles, counts, arithmetic on one row. What
-is determined by neither (a sample, an approximation, a tie) is refused. `claims.publish.operations` tells which is which.
+plans, threads and machines. What is made of one and is no float, as its text, has no tolerance: nothing determines its last digits (U).
+All else is exact: integers, decimals, minima, quantiles, counts, arithmetic on one row. A sample, an approximation and a tie are refused.
+`claims.publish.operations` tells which is which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isclose
+from math import isclose, isfinite
 from typing import Any
 
 from warehouse.exact import inexact
 
 EXACT = "E"
 TOLERANT = "T"
+UNDETERMINED = "U"
 # Relative to the larger of two values.
 DEFAULT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Determinism:
-    """The class of one column: EXACT or TOLERANT; by how much, relative to the larger, a replayed value may differ, None: not at all
-    (also for what is made of a sum of floats but is not a float); and what it depends on, as `avg in main.energy`."""
+    """The class of one column: EXACT, TOLERANT, or UNDETERMINED for what is made of a sum of floats and is no float; by how much,
+    relative to the larger, a replayed value may differ, None: not at all; and what it depends on, as `avg in main.energy`."""
 
     determinism: str
     tolerance: float | None = None
@@ -56,7 +58,19 @@ def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:
         return f"equal{known}"
     if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
         return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
+    numbers = (_number(form), _number(claimed)) if determinism.determinism != EXACT else ()
+    if numbers and None not in numbers and isclose(*numbers, rel_tol=DEFAULT_TOLERANCE):
+        return f"as a number equal within {DEFAULT_TOLERANCE:g}, {inexact(form)!r}{known}"
     return None
+
+
+def _number(form: Any) -> float | None:
+    """The number that a text states; None for a form of anything else."""
+    try:
+        number = float(form[1]) if form and form[0] == "text" else None
+    except ValueError:
+        return None
+    return number if number is not None and isfinite(number) else None
 
 
 def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.recorded import recorded_specification
-from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell, published_cell, published_number
+from warehouse.claims.numbers.search import FoundCell, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
 from warehouse.claims.publish.guarantees import YES
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
@@ -148,12 +149,12 @@ def verify_publication(project: Project, publication: PublishedRollup, store: St
     then = evidence_then(project, publication, store.events) | publication.bundles()
     auditor = Auditor(project, specification.document, columns, publication, store, accounted=then)
     together = auditor.published_bundles
-    current, states = current_numbers(project, query), set[str]()
+    current, states = CurrentNumbers(project, publication), set[str]()
     for row in publication.rows():
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
-                stale_because = None if cell.number_id in current else STALE_BECAUSE
+                stale_because = None if current.hold(row, cell) else STALE_BECAUSE
                 claim = _claim(found, cell.runs, bundles_of(row, cell), bool(cell.evidence), stale_because)
                 verdict = auditor.verdict(claim, chain([together, claim.bundles, row.bundles], auditor.bundles_then()))
                 states.add(verdict.state)

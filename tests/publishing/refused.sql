@@ -43,9 +43,9 @@ select column_name, min from (summarize serving_outcome_fact)
 select * from benchmark_run_fact order by all limit 2
 
 -- case: skipped_rows
--- grain: run_id
+-- grain: family
 -- refuse: E_OFFSET
-select run_id, family from benchmark_run_fact order by run_id limit 2 offset 1
+select distinct family from benchmark_run_fact order by family limit 2 offset 1
 
 -- case: positional_join
 -- grain: run_id

@@ -290,7 +290,7 @@ class _Analysis:
         if has_sets:
             return replace(rows, level=Level.ENOUGH, is_vacuous=False, key=None)
         if not keys:
-            is_one_row = not any(node.args.get(clause) for clause in ("having", "qualify", "limit"))
+            is_one_row = not any(node.args.get(clause) for clause in ("having", "qualify", "limit", "offset"))
             return replace(rows, level=Level.EXACT, is_vacuous=False, key=frozenset(), is_one_row=is_one_row)
         level = Level.EXACT if rows.level == Level.EXACT else Level.ENOUGH
         names = [output_of(key, node) for key in keys]
@@ -315,8 +315,10 @@ class _Analysis:
         is_on = distinct is not None and distinct.args.get("on") is not None
         if distinct is not None and not is_on:
             rows = replace(rows, key=frozenset(name.lower() for name in rows.columns) if rows.columns else None)
-        if node.args.get("offset") is not None:
-            return replace(rows, level=self._unproven(node.args["offset"]))
+        offset = node.args.get("offset")
+        if offset is not None:  # all rows before one are in its why-set: it has the same place among them
+            level = {Level.EXACT: Level.GENUINE, Level.GENUINE: Level.ENOUGH}.get(rows.level, rows.level)
+            return replace(rows, level=self._unproven(offset) if rows.level == Level.ENOUGH else level)
         for clause in (distinct if is_on else None, node.args.get("limit")):
             if clause is not None and rows.level == Level.ENOUGH:
                 rows = replace(rows, level=self._unproven(clause))

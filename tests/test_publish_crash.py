@@ -6,8 +6,8 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from functools import partial
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest

@@ -58,8 +58,8 @@ def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:
         return f"equal{known}"
     if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
         return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
-    numbers = (_number(form), _number(claimed)) if determinism.determinism != EXACT else ()
-    if numbers and None not in numbers and isclose(*numbers, rel_tol=DEFAULT_TOLERANCE):
+    one, other = (_number(form), _number(claimed)) if determinism.determinism != EXACT else (None, None)
+    if one is not None and other is not None and isclose(one, other, rel_tol=DEFAULT_TOLERANCE):
         return f"as a number equal within {DEFAULT_TOLERANCE:g}, {inexact(form)!r}{known}"
     return None
 

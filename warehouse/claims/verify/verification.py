@@ -43,7 +43,6 @@ from warehouse.trace.determinism import UNRECORDED, equals, recorded
 from warehouse.transform.finished.builds import find_current
 from warehouse.transform.finished.query import kept_open
 
-
 _NOBODY_KNOWS = "no event of the ledger says when it was published, so it is not known which evidence the store had then"
 
 

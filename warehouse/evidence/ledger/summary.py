@@ -27,8 +27,8 @@ from warehouse.evidence.objects.base import Objects, damage
 
 @dataclass(frozen=True)
 class Ledgered:
-    """The last word on bundles (digest to when they arrived, UTC; those that policy removed), on publications, on
-    signatures (subject and key id to the envelope's sha256), and on publications that were begun; and by their sha256 the events of runs, and those of publications, which
+    """The last word on bundles (digest to when they arrived, UTC; those that policy removed), on publications, and on signatures (subject and
+    key id to the envelope's sha256); the publications that were begun; and by their sha256 the events of runs, and those of publications, which
     checkpoints of the ledger are signed of. A few hundred bytes of memory an event."""
 
     arrivals: Mapping[str, str]

@@ -1,8 +1,9 @@
 """The process of one query: opens the build that its argument names, waits for a query on standard input, writes the result as an Arrow
 stream to standard output, and ends.
 
-It knows nothing but the path of the build, whether that is the current one, and the process id of its server: no credentials, no project. The folder that it runs in is its
-own. What the query may use is limited by the engine and by the system. It ends with its server, and, while it waits, with the build.
+It knows nothing but the path of the build, whether that is the current one, and the process id of its server: no credentials, no project. The
+folder that it runs in is its own. What the query may use is limited by the engine and by the system. It ends with its server, and, while it
+waits, when another build becomes the current one.
 """
 
 from __future__ import annotations

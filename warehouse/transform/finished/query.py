@@ -74,8 +74,9 @@ def read_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
 def run_query(
     path: Path, sql: str, limits: SqlLimits = SqlLimits(), scratch: Path | None = None
 ) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Run a user's query on a build, locked in; the session holds its result. Raises WH213 with the place in the query, for a statement that
-    does not only read, too; WH215 when it reaches a limit, also while its rows are fetched; WH218. What does not fit into memory goes below `scratch`."""
+    """Run a user's query on a build, locked in; the session holds its result. What does not fit into memory goes below `scratch`. Raises WH213
+    with the place in the query, for a statement that does not only read, too; WH215 when it reaches a limit, also while its rows are fetched;
+    WH218."""
     import duckdb
 
     con = open_build(path)
@@ -144,8 +145,8 @@ def write_result(
     result: "duckdb.DuckDBPyConnection", sql: str, form: str, stream: TextIO, limits: SqlLimits, *, for_spreadsheet: bool = False
 ) -> None:
     """Write the result of a session's query as `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream), the last two with
-    `result_metadata`. Control characters are escaped in what goes to a terminal. In CSV `for_spreadsheet`, text is no formula. Raises WH215 when there are more rows than it may
-    have."""
+    `result_metadata`. Control characters are escaped in what goes to a terminal. In CSV `for_spreadsheet`, no text is a formula. Raises WH215
+    when there are more rows than it may have."""
     match form:
         case "csv":
             _write_csv(result, stream, limits, spreadsheet_cell if for_spreadsheet else plain_cell)

@@ -267,7 +267,7 @@ class _Analysis:
         level = found.level
         for clause in ("where", "having", "qualify"):
             for part in conjuncts(node.args[clause].this) if node.args.get(clause) else ():
-                is_of_one = clause == "where" and _reads_one_item(part, node, sources)
+                is_of_one = clause == "where" and self._reads_one_item(part, node, sources, ctes)
                 level = self._condition(part, level, ctes, is_where=clause == "where", is_of_one=is_of_one)
         for item in (*node.expressions, *clause_of(node, "group"), *clause_of(node, "order"), *clause_of(node, "distinct")):
             level = self._expression(item, level, ctes)
@@ -357,6 +357,22 @@ class _Analysis:
             return min(level, rows.level) if rows.level == Level.UNPROVEN else level
         return level if is_of_one else min(level, Level.ENOUGH)
 
+    def _reads_one_item(self, part: exp.Expr, node: exp.Select, sources: Mapping[str, Rows], ctes: Ctes) -> bool:
+        """Whether a conjunct reads, of the rows of its block, those of one item of FROM alone: one of which just what is kept comes, and
+        which no outer join replaces by NULLs."""
+        joins = node.args.get("joins") or []
+        if any((join.side or "").upper() in ("RIGHT", "FULL") or join.method for join in joins):
+            return False
+        apart = [query for query in own_nodes(part, exp.Query) if not self._is_correlated(query, ctes)]
+        inside = {id(column) for query in apart for column in query.find_all(exp.Column)}
+        inner = {item.alias_or_name.lower() for item in part.find_all(exp.Table, exp.Subquery) if item.alias_or_name}
+        read = {column.table.lower() for column in part.find_all(exp.Column) if id(column) not in inside} - inner
+        if len(read) != 1 or inner & sources.keys():
+            return False
+        [alias] = read
+        optional = {join.this.alias_or_name.lower() for join in joins if join.side}
+        return alias in sources and alias not in optional and sources[alias].level == Level.EXACT and not sources[alias].is_shared
+
     def _kept_out(self, test: exp.Expr, query: exp.Expr, level: Level, ctes: Ctes, is_of_one: bool) -> Level:
         """NOT IN and NOT EXISTS keep nothing for their query: it must yield none but its own rows."""
         if not self._is_monotone(query, ctes):
@@ -443,18 +459,3 @@ def _is_whole(words: set[str], on: exp.Expr | None, left: Rows, right: Rows) -> 
         return False
     sides = ((left, {"LEFT", "FULL"}), (right, {"RIGHT", "FULL"}))
     return all((rows.is_whole or rows.level >= Level.GENUINE) if words & keeping else rows.level >= Level.GENUINE for rows, keeping in sides)
-
-
-def _reads_one_item(part: exp.Expr, node: exp.Select, sources: Mapping[str, Rows]) -> bool:
-    """Whether a conjunct reads, of the rows of its block, those of one item of FROM alone: one of which just what is kept comes, and which
-    no outer join replaces by NULLs."""
-    joins = node.args.get("joins") or []
-    if any((join.side or "").upper() in ("RIGHT", "FULL") or join.method for join in joins):
-        return False
-    inner = {item.alias_or_name.lower() for item in part.find_all(exp.Table, exp.Subquery) if item.alias_or_name}
-    read = {column.table.lower() for column in part.find_all(exp.Column)} - inner
-    if len(read) != 1 or inner & sources.keys():
-        return False
-    [alias] = read
-    optional = {join.this.alias_or_name.lower() for join in joins if join.side}
-    return alias in sources and alias not in optional and sources[alias].level == Level.EXACT and not sources[alias].is_shared

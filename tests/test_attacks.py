@@ -258,7 +258,7 @@ def test_processes_that_write_for_long_follow_each_other(tmp_path: Path, monkeyp
         ingesting.arrived(f"{number:064x}", "f", "here")
         if number % 250 == 100:
             publishing.published("ab" * 32, "query", "build")
-            publishing.signed("ab" * 32, "key", "cd" * 32)
+            publishing.signed("ab" * 32, "key", b"an envelope")
     Ledger(objects).published("cd" * 32, "query", "build")
     events = list(Ledger(objects).events())
     assert list(chain.chain_findings(events, {event.sha256 for event in events})) == []

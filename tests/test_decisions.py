@@ -28,7 +28,7 @@ from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger.events import PUBLICATION, Ledger
+from warehouse.evidence.ledger.events import PUBLISHING, Ledger
 from warehouse.evidence.ledger.run_decisions import standing_now
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
@@ -257,7 +257,7 @@ def test_a_publication_that_names_other_decisions_than_the_ledger_had_is_doubted
     publish(project, "claim")
     assert states(project) == ["verified"]
     # As if the word that brought the run back had been there before it, and was left aside.
-    [made] = [event for event in Ledger(objects_of(project)).events() if event.kind == PUBLICATION]
+    [made] = [event for event in Ledger(objects_of(project)).events() if event.kind == PUBLISHING]
     path = project.store_root / reinstate(project, "a2", "it was right after all").key
     before = datetime.fromisoformat(made.at) - timedelta(microseconds=1)
     event = canonical_json({**json.loads(path.read_bytes()), "at": before.isoformat(timespec="microseconds")})

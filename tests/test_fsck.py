@@ -261,7 +261,7 @@ def test_since_looks_at_what_arrived_then_or_later(project: Project) -> None:
     assert told(project, Scope(since="2999-01-01T00:00:00+00:00")) == []
 
 
-def test_an_interrupted_check_goes_on_where_it_was(project: Project, wh_on: WhOn) -> None:
+def test_a_resumed_check_begins_with_what_was_not_reached_and_trusts_no_note(project: Project, wh_on: WhOn) -> None:
     paths = sorted((project.store_root / "raw").glob("*/*/*/files/*"))
     by_bundle = {path.parents[1]: path for path in paths}
     assert wh_on(project, "fsck", "--resume")[0] == ExitCode.USAGE
@@ -274,13 +274,13 @@ def test_an_interrupted_check_goes_on_where_it_was(project: Project, wh_on: WhOn
     check.findings.close()
     note = project.root / ".wh" / "fsck.jsonl"
     note.write_text(note.read_text() + '{"key": "raw/sha256/cut sho')
-    for path, data in whole.items():  # who looks again finds it mended
-        path.write_bytes(data)
-    last.write_bytes(b"changed")
+    note.write_text(note.read_text() + f'\n{{"key": "{first.parents[1].relative_to(project.store_root).as_posix()}", "findings": []}}\n')
+    for path, data in whole.items():
+        path.write_bytes(data if path not in (first, last) else b"changed")
     status, out, err = wh_on(project, "fsck", "--resume")
-    assert status == ExitCode.TAMPERED and "1 bundle or batch was checked before" in err
+    assert status == ExitCode.TAMPERED and "1 bundle or batch that was reached before will be checked last" in err
     assert [line.split()[1].rstrip(":") for line in out.splitlines() if line.startswith("WH")] == [
-        path.relative_to(project.store_root).as_posix() for path in (first, last)
+        path.relative_to(project.store_root).as_posix() for path in (last, first)
     ]
     assert not note.exists()
     with pytest.raises(WarehouseError, match="WH127"):

@@ -85,6 +85,10 @@ SUFFICIENT = [
     "select a, sum(b) as s from t group by rollup (a) having count(*) > 1",
     "with c as (select a, sum(b) as s from t group by a) select one.a from c one join c two on two.s > one.s",
     "select a, b from t order by b limit 3",
+    "select a, b from t order by b limit 3 offset 1",  # the rows before one are in its why-set
+    "select t.a, count(*) as n from t join u on u.x = t.x where t.b not in (select b from v) group by t.a",  # of each row of t alone
+    "select a, sum(b) as s from t join u using (x) where u.y not in (select y from v) group by a",
+    "select count(v.z) as n from t left join u on u.x = t.x left join v on v.y = u.y",  # a total keeps them all
     "select case when exists (select 1 from u where u.x = t.x) then 1 else 0 end as has, count(*) from t group by 1",
     "select 'all' as k, count(*) as n from t having count(*) = 0",
 ]
@@ -127,7 +131,15 @@ INSUFFICIENT = [
         "select a, sum(b) as s from (select a, lag(b) over (order by id) as b from t qualify row_number() over (partition by a order by id) = 1) r group by a",
         "SELECT a, SUM(b) AS s FROM (SELECT a, LAG(b) OVER (ORDER BY id) AS b FROM t QUALIFY ROW_NUMBER() OVE…",
     ),
-    ("select a from t order by id limit 3 offset 1", "OFFSET 1"),
+    ("select a, p from (select a, lag(b) over (order by id) as p from t) w order by p limit 2 offset 1", "OFFSET 1"),
+    (
+        "select t.a, count(*) as n from t join u on u.x = t.x where t.b not in (select b from v where v.y <> u.y) group by t.a",
+        "SELECT t.a, COUNT(*) AS n FROM t JOIN u ON u.x = t.x WHERE NOT t.b IN (SELECT b FROM v WHERE v.y <> …",
+    ),
+    (
+        "select count(v.z) as n from t left join u on u.x = t.x left join v on v.y = u.y where v.z is null",
+        "SELECT COUNT(v.z) AS n FROM t LEFT JOIN u ON u.x = t.x LEFT JOIN v ON v.y = u.y WHERE v.z IS NULL",
+    ),
     ("select a, p from (select a, lag(b) over (order by id) as p from t) w order by p limit 2", "LIMIT 2"),
     (
         "select sum(b) as s from (select t.b from t join u on u.x = t.x order by t.b limit 3) q",
@@ -169,10 +181,6 @@ INSUFFICIENT = [
         "LEFT JOIN (SELECT LAG(b) OVER (ORDER BY id) AS p FROM u) AS w ON w.p = t.b",
     ),
     ("select a, (select count(*) as n from u having count(*) < 2) as n from t", "SELECT COUNT(*) AS n FROM u HAVING COUNT(*) < 2"),
-    (
-        "select a, sum(b) as s from t join u using (x) where u.y not in (select y from v) group by a",
-        "SELECT a, SUM(b) AS s FROM t JOIN u USING (x) WHERE NOT u.y IN (SELECT y FROM v) GROUP BY a",
-    ),
 ]
 COLUMNS = ("id", "a", "b", "x", "y", "z")
 

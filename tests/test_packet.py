@@ -123,9 +123,17 @@ def test_a_packet_that_was_opened_and_closed_again(change: str, packet: Path, tm
 
 
 def test_what_is_no_packet_is_said_to_be_none(tmp_path: Path) -> None:
-    (tmp_path / "a.tar").write_text("hello")
-    done = wh(tmp_path, "verify", "a.tar")
-    assert done.returncode == ExitCode.TAMPERED and "it is not a packet" in done.stdout and "Traceback" not in done.stderr
+    (tmp_path / "a.json").write_text('{"total": 8703}' * 100)
+    done = wh(tmp_path, "verify", "a.json")
+    assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
+    assert "a.json is a file, but neither an audit packet nor a report" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["packet.whp", "packet"])
+def test_a_packet_without_its_beginning_is_damaged_and_no_slip_of_the_reader(name: str, packet: Path, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(bytes(512) + packet.read_bytes()[512:])
+    done = wh(tmp_path, "verify", name)
+    assert done.returncode == ExitCode.TAMPERED and "it is not a packet any more" in done.stdout and "Traceback" not in done.stderr
 
 
 def test_an_ingestor_that_is_not_here_is_no_loss_of_evidence(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ PUBLISHED = {
 # What is refused, the reason, and what its hint asks for.
 HINTED = {
     "offset_of": (
-        "select key, max(value) as v from reading group by key order by key limit 1 offset 1", "E_OFFSET",
-        "select key, max(value) as v from reading group by key qualify row_number() over (order by key) = 2",
+        "select distinct key, 1 as v from reading order by key limit 1 offset 1", "E_OFFSET",
+        "select key, v from (select distinct key, 1 as v from reading) order by key limit 1 offset 1",
     ),
     "unpivot_by_pattern": (
         "select name, sum(value) as v from (unpivot (select value as x, value * 2 as y from reading) on columns('x|y')) group by name", "E_UNPIVOT",

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import shutil
 import socket
 import stat
 import subprocess
@@ -30,6 +31,7 @@ from warehouse.surfaces.view import View
 from warehouse.surfaces.web.guard import Allowance
 from warehouse.surfaces.web.serving import serve
 from warehouse.surfaces.web.tokens import Tokens
+from warehouse.surfaces.workbench.process import OUTDATED
 from warehouse.surfaces.workbench.queries import LIMITS, Queries
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
@@ -123,7 +125,14 @@ def test_another_site_cannot_act(project: Project) -> None:
     asking, fields = client(project), {"name": "x"}
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
         assert asking.post("/api/benchmark/contracts/render-run", json=fields, headers=headers).status_code == 403
+    for origin in ("https://localhost:8042", "http://localhost:9999", "http://localhost", "http://localhost:x"):  # another program of this machine
+        headers = {"Host": "localhost:8042", "Origin": origin}
+        assert asking.post("/api/benchmark/contracts/render-run", json=fields, headers=headers).status_code == 403, origin
     assert asking.post("/api/benchmark/contracts/render-run", json=fields, headers={"Origin": "http://localhost"}).status_code == 400
+    proxied = client(project, hosts=frozenset({"wh.example"}))
+    for origin, status in (("https://wh.example", 400), ("https://wh.example:444", 403), ("ftp://wh.example", 403)):
+        headers = {"Host": "wh.example", "Origin": origin}
+        assert proxied.post("/api/benchmark/contracts/render-run", json=fields, headers=headers).status_code == status, origin
 
 
 def test_requests_are_counted(project: Project) -> None:
@@ -139,6 +148,8 @@ def test_a_large_request_is_refused(project: Project) -> None:
         raw = {name: value.encode("latin-1") for name, value in headers.items()}
         assert asking.post("/api/benchmark/contracts/render-run", content=content, headers=raw).status_code == 413
     assert asking.post("/api/benchmark/contracts/render-run", content=b" " * 2_000_000).status_code == 413
+    small, large = iter([b"{}"]), iter([b" " * 600_000] * 2)  # sent in chunks: nothing says beforehand how much comes
+    assert [asking.post("/api/benchmark/contracts/render-run", content=chunks).status_code for chunks in (small, large)] == [400, 413]
 
 
 def test_every_response_has_the_headers_that_keep_it_harmless(project: Project) -> None:
@@ -354,6 +365,49 @@ def test_waiting_processes_end_with_the_server(project: Project) -> None:
     while any(each.exists() for each in left) and time.monotonic() < until:
         time.sleep(0.1)  # between looks: the processes end by themselves, once their input is closed
     assert len(left) == 4 and not any(each.exists() for each in left)
+
+
+_SLEEPING = """
+import sys, threading, time
+from pathlib import Path
+from warehouse.surfaces.workbench.process import OUTDATED
+from warehouse.surfaces.workbench.queries import LIMITS, Queries
+queries = Queries()
+threading.Thread(target=queries.run, args=(Path(sys.argv[1]), "select sleep_ms(600000)", LIMITS)).start()
+while not queries.running(None):
+    time.sleep(0.01)
+[running] = queries.running(None)
+print(running.worker.process.pid, running.worker.folder.name, flush=True)
+time.sleep(600)  # until the test kills it
+"""
+
+
+def test_a_query_at_work_ends_with_the_server_and_leaves_no_folder(project: Project) -> None:
+    command = [sys.executable, "-c", _SLEEPING, str(current_build(project).path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server_process:
+        assert server_process.stdout
+        pid, folder = server_process.stdout.readline().split()
+        server_process.kill()
+    until = time.monotonic() + 60
+    while (Path("/proc", pid).exists() or Path(folder).exists()) and time.monotonic() < until:
+        time.sleep(0.1)  # between looks
+    assert not Path("/proc", pid).exists() and not Path(folder).exists()
+
+
+def test_no_waiting_process_keeps_the_file_of_an_old_build_open(project: Project, tmp_path: Path) -> None:
+    builds = tmp_path / "builds"
+    builds.mkdir()
+    old, new = (Path(shutil.copy(current_build(project).path, builds / f"wh-{name}.duckdb")) for name in ("old", "new"))
+    (builds / "current.duckdb").symlink_to(old.name)
+    queries = Queries()
+    queries.prepare(old)
+    waiting = list(queries._waiting)
+    (builds / "other").symlink_to(new.name)
+    (builds / "other").replace(builds / "current.duckdb")
+    assert {each.process.wait(timeout=60) for each in waiting} == {OUTDATED}
+    assert queries.run(new, "select 1 as a", LIMITS)[0].to_pylist() == [{"a": 1}]
+    for each in queries._waiting:
+        each.end()
 
 
 def test_the_servers_connections_send_each_answer_at_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,10 @@ from serving_outcome_fact as outcome join benchmark_run_fact as run using (run_i
 where outcome.request_throughput_per_s is not null
 qualify row_number() over (partition by run.family order by outcome.request_throughput_per_s desc, run_id, outcome.workload_point) = 1
 
+-- case: skipped_rows
+-- grain: run_id
+select run_id, family from benchmark_run_fact order by run_id limit 2 offset 1
+
 -- case: windows_named_and_framed
 -- grain: run_id, workload_point, concurrency_point, request_rate_per_s
 select

@@ -42,10 +42,10 @@ select column_name, min from (summarize serving_outcome_fact)
 -- refuse: E_ORDER_ALL
 select * from benchmark_run_fact order by all limit 2
 
--- case: skipped_rows
+-- case: skipped_rows_of_distinct_ones
 -- grain: run_id
 -- refuse: E_OFFSET
-select run_id, family from benchmark_run_fact order by run_id limit 2 offset 1
+select distinct run_id, family from benchmark_run_fact order by run_id limit 2 offset 1
 
 -- case: positional_join
 -- grain: run_id

@@ -109,11 +109,12 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def lock(path: Path, *, alone: bool) -> Iterator[None]:
-    """Hold a lock together with others, or `alone`; waits for whoever excludes that. The kernel frees it with the process."""
+def lock(path: Path, *, alone: bool, waits: bool = True) -> Iterator[None]:
+    """Hold a lock together with others, or `alone`; `waits` for whoever excludes that, or raises BlockingIOError. The kernel frees it with
+    the process."""
     make_folder(path.parent)
     with open(path, "a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(stream, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | (0 if waits else fcntl.LOCK_NB))
         yield
 
 

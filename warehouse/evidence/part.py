@@ -88,8 +88,8 @@ class PartObjects:
     def check_kept(self, digest: str) -> None:
         self._whole.check_kept(digest)
 
-    def removing(self) -> AbstractContextManager[Removal]:
-        return self._whole.removing()
+    def removing(self, *, waits: bool = True) -> AbstractContextManager[Removal]:
+        return self._whole.removing(waits=waits)
 
     def _has(self, key: str) -> bool:
         return "/".join(key.split("/")[:4]) in self._bundles

@@ -106,12 +106,13 @@ class EvidenceStore:
         except WarehouseError as error:
             yield damage(error)
             return
+        if len(manifest.files) < 2:  # as most bundles have: threads cost more than they give there
+            yield from filter(None, map(partial(self.file_problem, digest), manifest.files))
+            return
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(_THREADS) as threads:
-            for problem in threads.map(partial(self.file_problem, digest), manifest.files):
-                if problem:
-                    yield problem
+            yield from filter(None, threads.map(partial(self.file_problem, digest), manifest.files))
 
     def file_problem(self, digest: str, file: ManifestFile) -> WarehouseError | None:
         """What `check_file` raises of damage; None where the file is whole. Raises WH114."""
@@ -166,10 +167,10 @@ class EvidenceStore:
         """While it is open no evidence is removed that `objects.check_kept` has found to be held. Raises WH109, WH114."""
         return self._locked(self.objects.keeping())
 
-    def removing(self) -> AbstractContextManager[Removal]:
+    def removing(self, *, waits: bool = True) -> AbstractContextManager[Removal]:
         """While it is open, of what it agrees to remove nobody takes anything in or rests a publication on it. Raises WH109,
         WH116."""
-        return self._locked(self.objects.removing())
+        return self._locked(self.objects.removing(waits=waits))
 
     @contextmanager
     def _locked(self, lock: AbstractContextManager[Lock]) -> Iterator[Lock]:

@@ -1,6 +1,7 @@
-"""What an unfinished check of a store has done, noted beside the project, so that an interrupted one goes on.
+"""What an unfinished check of a store has reached, noted beside the project, so that an interrupted one begins with the rest.
 
-One JSON line a bundle or batch, after a first one of what is checked. A line that a crash cut short is as if it were not there.
+One JSON line a bundle or batch, after a first one of what is checked. A line that a crash cut short is as if it were not there. The note says
+where a check was, never what it found: whatever it names is checked again.
 """
 
 from __future__ import annotations
@@ -8,32 +9,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import make_folder
-from warehouse.evidence.finding import Finding
 
 
 class CheckNote:
-    """Use as a context: `add` what is done; `finish` removes the note. `done` is what an earlier check found, by key. Where no note can
+    """Use as a context: `add` what is done; `finish` removes the note. `earlier` is what an earlier check reached, by key. Where no note can
     be written, as on a full or read-only disk, there is none, and the check goes on without it."""
 
-    def __init__(self, path: Path, scope: Mapping[str, Any], done: Mapping[str, tuple[Finding, ...]]) -> None:
+    def __init__(self, path: Path, scope: Mapping[str, Any], earlier: frozenset[str] = frozenset()) -> None:
         self._path = path
         self.scope = scope
-        self.done = done
+        self.earlier = earlier
         self._stream: TextIO | None = None
 
     def __enter__(self) -> "CheckNote":
         with suppress(OSError):
             make_folder(self._path.parent)
-            self._stream = open(self._path, "a" if self.done else "w", encoding="utf-8")
+            self._stream = open(self._path, "a" if self.earlier else "w", encoding="utf-8")
         # After a line that was cut short another begins.
-        self._write("" if self.done else json.dumps(self.scope))
+        self._write("" if self.earlier else json.dumps(self.scope))
         return self
 
     def __exit__(
@@ -41,9 +40,10 @@ class CheckNote:
     ) -> None:
         self._close()
 
-    def add(self, key: str, findings: tuple[Finding, ...]) -> None:
-        """Note what was found of a bundle or batch."""
-        self._write(json.dumps({"key": key, "findings": [asdict(finding) for finding in findings]}))
+    def add(self, key: str) -> None:
+        """Note that a bundle or batch was checked."""
+        if key not in self.earlier:
+            self._write(json.dumps({"key": key}))
 
     def finish(self) -> None:
         """The check is done: nothing is to be gone on with."""
@@ -70,16 +70,15 @@ def read_note(path: Path) -> CheckNote:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             scope = json.loads(next(stream))
-            done = dict(filter(None, map(_line, stream)))
-        return CheckNote(path, {**scope}, done)
+            earlier = frozenset(filter(None, map(_key, stream)))
+        return CheckNote(path, {**scope}, earlier)
     except (OSError, StopIteration, ValueError, TypeError) as error:
         hint = "run wh fsck without --resume"
         raise WarehouseError("WH127", "no check of this project was interrupted", str(path), hint, ExitCode.USAGE) from error
 
 
-def _line(line: str) -> tuple[str, tuple[Finding, ...]] | None:
+def _key(line: str) -> str | None:
     try:
-        document = json.loads(line)
-        return document["key"], tuple(Finding(**finding) for finding in document["findings"])
+        return str(json.loads(line)["key"])
     except (ValueError, KeyError, TypeError):
         return None

@@ -28,6 +28,8 @@ from warehouse.evidence.signing.signatures import (
     signature_key,
 )
 
+_COMPLETED = "wh gc --apply, or the next wh publish or wh sign, completes it"
+_REMOVED = "wh gc --apply, or the next wh publish or wh sign, removes it; if not, publish the query again"
 _AGAIN = "publish the query again, or restore the store from a copy"
 _PUBLICATION = re.compile(rf"publications/[0-9a-f]{{64}}/({'|'.join(map(re.escape, (*CONTENT, RECORD)))})")
 _SPEC = re.compile(r"specs/[0-9a-f]{64}\.json")
@@ -63,7 +65,7 @@ class ClaimInspector:
             if digest in self._ledgered.published:
                 yield Finding(MISSING, record_key, "the ledger says that it was published", _AGAIN)
             else:
-                yield Finding(LEFTOVER, f"publications/{digest}", "a publication that was interrupted", "publish the query again")
+                yield Finding(LEFTOVER, f"publications/{digest}", "a publication that was interrupted", _REMOVED)
             return
         try:
             data = self._objects.read(record_key)
@@ -75,7 +77,9 @@ class ClaimInspector:
             yield _unread(record_key, error)
             return
         self._records[digest] = bytes_digest(data)
-        if digest not in self._ledgered.published:
+        if digest in self._ledgered.publishing - self._ledgered.published:
+            yield Finding(UNLEDGERED, record_key, "its publication was begun, and no event says that it was published", _COMPLETED)
+        elif digest not in self._ledgered.published:
             yield Finding(UNLEDGERED, record_key, "no event says when it was published", "publish the query again, which records it in the ledger")
         for key, expected in wanted:
             if key not in there:
@@ -97,7 +101,7 @@ class ClaimInspector:
                 yield _unread(entry.key, error)
                 continue
             if digest not in self._needed_specs:
-                yield Finding(LEFTOVER, entry.key, "the spec of a publication that was interrupted", "publish the query again")
+                yield Finding(LEFTOVER, entry.key, "the spec of a publication that was interrupted", _REMOVED)
 
     def signatures(self, entries: Iterable[Entry]) -> Iterator[Finding]:
         """What is wrong with objects under `signatures/`. Raises WH114."""
@@ -119,7 +123,8 @@ class ClaimInspector:
             yield Finding(MISSING, spec_key(digest), "a publication names it", _AGAIN)
         for digest, key_id in sorted(self._ledgered.signatures.keys() - self._signatures):
             if self._is_asked(digest):
-                yield Finding(MISSING, signature_key(digest, key_id), "the ledger says that it was signed", f"sign it again, or {RESTORE}")
+                way_out = f"{_COMPLETED}; if not, sign it again, or {RESTORE}"
+                yield Finding(MISSING, signature_key(digest, key_id), "the ledger says that it was signed", way_out)
 
     def _signature(self, key: str, signed: tuple[str, str]) -> Iterator[Finding]:
         digest, _ = signed

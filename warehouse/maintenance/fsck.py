@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import partial
 from heapq import nsmallest
 from itertools import groupby
 from pathlib import Path
@@ -28,6 +27,7 @@ from warehouse.maintenance.bundles import bundle_of, inspect_bundle, inspect_eve
 from warehouse.maintenance.check_note import CheckNote, read_note
 from warehouse.maintenance.claim_inspection import ClaimInspector
 from warehouse.maintenance.landing import batch_keys, inspect_batch, inspect_other_files
+from warehouse.maintenance.landing_rows import RowInspector
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import find_current, inspect_kept
 from warehouse.transform.finished.exchange import inspect_builds
@@ -48,8 +48,8 @@ class Scope:
 
 @dataclass(frozen=True)
 class Check:
-    """A check: what it is of, the URL of a store that has neither evidence nor word of any, how much of it was done before,
-    and its findings as they come."""
+    """A check: what it is of, the URL of a store that has neither evidence nor word of any, how many bundles and batches an interrupted
+    check reached, and its findings as they come."""
 
     scope: Scope
     empty: str | None
@@ -58,17 +58,17 @@ class Check:
 
 
 def check_store(project: Project, scope: Scope, *, is_resumed: bool = False, on_bundle: Progress = lambda done, all: None) -> Check:
-    """Check a project's store. A check that is interrupted leaves a note, with which it goes on when `is_resumed`, of the
-    scope that it had. `on_bundle` is called with how many bundles of how many are done. Raises WH127 when there is none to resume,
-    WH114."""
+    """Check a project's store. A check that is interrupted leaves a note. When `is_resumed`, a check of the scope that it had begins with what
+    that one had not reached, and looks at the others after it: a note proves nothing. `on_bundle` is called with how many bundles of how
+    many are done. Raises WH127 when there is none to resume, WH114."""
     path = project.root / ".wh" / "fsck.jsonl"
     store = open_store(project)
     if is_resumed:
         note = read_note(path)
         scope = Scope(**note.scope)
     else:
-        note = CheckNote(path, asdict(scope), {})
-    return Check(scope, store.objects.url if store.is_empty() else None, len(note.done), _checked(project, store, scope, note, on_bundle))
+        note = CheckNote(path, asdict(scope))
+    return Check(scope, store.objects.url if store.is_empty() else None, len(note.earlier), _checked(project, store, scope, note, on_bundle))
 
 
 def _checked(
@@ -77,13 +77,14 @@ def _checked(
     ledgered = read_ledgered(store.objects)
     chosen = _chooser(store, scope, ledgered)
     claims = ClaimInspector(store.objects, ledgered, chosen)
-    seen: set[str] = set()
+    rows = RowInspector(project, store, ledgered, chosen)
+    bundles = _Bundles(store, ledgered, chosen, note, on_bundle)
     with note:
         yield from ledgered.findings
         # In the order of keys, publications come before the specs and signatures that are theirs.
         for top, entries in groupby(store.objects.entries(""), lambda entry: entry.key.partition("/")[0]):
             if top == "raw":
-                yield from _bundles(store, entries, ledgered, chosen, note, seen, on_bundle)
+                yield from bundles.inspect(entries, lambda key: key not in note.earlier)
             elif top == "ledger":
                 yield from inspect_event_names(entries)
             elif top == "publications":
@@ -98,13 +99,17 @@ def _checked(
                 yield from inspect_builds(store.objects, entries)
             else:
                 yield from _others(store, entries)
-        yield from missing_bundles(ledgered, seen, chosen)
+        yield from missing_bundles(ledgered, bundles.seen, chosen)
         yield from claims.missing()
         yield from _unfinished(store)
-        for key in batch_keys(store.landing):
-            yield from _once(note, key, partial(inspect_batch, store.landing, key, ledgered, chosen))
+        for key in sorted(batch_keys(store.landing), key=note.earlier.__contains__):
+            found = list(inspect_batch(store.landing, key, ledgered, chosen))
+            yield from found or rows.inspect(key)
+            note.add(key)
         yield from inspect_other_files(store.landing, _in_use(project, store))
         yield from inspect_kept(project)
+        if note.earlier:
+            yield from bundles.inspect(store.objects.entries("raw"), note.earlier.__contains__)
     note.finish()
 
 
@@ -122,30 +127,32 @@ def _chooser(store: EvidenceStore, scope: Scope, ledgered: Ledgered) -> Callable
     return known.__contains__
 
 
-def _bundles(
-    store: EvidenceStore, entries: Iterator[Entry], ledgered: Ledgered, chosen: Callable[[str], bool], note: CheckNote,
-    seen: set[str], on_bundle: Progress,
-) -> Iterator[Finding]:
-    """What is wrong with objects under `raw/`; the bundles that they are of go into `seen`."""
-    total, done = sum(map(chosen, ledgered.arrivals)), 0
-    for digest, group in groupby(entries, lambda entry: bundle_of(entry.key)):
-        if digest is None:
-            yield from (Finding(ORPHANED, entry.key, "it belongs to no bundle", AWAY) for entry in group)
-            continue
-        seen.add(digest)
-        if chosen(digest):
-            yield from _once(note, bundle_key(digest), partial(inspect_bundle, store, digest, group, ledgered))
-            done += 1
-            on_bundle(done, max(done, total))
+class _Bundles:
+    """Inspects objects under `raw/`; `seen` are the bundles that they are of."""
 
+    def __init__(
+        self, store: EvidenceStore, ledgered: Ledgered, chosen: Callable[[str], bool], note: CheckNote, on_bundle: Progress
+    ) -> None:
+        self._store, self._ledgered, self._chosen = store, ledgered, chosen
+        self._note, self._on_bundle = note, on_bundle
+        self._total, self._done = sum(map(chosen, ledgered.arrivals)), 0
+        self.seen: set[str] = set()
 
-def _once(note: CheckNote, key: str, inspect: Callable[[], Iterator[Finding]]) -> tuple[Finding, ...]:
-    """What is found of a bundle or batch, now or by the check that is gone on with."""
-    if key in note.done:
-        return note.done[key]
-    findings = tuple(inspect())
-    note.add(key, findings)
-    return findings
+    def inspect(self, entries: Iterator[Entry], is_wanted: Callable[[str], bool]) -> Iterator[Finding]:
+        """What is wrong with the bundles, by key, that are wanted now, and with what belongs to none."""
+        for digest, group in groupby(entries, lambda entry: bundle_of(entry.key)):
+            key = "" if digest is None else bundle_key(digest)
+            if not is_wanted(key):
+                self.seen.update([digest] if digest else [])
+            elif digest is None:
+                yield from (Finding(ORPHANED, entry.key, "it belongs to no bundle", AWAY) for entry in group)
+            else:
+                self.seen.add(digest)
+                if self._chosen(digest):
+                    yield from inspect_bundle(self._store, digest, group, self._ledgered)
+                    self._note.add(key)
+                    self._done += 1
+                    self._on_bundle(self._done, max(self._done, self._total))
 
 
 def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from warehouse.claims.publish.interrupted import finish_interrupted
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import dead_folders, remove_dead_folder
 from warehouse.evidence.ledger.events import Ledger
@@ -52,10 +53,12 @@ def find_leftovers(store: EvidenceStore, older_than: datetime) -> list[Leftover]
 
 
 def remove_leftovers(store: EvidenceStore, older_than: datetime) -> Iterator[Leftover]:
-    """Remove them, one after another, and give each as it is gone. Raises what `find_leftovers` does, WH109, and WH116 while
+    """Remove them, one after another, and give each as it is gone; what a crash left of publications and signatures is finished or removed
+    first, whatever its age. Raises what `find_leftovers` does, WH109, and WH116 while
     others use or remove evidence."""
     if store.is_empty() and not store.scratch.is_dir():
         return
+    finish_interrupted(store)
     with store.removing() as removal:  # what is not held now cannot be taken up during the removal
         for leftover in removal.agreed(partial(find_leftovers, store, older_than), _bundle_that_goes):
             try:

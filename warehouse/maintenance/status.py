@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from warehouse.claims.numbers.search import current_numbers
+from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, stored_publications
@@ -109,13 +109,13 @@ def _query_status(
 ) -> QueryStatus:
     query = publication.query or "unknown"
     try:
-        now = current_numbers(project, query)
+        now = CurrentNumbers(project, publication)
         numbers = stale = retracted = 0
         for row in publication.rows():
             for cell in row.cells.values():
                 if cell.number_id:
                     numbers += 1
-                    stale += cell.number_id not in now
+                    stale += not now.hold(row, cell)
                     retracted += bool(withdrawn) and any(run["run_id"] in withdrawn for run in cell.runs)
     except WarehouseError as error:
         damaged.append(error)

@@ -246,7 +246,7 @@ class _Carrier:
                 place = f"{self._source.objects.url}/{key}"
                 raise WarehouseError("WH113", f"not copied: {found.reason}", place, _RESTORE, ExitCode.TAMPERED)
             if signed not in self._signatures and signed not in self._there.signatures:
-                self._ledger.signed(*signed, sha256)
+                self._ledger.signed(*signed, data)
             self._create(key, data)
 
     def _read(self, key: str) -> bytes:

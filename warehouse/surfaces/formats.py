@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.surfaces.parts import Page, Part, Table
-from warehouse.transform.finished.query import json_value, plain_cell
+from warehouse.transform.finished.query import json_value, plain_cell, spreadsheet_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,6 @@ MEDIA_TYPES = {
     "arrow": "application/vnd.apache.arrow.stream",
     "parquet": "application/vnd.apache.parquet",
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # OWASP, CSV Injection: with these a spreadsheet takes a text for a formula
 
 
 def page_document(page: Page) -> dict[str, Any]:
@@ -94,13 +93,9 @@ def csv_bytes(table: Table) -> bytes:
     """A table as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front; numbers stay as they are."""
     stream = io.StringIO()
     writer = csv.writer(stream)  # with CRLF, as RFC 4180 has it: else a lone CR in a text would not be quoted
-    writer.writerow([_harmless(column.name) for column in table.columns])
-    writer.writerows([_harmless(plain_cell(cell)) if isinstance(cell, str) else plain_cell(cell) for cell in row] for row in table.rows)
+    writer.writerow([spreadsheet_cell(column.name) for column in table.columns])
+    writer.writerows([spreadsheet_cell(cell) for cell in row] for row in table.rows)
     return stream.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _harmless(text: Any) -> Any:
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
 
 
 def arrow_table(table: Table) -> "pa.Table":

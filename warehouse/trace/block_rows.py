@@ -30,7 +30,7 @@ Key = frozenset[str]  # column names, within a block as `alias.column`, that tel
 @dataclass(frozen=True)
 class Rows:
     """What is known of the rows of a part of a query. `is_shared`: it reads a CTE that something else reads, too; `columns` are
-    None where the text does not say."""
+    None where the text does not say; `is_whole`: of all that its rows together list it yields just its rows, whatever a part of that yields."""
 
     level: Level
     is_vacuous: bool = True
@@ -38,6 +38,7 @@ class Rows:
     columns: tuple[str, ...] | None = None
     is_shared: bool = False
     is_one_row: bool = False  # on any data
+    is_whole: bool = False
 
     @property
     def never_gains(self) -> bool:

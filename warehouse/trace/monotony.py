@@ -71,7 +71,7 @@ def _lets_absence_in(node: "exp.Expr") -> bool:
         case exp.Join():
             said = {part.upper() for part in (node.side, node.kind, node.method) if part}
             return bool(said & {"LEFT", "RIGHT", "FULL", "ANTI", "ASOF", "POSITIONAL"})
-        case exp.Except() | exp.Window() | exp.Limit() | exp.Pivot():
+        case exp.Except() | exp.Window() | exp.Limit() | exp.Offset() | exp.Pivot():
             return True
         case exp.Distinct():
             return node.args.get("on") is not None

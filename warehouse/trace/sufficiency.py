@@ -103,7 +103,7 @@ class _Analysis:
         if not isinstance(cte.this, exp.Union):
             return Rows(self._unproven(cte.this))
         anchor = self.query(cte.this.this, ctes)
-        itself = replace(anchor, level=min(anchor.level, Level.ENOUGH), is_shared=True, key=None)
+        itself = replace(anchor, level=min(anchor.level, Level.ENOUGH), is_shared=True, key=None, is_whole=False)
         step = self.query(cte.this.expression, {**ctes, cte.alias.lower(): itself})
         level = min(anchor.level, step.level)
         only_gains = is_monotone(cte.this) and anchor.level >= Level.GENUINE and self._reads_genuine(cte.this.expression, ctes)
@@ -242,7 +242,7 @@ class _Analysis:
             is_one_to_one = (is_right_one and left.level == Level.EXACT) or (is_left_one and right.level == Level.EXACT)
             level = low if low < Level.GENUINE else Level.EXACT if is_one_to_one else Level.GENUINE
             is_vacuous = either_is_vacuous(left, right)
-        return Rows(level, is_vacuous, key, None, is_shared)
+        return Rows(level, is_vacuous, key, None, is_shared, is_whole=_is_whole(words, on, left, right))
 
     def _outer(self, kept: Rows, other: Rows, join: exp.Join, is_one: bool, fills_in: bool) -> Level:
         """A join that keeps a row without a partner, or takes the nearest: a spurious partner would take its place."""
@@ -267,12 +267,14 @@ class _Analysis:
         level = found.level
         for clause in ("where", "having", "qualify"):
             for part in conjuncts(node.args[clause].this) if node.args.get(clause) else ():
-                level = self._condition(part, level, ctes, is_where=clause == "where")
+                is_of_one = clause == "where" and self._reads_one_item(part, node, sources, ctes)
+                level = self._condition(part, level, ctes, is_where=clause == "where", is_of_one=is_of_one)
         for item in (*node.expressions, *clause_of(node, "group"), *clause_of(node, "order"), *clause_of(node, "distinct")):
             level = self._expression(item, level, ctes)
         columns = outputs(node, sources)
         key = named_key(found.key, node, len(sources) == 1)
-        rows = Rows(level, found.is_vacuous, key, columns, found.is_shared)
+        is_filtered = any(node.args.get(clause) for clause in ("where", "having", "qualify"))
+        rows = Rows(level, found.is_vacuous, key, columns, found.is_shared, is_whole=found.is_whole and level == found.level and not is_filtered)
         if aggregates(node):
             rows = self._grouped(node, rows)
         rows = self._windowed(node, rows)
@@ -284,13 +286,15 @@ class _Analysis:
         group = node.args.get("group")
         keys = group_items(node)
         has_sets = group is not None and any(part.find(*GROUPING_SETS, exp.Tuple) for part in group.expressions)
-        if rows.level < Level.GENUINE or ((has_sets or not keys) and not rows.is_vacuous):  # of no rows there is a total, too
+        is_total = not keys and not has_sets
+        is_less = rows.level < Level.GENUINE and not (is_total and rows.is_whole and rows.level == Level.ENOUGH)
+        if is_less or ((has_sets or not keys) and not rows.is_vacuous):  # of no rows there is a total, too
             level = self._unproven(node) if rows.level != Level.UNPROVEN else rows.level
             return replace(rows, level=level, is_vacuous=False, key=None)
         if has_sets:
             return replace(rows, level=Level.ENOUGH, is_vacuous=False, key=None)
         if not keys:
-            is_one_row = not any(node.args.get(clause) for clause in ("having", "qualify", "limit"))
+            is_one_row = not any(node.args.get(clause) for clause in ("having", "qualify", "limit", "offset"))
             return replace(rows, level=Level.EXACT, is_vacuous=False, key=frozenset(), is_one_row=is_one_row)
         level = Level.EXACT if rows.level == Level.EXACT else Level.ENOUGH
         names = [output_of(key, node) for key in keys]
@@ -315,9 +319,12 @@ class _Analysis:
         is_on = distinct is not None and distinct.args.get("on") is not None
         if distinct is not None and not is_on:
             rows = replace(rows, key=frozenset(name.lower() for name in rows.columns) if rows.columns else None)
-        if node.args.get("offset") is not None:
-            return replace(rows, level=self._unproven(node.args["offset"]))
+        offset = node.args.get("offset")
+        if offset is not None:  # all rows before one are in its why-set: it has the same place among them
+            level = {Level.EXACT: Level.GENUINE, Level.GENUINE: Level.ENOUGH}.get(rows.level, rows.level)
+            return replace(rows, level=self._unproven(offset) if rows.level == Level.ENOUGH else level, is_whole=False)
         for clause in (distinct if is_on else None, node.args.get("limit")):
+            rows = rows if clause is None else replace(rows, is_whole=False)
             if clause is not None and rows.level == Level.ENOUGH:
                 rows = replace(rows, level=self._unproven(clause))
             elif clause is not None and rows.level == Level.GENUINE:
@@ -326,9 +333,10 @@ class _Analysis:
 
     # --- subqueries of expressions -----------------------------------------------------------------------------------
 
-    def _condition(self, part: exp.Expr, level: Level, ctes: Ctes, is_where: bool) -> Level:
+    def _condition(self, part: exp.Expr, level: Level, ctes: Ctes, is_where: bool, is_of_one: bool) -> Level:
         """What a conjunct leaves of a level. `x in (..)` and `exists (..)` by themselves, or under NOT, are not distinguished from
-        NULL where they are false; elsewhere they may be."""
+        NULL where they are false; elsewhere they may be. One that `is_of_one` item of FROM holds for each of its rows that is kept, in
+        whatever joined row."""
         bare = part.unnest()
         is_negated = isinstance(bare, exp.Not)
         test = bare.this.unnest() if is_negated else bare
@@ -339,7 +347,7 @@ class _Analysis:
         if query is None or not is_where or (is_any and is_negated) or has_query(test, query):
             return self._expression(part, level, ctes)
         if is_negated:
-            return self._kept_out(test, query, level, ctes)
+            return self._kept_out(test, query, level, ctes, is_of_one)
         if self._is_monotone(query, ctes):
             return level
         if self._is_correlated(query, ctes):
@@ -347,16 +355,32 @@ class _Analysis:
         rows = self.query(query, ctes)
         if rows.level == Level.UNPROVEN or level == Level.EXACT or (rows.level >= Level.GENUINE and rows.is_vacuous):
             return min(level, rows.level) if rows.level == Level.UNPROVEN else level
-        return min(level, Level.ENOUGH)
+        return level if is_of_one else min(level, Level.ENOUGH)
 
-    def _kept_out(self, test: exp.Expr, query: exp.Expr, level: Level, ctes: Ctes) -> Level:
+    def _reads_one_item(self, part: exp.Expr, node: exp.Select, sources: Mapping[str, Rows], ctes: Ctes) -> bool:
+        """Whether a conjunct reads, of the rows of its block, those of one item of FROM alone: one of which just what is kept comes, and
+        which no outer join replaces by NULLs."""
+        joins = node.args.get("joins") or []
+        if any((join.side or "").upper() in ("RIGHT", "FULL") or join.method for join in joins):
+            return False
+        apart = [query for query in own_nodes(part, exp.Query) if not self._is_correlated(query, ctes)]
+        inside = {id(column) for query in apart for column in query.find_all(exp.Column)}
+        inner = {item.alias_or_name.lower() for item in part.find_all(exp.Table, exp.Subquery) if item.alias_or_name}
+        read = {column.table.lower() for column in part.find_all(exp.Column) if id(column) not in inside} - inner
+        if len(read) != 1 or inner & sources.keys():
+            return False
+        [alias] = read
+        optional = {join.this.alias_or_name.lower() for join in joins if join.side}
+        return alias in sources and alias not in optional and sources[alias].level == Level.EXACT and not sources[alias].is_shared
+
+    def _kept_out(self, test: exp.Expr, query: exp.Expr, level: Level, ctes: Ctes, is_of_one: bool) -> Level:
         """NOT IN and NOT EXISTS keep nothing for their query: it must yield none but its own rows."""
         if not self._is_monotone(query, ctes):
             quiet = _Analysis(replace(self.tables, blamed=[]))  # its own rows need not be found again
             rows = quiet.query(query, ctes)
             if not rows.is_vacuous or rows.is_shared or any(table.name.lower() in ctes for table in query.find_all(exp.Table) if not table.db):
                 return self._unproven(test)
-        return level if level == Level.EXACT else min(level, Level.ENOUGH)
+        return level if level == Level.EXACT or is_of_one else min(level, Level.ENOUGH)
 
     def _expression(self, part: exp.Expr, level: Level, ctes: Ctes) -> Level:
         for query in own_nodes(part, exp.Query):
@@ -426,3 +450,12 @@ class _Analysis:
         else:
             names = output_names(item.this) if isinstance(item, exp.Subquery) else None
         return {name.lower() for name in names} if names is not None else None
+
+
+def _is_whole(words: set[str], on: exp.Expr | None, left: Rows, right: Rows) -> bool:
+    """Whether joined rows, all of them kept, come out as they are: a side of which all rows are kept, whether they have a partner or not, must be
+    whole; of another one rows without a partner may come back, and none that it never had."""
+    if words & {"SEMI", "ANTI", "ASOF", "POSITIONAL"} or (on is not None and on.find(exp.Query)):
+        return False
+    sides = ((left, {"LEFT", "FULL"}), (right, {"RIGHT", "FULL"}))
+    return all((rows.is_whole or rows.level >= Level.GENUINE) if words & keeping else rows.level >= Level.GENUINE for rows, keeping in sides)

@@ -156,7 +156,30 @@ select id from run order by id limit 10%
 -- case: e_offset_32
 -- refuse: E_OFFSET
 -- at: 1
-select id from run order by id limit 3 offset 1
+select distinct conc from run order by conc limit 3 offset 1
+
+-- case: e_offset_unordered
+-- refuse: E_OFFSET
+-- at: 1
+select id from run offset 1
+
+-- case: e_offset_computed
+-- refuse: E_OFFSET
+select id from run order by id offset (select 1)
+
+-- case: e_offset_by_a_window
+-- refuse: E_OFFSET
+select id, rank() over (order by tput) as r from run order by r, id limit 1 offset 1
+
+-- case: e_limit_unordered_of_groups
+-- refuse: E_LIMIT_UNORDERED
+-- at: 2
+select host, count(*) as n from run group by host limit 2
+
+-- case: e_limit_unordered_none
+-- refuse: E_LIMIT_UNORDERED
+-- at: 0
+select count(*) as n from run limit 0
 
 -- case: e_order_all_33
 -- refuse: E_ORDER_ALL
@@ -349,8 +372,8 @@ select id, hash(run.*) as h from run
 
 -- case: e_star_56
 -- refuse: E_STAR
--- at: * from host
-select id from run where id in (select * from host)
+-- at: * from c)
+with c as (select id from host) select id from run where id in (select * from c)
 
 -- case: e_columns_of_two_kinds
 -- refuse: E_COLUMNS

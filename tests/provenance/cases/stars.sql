@@ -141,3 +141,15 @@ select * exclude (name) rename (gpus as n) from host where id = 1 union all sele
 -- row: a | 40 ; why 0 = 1, 2, 3 ; m 0 = tput@1, tput@2
 -- row: b | 36 ; why 0 = 4, 5 ; m 0 = tput@4, tput@5
 with doubled as (select * replace (2 * tput as tput) from run where host is not null), highest as (select host, max(tput) as m from doubled group by all) select * from highest
+
+-- case: star_of_a_joined_query_with_two_columns_of_one_name
+-- values: hid
+-- row: 4 | 2 ; why 0 = 4 ; why 1 = 2 ; hid 1 = id@2
+-- row: 5 | 2 ; why 0 = 5 ; why 1 = 2 ; hid 1 = id@2
+select t.id, t.id_1 as hid from (select * from run r join host h on h.name = r.host) t where t.id_1 > 1
+
+-- case: star_of_a_joined_query_in_a_subquery
+-- values: id
+-- row: 1 ; why 0 = 1 ; why 1 = 1, 2 ; why 2 = 1 ; id 0 = id@1
+-- row: 2 ; why 0 = 2 ; why 1 = 3 ; why 2 = 2 ; id 0 = id@2
+select id from run r where id < 4 and id in (select x.run_id from (select * from feed.sample s join run q on q.id = s.run_id) x)

@@ -114,8 +114,16 @@ select distinct host, conc from run
 select distinct conc from run order by conc
 
 -- case: offset
--- refuse: E_OFFSET
+-- values: id
 select id from run order by id limit 2 offset 1
+
+-- case: offset_of_groups
+-- values: n
+select host, count(*) as n from run group by host order by n desc, 1 offset 1
+
+-- case: offset_of_a_join
+-- values: tput
+select r.id, h.id as hid, r.tput from run r join host h on r.conc >= h.gpus order by r.tput desc nulls last, 1, 2 limit 4 offset 2
 
 -- case: order_all
 select host, conc from run order by all

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.gate.worth import PublishedWorth
-from warehouse.claims.numbers.search import current_numbers
+from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.publish.signing import publication_event
@@ -42,7 +42,7 @@ def _documented(project: Project, publication: PublishedRollup, not_admitted: Ma
     specification = read_specification(project, publication)
     units, record, made = declared_units(specification.document), publication.record, specification.document["document"]
     columns = [*made["contract"]["grain"], *(name for name, _ in made["columns"])]  # in the order of the query, which a record has not
-    current, worth = current_numbers(project, str(publication.query)), PublishedWorth(publication, claim_of(made["claim"]))
+    current, worth = CurrentNumbers(project, publication), PublishedWorth(publication, claim_of(made["claim"]))
     event, engine, promised = publication_event(project, publication.digest), record["engine"], record["guarantees"]
     return site.Publication(
         publication.digest, publication.query, event.at if event else None, event.by if event else None,
@@ -54,7 +54,7 @@ def _documented(project: Project, publication: PublishedRollup, not_admitted: Ma
 
 
 def _row(
-    row: PublishedRow, publication: PublishedRollup, columns: Sequence[str], units: Mapping[str, str], current: Collection[str],
+    row: PublishedRow, publication: PublishedRollup, columns: Sequence[str], units: Mapping[str, str], current: CurrentNumbers,
     not_admitted: Mapping[str, str], worth: PublishedWorth,
 ) -> site.PublishedRow:
     def numbers() -> Iterator[site.PublishedNumber]:
@@ -66,7 +66,7 @@ def _row(
                 yield site.PublishedNumber(
                     cell.number_id, cell.column, cell.value, units.get(cell.column),
                     str(recorded(publication.record, cell.column, cell.is_exact)), runs, cell.why_digest or "", _files(cell),
-                    cell.number_id in current, tuple(f"{run}: {not_admitted[run]}" for run in runs if run in not_admitted),
+                    current.hold(row, cell), tuple(f"{run}: {not_admitted[run]}" for run in runs if run in not_admitted),
                     str(own), against,
                 )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warehouse.claims.gate.worth import PublishedWorth, Worth
+from warehouse.claims.numbers.current import is_same
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
 from warehouse.claims.publish.corrections import corrected
@@ -99,7 +100,7 @@ def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | 
     specification = read_specification(project, publication)
     specification.check_number(found.row, found.cell)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
-    is_other = now is not None and now.cell.number_id != found.cell.number_id
+    is_other = now is not None and not is_same(publication, found.cell, now.cell)
     number = _lineage(
         project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
         (now.cell.number_id, now.cell.value) if now and is_other else None, now is None, published,

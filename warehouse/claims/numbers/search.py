@@ -103,7 +103,7 @@ def find_cells(project: Project, argument: NumberArgument, published: Sequence[P
 
 def _known(project: Project, argument: NumberArgument) -> str:
     """What there is instead: query specs, or the columns of the one that was named."""
-    rows = {query: row for query, row, _ in _built_rows(project)}
+    rows = {query: row for query, row, _ in built_rows(project)}
     if isinstance(argument, CellArgument) and argument.query in rows:
         row = rows[argument.query]
         if argument.column not in row.cells:
@@ -128,7 +128,7 @@ def _names_like(name: str, kind: str, known: Collection[str], query: str) -> str
 def current_cell(project: Project, query: str, grain: Mapping[str, Any], column: str) -> FoundCell | None:
     """What the cell holds in the current build; None when there is no build or no such row any more."""
     wanted = _stated(grain)
-    for _, row, rowid in _built_rows(project, query, lambda found: _stated(found) == wanted, grain):
+    for _, row, rowid in built_rows(project, query, lambda found: _stated(found) == wanted, grain):
         if column in row.cells:
             return FoundCell(query, row, row.cells[column], None, rowid)
     return None
@@ -175,7 +175,7 @@ def _by_id(project: Project, published: Sequence[PublishedRollup], number_id: st
         return [cell]
     return [
         FoundCell(query, row, cell, None, rowid)
-        for query, row, rowid in _built_rows(project, number_id=number_id)
+        for query, row, rowid in built_rows(project, number_id=number_id)
         for cell in row.cells.values()
         if cell.number_id == number_id
     ][:1]
@@ -219,7 +219,7 @@ def _by_key(project: Project, published: Sequence[PublishedRollup], argument: Ce
 
     built = [
         FoundCell(query, row, row.cells[argument.column], None, rowid)
-        for query, row, rowid in _built_rows(project, argument.query)
+        for query, row, rowid in built_rows(project, argument.query)
         if means(row)
     ]
     found: dict[frozenset[tuple[str, str]], FoundCell] = {}
@@ -283,7 +283,7 @@ def _numbers(project: Project, published: Sequence[PublishedRollup]) -> Iterator
                 if cell.number_id:
                     yield FoundCell(str(publication.record["query"]), row, cell, publication, None), units.get(cell.column)
     units_of = _built_units(project)
-    for query, row, rowid in _built_rows(project):
+    for query, row, rowid in built_rows(project):
         for cell in row.cells.values():
             if cell.number_id:
                 yield FoundCell(query, row, cell, None, rowid), units_of[query].get(cell.column)
@@ -317,7 +317,7 @@ def _built_units(project: Project) -> dict[str, dict[str, str]]:
         con.close()
 
 
-def _built_rows(
+def built_rows(
     project: Project, query: str | None = None, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda grain: True,
     texts: Mapping[str, Any] = MappingProxyType({}), number_id: str = "",
 ) -> Iterator[tuple[str, PublishedRow, int]]:

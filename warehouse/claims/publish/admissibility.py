@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.errors import WarehouseError
-from warehouse.evidence.ledger.events import PUBLICATION, Ledger
+from warehouse.evidence.ledger.events import PUBLICATION, PUBLISHING, Ledger
 from warehouse.evidence.ledger.run_decisions import Decision, named_decisions, standing, standing_now
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import DECIDED_TABLES
@@ -69,7 +69,8 @@ def conflicted_runs(build: "Build") -> list[str]:
 def decisions_then(project: Project, publication: PublishedRollup) -> frozenset[str]:
     """The decisions in force when a publication was first made, by sha256, as the ledger has it."""
     ledger = Ledger(open_store(project).objects)
-    made = next((event.at for event in ledger.events() if event.kind == PUBLICATION and event.subject == publication.digest), None)
+    events = [event for event in ledger.events() if event.kind in (PUBLISHING, PUBLICATION) and event.subject == publication.digest]
+    made = min((event.at for event in events), key=datetime.fromisoformat, default=None)
     before = [event for event in ledger.decisions() if made is None or datetime.fromisoformat(event.at) < datetime.fromisoformat(made)]
     return frozenset(decision.event.sha256 for decision in standing(before).all())
 

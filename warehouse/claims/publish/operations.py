@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse.trace.catalog import BuiltModel, Catalog
-from warehouse.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, Determinism
+from warehouse.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, UNDETERMINED, Determinism
 from warehouse.trace.empty_tables import empty_tables
 from warehouse.transform.lineage.column_expressions import Note, NotUnderstood
 from warehouse.transform.lineage.derived import NONE, ColumnRef, Refs
@@ -78,7 +78,8 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
         return Determinism(EXACT)
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
     is_float = kind.rstrip("[]") in _FLOATS
-    return Determinism(TOLERANT, tolerance if is_float else None, ", ".join(names[:_TOLD]) + more)
+    why = ", ".join(names[:_TOLD]) + more
+    return Determinism(TOLERANT, tolerance, why) if is_float else Determinism(UNDETERMINED, None, why)
 
 
 @lru_cache(maxsize=1)  # a publication asks for its exactness and for its additions

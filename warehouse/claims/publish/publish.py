@@ -16,6 +16,7 @@ from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
 from warehouse.claims.publish.guarantees import but_for, guarantees
+from warehouse.claims.publish.interrupted import finish_interrupted
 from warehouse.claims.publish.publication import (
     CONTENT,
     JUDGEMENT,
@@ -26,6 +27,7 @@ from warehouse.claims.publish.publication import (
     publication_key,
     spec_key,
 )
+from warehouse.claims.publish.reproduced import check_reproduced
 from warehouse.claims.publish.signing import check_evidence_signatures, publication_subject, sign_publication
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean
@@ -94,6 +96,7 @@ def publish(
     of its evidence does not hold, WH312 when the project requires signatures and some evidence has none by a trusted key, WH109,
     WH211.
     """
+    finish_interrupted(open_store(project))
     with open_store(project).keeping():  # or what is checked may be gone when it is published
         return _publish(project, query, key, on_step, as_provisional)
 
@@ -138,6 +141,9 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
             raise _not_publishable(project, specification, query, build, judged, spec.place)
         frozen = freeze(con, spec, columns, traced, facts)
         _check_evidence(project, spec.place, frozen, on_step)
+        on_step("replaying the evidence", 0, 1)
+        admitted = check_admitted(project, build, specification, frozen.runs, spec.place)
+        check_reproduced(project, specification, frozen, determined, promised, admitted, _built_bundles(project, build), spec.place)
         # Last of all: what is decided meanwhile counts.
         decisions = check_admitted(project, build, specification, frozen.runs, spec.place)
         for digest in frozen.bundles:
@@ -310,6 +316,9 @@ def _store(
     objects = open_store(project).objects
     if correction := corrections(project).get(digest):
         raise WarehouseError("WH318", f"the same numbers were {correction_text(correction)}", f"publication {digest[:12]}")
+    ledger, unseen, intent = Ledger(objects), _unseen(project, build), None
+    if not objects.exists(publication_key(digest, RECORD)):
+        intent = ledger.publishing(digest, query, build.digest, str(specification["query_spec_digest"]), unseen)
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:
@@ -318,9 +327,8 @@ def _store(
     except OSError as error:
         place = f"{objects.url}/publications/{digest}"
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", place) from error
-    ledger, unseen = Ledger(objects), _unseen(project, build)
     if is_new or not _is_last(ledger, query, digest):
-        ledger.published(digest, query, build.digest, unseen)
+        ledger.published(digest, query, build.digest, unseen, intent)
     if key:
         sign_publication(project, ledger, publication_subject(digest, record), key)
     return Publication(
@@ -331,11 +339,14 @@ def _store(
 
 def _unseen(project: Project, build: "Build") -> frozenset[str]:
     """The bundles of the store that the build does not hold: they arrived after it."""
+    return frozenset(open_store(project).digests()) - _built_bundles(project, build)
+
+
+def _built_bundles(project: Project, build: "Build") -> frozenset[str]:
     from warehouse.transform.inputs.landing_tables import built_rows
 
-    store = open_store(project)
-    rows = built_rows(build.landing, store.landing, BUNDLE_TABLE, ("artifact_manifest_digest",))
-    return frozenset(store.digests()) - {row["artifact_manifest_digest"] for row in rows}
+    rows = built_rows(build.landing, open_store(project).landing, BUNDLE_TABLE, ("artifact_manifest_digest",))
+    return frozenset(row["artifact_manifest_digest"] for row in rows)
 
 
 def _is_last(ledger: Ledger, query: str, digest: str) -> bool:

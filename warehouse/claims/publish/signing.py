@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.claims.publish.admissibility import made_with
+from warehouse.claims.publish.interrupted import finish_interrupted
 from warehouse.claims.publish.publication import PublishedRollup, publications
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger.chain import checkpoint_subject
 from warehouse.evidence.ledger.events import PUBLICATION as PUBLISHED
-from warehouse.evidence.ledger.events import Event, Ledger, name_digest
+from warehouse.evidence.ledger.events import PUBLISHING, Event, Ledger, name_digest
 from warehouse.evidence.ledger.run_decisions import Decision, decision_subject, named_decisions
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import PublicKey, SigningKey, public_keys
@@ -93,10 +94,11 @@ def check_publication_signatures(project: Project, publication: PublishedRollup)
 
 
 def publication_event(project: Project, digest: str, events: Iterable[Event] | None = None) -> Event | None:
-    """The ledger's event of a publication: the first that is signed by a trusted key, or else the first. `events` are the ledger's, where
-    the caller has read them."""
+    """The ledger's event of a publication: the first that is signed by a trusted key, or else the first; of one that a crash interrupted
+    that it was about to be written. `events` are the ledger's, where the caller has read them."""
     objects, trusted = open_store(project).objects, trusted_keys(project)
-    made = [event for event in (Ledger(objects).events() if events is None else events) if event.kind == PUBLISHED and event.subject == digest]
+    of_it = [event for event in (Ledger(objects).events() if events is None else events) if event.subject == digest]
+    made = [event for event in of_it if event.kind == PUBLISHED] or [event for event in of_it if event.kind == PUBLISHING]
     signed = (event for event in made if check_signatures(objects, checkpoint_subject(event), trusted).state == VALID)
     return next(signed, made[0] if made else None)
 
@@ -137,6 +139,7 @@ def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> I
     """Sign what a person named: the digest of a bundle, a publication or the event of a decision on a run (or its beginning),
     that event's key, a run of the current build, or evidence on disk that is in the store. Each is hashed before it is signed.
     Raises WH111 for a name that is nothing's or several's, WH105 to WH107 and WH307 for what is not whole, WH113, WH109."""
+    finish_interrupted(open_store(project))
     ledger = Ledger(open_store(project).objects)
     for subject in dict.fromkeys(subject for target in targets for subject in _subjects(project, target)):
         yield _signed(project, subject, key, ledger)
@@ -144,6 +147,7 @@ def sign_targets(project: Project, targets: Iterable[str], key: SigningKey) -> I
 
 def sign_all(project: Project, key: SigningKey) -> Iterator[Signed]:
     """Sign every bundle of the store. Raises what `sign_targets` does."""
+    finish_interrupted(open_store(project))
     ledger = Ledger(open_store(project).objects)
     for digest in open_store(project).digests():
         yield _signed(project, evidence_subject(digest), key, ledger)

@@ -89,10 +89,10 @@ def cuts(sql: str, grain: Sequence[str]) -> list[tuple[int | None, str]]:
     found = []
     for point in tie_points(tree):
         if isinstance(point, exp.Query):
-            order, limit, distinct = (point.args.get(name) for name in ("order", "limit", "distinct"))
+            order, limit, offset, distinct = (point.args.get(name) for name in ("order", "limit", "offset", "distinct"))
             is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
             if is_on or point is not tree or not _orders_by(point, point.args["order"], grain):
-                clauses = filter(None, (distinct, order) if is_on else (order, limit))
+                clauses = filter(None, (distinct, order) if is_on else (order, limit, offset))
                 found.append((offset_of(point.args["order"]), " ".join(clause.sql("duckdb").strip() for clause in clauses)))
     return found
 

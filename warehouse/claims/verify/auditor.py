@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.looks import Looks
@@ -54,7 +53,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import VALID
 from warehouse.exact import inexact
 from warehouse.project.project import Project
-from warehouse.trace.determinism import UNRECORDED, Determinism
+from warehouse.trace.determinism import equals
 from warehouse.transform.check.digests import engine_leaf
 
 if TYPE_CHECKING:
@@ -267,7 +266,9 @@ class Auditor:
         if bundles == own:
             return f"its own {count}"
         is_published = bundles is self.published_bundles or bundles <= self.published_bundles
-        return f"{count} of its publication" if is_published else f"{count} that were there when it was published"
+        if is_published:
+            return f"{count} of its publication"
+        return f"{count} that were there when it was published" if self._published_at else f"{count} that are there now"
 
     def _replayer(self) -> "Replayer":
         """The query to be replayed. Raises WH309 when it cannot be here, on whatever evidence."""
@@ -277,24 +278,3 @@ class Auditor:
         parsed = self._now.parsed
         self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, parsed, self._decisions, observed)
         return self._found_replayer
-
-
-def equals(form: Any, claimed: Any, determinism: Determinism) -> str | None:
-    """How a replayed value equals the one claimed; None when it does not."""
-    known = "" if determinism is UNRECORDED else f" ({determinism})"
-    if form == claimed:
-        return f"equal{known}"
-    if determinism.tolerance and _is_within(form, claimed, determinism.tolerance):
-        return f"equal within {determinism.tolerance:g}, {inexact(form)!r}{known}"
-    return None
-
-
-def _is_within(form: Any, claimed: Any, tolerance: float) -> bool:
-    """Whether floats, or lists of them, differ by no more than the tolerance allows."""
-    if not form or not claimed or form[0] != claimed[0] or len(form) != len(claimed):
-        return bool(form == claimed)
-    if form[0] == "list":
-        return all(_is_within(one, other, tolerance) for one, other in zip(form[1:], claimed[1:], strict=True))
-    if form[0] != "double":
-        return bool(form == claimed)
-    return isclose(inexact(form), inexact(claimed), rel_tol=tolerance)

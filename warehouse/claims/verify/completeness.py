@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow
 from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.verify.retrace import row_key
-from warehouse.evidence.ledger.chain import ancestors
+from warehouse.evidence.ledger.chain import ancestors, begun_by
 from warehouse.evidence.ledger.events import ARRIVAL, WITHOUT, Event
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
@@ -39,17 +39,17 @@ def difference(
 def events_then(project: Project, publication: PublishedRollup, events: Sequence[Event]) -> frozenset[str] | None:
     """The sha256 of the ledger's events that were there when a publication was made; None where none is of that."""
     made = publication_event(project, publication.digest, events)
-    return ancestors(events, made) if made else None
+    return ancestors(events, begun_by(events, made)) if made else None
 
 
 def evidence_then(project: Project, publication: PublishedRollup, events: Sequence[Event]) -> frozenset[str]:
     """The bundles of the store that the build of a publication could know: without those that arrived after it was made, and without
-    those that its event, of the ledger's `events`, says its build had not seen."""
+    those that its event, of the ledger's `events`, says its build had not seen. Without an event of it nobody knows: then all."""
     made = publication_event(project, publication.digest, events)
     there = frozenset(open_store(project).digests())
     if made is None:
         return there
-    known, unseen = ancestors(events, made), set(map(str, made.detail.get(WITHOUT, ())))
+    known, unseen = ancestors(events, begun_by(events, made)), set(map(str, made.detail.get(WITHOUT, ())))
     arrivals = [event for event in events if event.kind == ARRIVAL]
     before = {event.subject for event in arrivals if event.sha256 in known} - unseen
     after = unseen | {event.subject for event in arrivals if event.sha256 not in known}

@@ -15,6 +15,7 @@ import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +45,7 @@ _RECORD = "packet.json"
 _PAGE = "README.txt"
 _KEYS = "keys.json"
 _VERSION = 3
+_MAGIC, _MAGIC_AT = b"ustar", 257  # in the header of each member of a tar (POSIX.1-1988)
 _NAME = re.compile(rf"{_RECORD}|{_PAGE}|{_KEYS}|(signatures|publications|specs|ledger|raw)(/[^/\0]+){{1,100}}")
 _UNVOUCHED = "it reproduces, but no key that is trusted here signed its publication, so its origin is not known"
 
@@ -77,6 +79,14 @@ def packet_at(target: str) -> Path | None:
     if target.endswith(".whp") or target.startswith(("/", "./", "../")):  # tok/s is a unit
         raise WarehouseError("WH004", "there is no such file", printable(target), exit_code=ExitCode.NOT_FOUND)
     return None
+
+
+def is_packet(path: Path) -> bool:
+    """Whether a file is a packet, be it damaged: by its name, or by the header of any member."""
+    if path.suffix == ".whp":
+        return True
+    with path.open("rb") as stream:
+        return any(block[_MAGIC_AT:].startswith(_MAGIC) for block in iter(partial(stream.read, tarfile.BLOCKSIZE), b""))
 
 
 def verify_packet(

@@ -7,16 +7,17 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.recorded import recorded_specification
-from warehouse.claims.numbers.search import FoundCell, current_numbers, find_cell, published_cell, published_number
+from warehouse.claims.numbers.search import FoundCell, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
 from warehouse.claims.publish.guarantees import YES, as_recorded
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.publish.specification import read_specification
-from warehouse.claims.verify.auditor import Auditor, equals
+from warehouse.claims.verify.auditor import Auditor
 from warehouse.claims.verify.completeness import difference, events_then, evidence_then
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.claims.verify.store_now import StoreNow
@@ -38,9 +39,11 @@ from warehouse.evidence.finding import MISSING as GONE
 from warehouse.evidence.ledger.chain import chain_findings
 from warehouse.evidence.ledger.events import Event, name_digest
 from warehouse.project.project import Project
-from warehouse.trace.determinism import UNRECORDED, recorded
+from warehouse.trace.determinism import UNRECORDED, equals, recorded
 from warehouse.transform.finished.builds import find_current
 from warehouse.transform.finished.query import kept_open
+
+_NOBODY_KNOWS = "no event of the ledger says when it was published, so it is not known which evidence the store had then"
 
 
 def verify_number(project: Project, argument: str, store: StoreNow | None = None) -> Verdict:
@@ -145,12 +148,12 @@ def verify_publication(project: Project, publication: PublishedRollup, store: St
     then = evidence_then(project, publication, store.events) | publication.bundles()
     auditor = Auditor(project, specification.document, columns, publication, store, accounted=then)
     together = auditor.published_bundles
-    current, states = current_numbers(project, query), set[str]()
+    current, states = CurrentNumbers(project, publication), set[str]()
     for row in publication.rows():
         for cell in row.cells.values():
             if cell.number_id:
                 found = FoundCell(query, row, cell, publication, None)
-                stale_because = None if cell.number_id in current else STALE_BECAUSE
+                stale_because = None if current.hold(row, cell) else STALE_BECAUSE
                 claim = _claim(found, cell.runs, bundles_of(row, cell), bool(cell.evidence), stale_because)
                 verdict = auditor.verdict(claim, chain([together, claim.bundles, row.bundles], auditor.bundles_then()))
                 states.add(verdict.state)
@@ -165,10 +168,12 @@ def _incomplete(
 ) -> Iterator[Verdict]:
     """A verdict on the publication itself, if it is not all that its query gives: `tampered` where the very evidence that it
     names gives another (`not reproduced` by another engine), `refused` where other evidence that the store had then does. For it may
-    have been made from a build before that arrived. Likewise `refused` where that has runs that the publication does not account for."""
+    have been made from a build before that arrived. Likewise `refused` where that has runs that the publication does not account for.
+    Where no event says when it was published, that is checked with all evidence of now, and the reason says so."""
     grain = specification["document"]["contract"]["grain"]
     named = {decision["sha256"] for decision in made_with(project, publication)}
-    if reads_decisions(specification) and named != decisions_then(project, publication):
+    known = events_then(project, publication, store.events)
+    if known is not None and reads_decisions(specification) and named != decisions_then(project, publication):
         # Not tampered: the times of its making and of a decision may be by the clocks of two machines.
         yield Verdict(None, publication.digest, None, REFUSED, "its record names other decisions on runs than the ledger has before it")
 
@@ -191,9 +196,13 @@ def _incomplete(
         if together and is_certain and (found := differs(together)):
             yield doubt(auditor.certain, f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):
-            yield doubt(REFUSED, f"all the evidence that the store had when it was published gives {found}")
-        elif then and (found := auditor.unaccounted(auditor.replayed(then, grain, is_traced=False), events_then(project, publication, store.events))):
-            reason = f"its numbers follow from its evidence, but its judgement {found} (checked with all the evidence that the store had then)"
+            if known is None:
+                yield doubt(REFUSED, f"all the evidence that the store has now gives {found}; {_NOBODY_KNOWS}")
+            else:
+                yield doubt(REFUSED, f"all the evidence that the store had when it was published gives {found}")
+        elif then and (found := auditor.unaccounted(auditor.replayed(then, grain, is_traced=False), known)):
+            when = "had then" if known is not None else f"has now; {_NOBODY_KNOWS}"
+            reason = f"its numbers follow from its evidence, but its judgement {found} (checked with all the evidence that the store {when})"
             yield doubt(REFUSED, reason)
     except WarehouseError as error:
         yield doubt(REFUSED, f"wh cannot check that it is all that its query gives: {error.message}", error)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Annotated, Any
 
@@ -27,7 +29,7 @@ EXAMPLES = (
     "echo 'select count(*) from benchmark_run_fact' | wh sql -",
 )
 
-_GRACE_SECONDS = 5  # in which a query that is over its time may end by itself
+_GRACE_SECONDS = 2  # in which a query that is over its time may end by itself
 _OWN_BYTES = 1 << 30  # that the process may take beside the engine's memory, for rows on their way out
 
 
@@ -59,6 +61,9 @@ def command(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="SQL; - reads it from standard input")],
     format: Annotated[Form | None, typer.Option("--format", help="default: table on a terminal, csv otherwise")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
+    for_spreadsheet: Annotated[
+        bool, typer.Option("--for-spreadsheet", help="CSV in which text that a spreadsheet would run as a formula begins with an apostrophe")
+    ] = False,
     build: Annotated[
         str | None, typer.Option(metavar="ID", help="query an older build: the beginning of its digest (wh builds)")
     ] = None,
@@ -87,7 +92,9 @@ def command(
     if as_json and format not in (None, Form.JSON):
         raise usage(f"--json and --format {format} do not go together")
     text = sys.stdin.buffer.read().decode("utf-8", errors="replace") if query == "-" else query
-    form = Form.JSON if as_json else format or (Form.TABLE if sys.stdout.isatty() else Form.CSV)
+    if for_spreadsheet and (as_json or format not in (None, Form.CSV)):
+        raise usage("--for-spreadsheet is for CSV")
+    form = Form.JSON if as_json else format or (Form.TABLE if sys.stdout.isatty() and not for_spreadsheet else Form.CSV)
     if form in (Form.PARQUET, Form.ARROW) and sys.stdout.isatty():
         raise usage(f"{form} is binary: send it to a file or a pipe")
     project = find_project()
@@ -98,8 +105,9 @@ def command(
     limits = project.sql_limits.changed(timeout, memory, spill, rows)
     with ExitStack() as session:
         session.enter_context(_bounded_memory(limits))
-        with _hard_stop(limits):
-            result = session.enter_context(run_query(path, text, limits))
+        scratch = Path(session.enter_context(TemporaryDirectory(prefix="wh-sql-")))
+        session.enter_context(_hard_stop(limits, scratch))
+        result = session.enter_context(run_query(path, text, limits, scratch))
         if told := told_away(result, text):
             notice(told)
         if form == Form.TABLE:
@@ -109,16 +117,17 @@ def command(
                 notice(f"the first {counted(len(found.rows), 'row')}: --rows N shows more, --format csv all")
         else:
             with naming(STDOUT):
-                write_result(result, text, form, sys.stdout, limits)
+                write_result(result, text, form, sys.stdout, limits, for_spreadsheet=for_spreadsheet)
     return ExitCode.OK
 
 
 @contextmanager
-def _hard_stop(limits: SqlLimits) -> Iterator[None]:
-    """End the process when a query is over its time and cannot be interrupted: the engine looks at the clock while a query
-    runs, not while it is planned, and planning a.a.a... of 20,000 parts takes minutes."""
+def _hard_stop(limits: SqlLimits, scratch: Path) -> Iterator[None]:
+    """End the process, and remove what it spilled, when a query is over its time and cannot be interrupted: the engine looks at the clock
+    between the parts of a query, not while it is planned, and planning a.a.a... of 20,000 parts takes minutes; nor inside sleep_ms()."""
 
     def stop() -> None:
+        shutil.rmtree(scratch, ignore_errors=True)
         warn(timed_out(limits))
         sys.stderr.flush()
         os._exit(ExitCode.FAILED)

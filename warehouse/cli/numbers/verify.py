@@ -96,7 +96,7 @@ def _counted(verdict: "Verdict") -> str:
 def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "Iterable[Verdict]":
     """The verdicts of a target, or without one of every published number."""
     from warehouse.claims.publish.publication import publication_with
-    from warehouse.claims.verify.packet import packet_at, verify_packet
+    from warehouse.claims.verify.packet import is_packet, packet_at, verify_packet
     from warehouse.claims.verify.verification import verify_all, verify_number, verify_publication
     from warehouse.project.project import find_project
 
@@ -107,6 +107,8 @@ def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "
         project = find_project()
         return verify_report(project if trusted is None else replace(project, trusted_keys=trusted), Path(target))
     if target and (packet := packet_at(target)):
+        if not is_packet(packet):
+            raise usage(f"{printable(target)} is a file, but neither an audit packet nor a report")
         here = _project_here()
         keys = trusted if trusted is not None or here is None else here.trusted_keys
         return [verify_packet(packet, here, keys, timeout)]

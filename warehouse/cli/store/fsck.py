@@ -14,7 +14,7 @@ from warehouse.errors import ExitCode
 
 PAGE = "docs/store.md"
 EXAMPLES = ("wh fsck", "wh fsck --sample 10 --seed 1", "wh fsck --since 2026-01-31 --json")
-INTERRUPTED = "what was checked is not checked again; to continue: wh fsck --resume"
+INTERRUPTED = "to begin with what was not reached: wh fsck --resume"
 
 
 def _date(text: str) -> str:
@@ -29,7 +29,7 @@ def command(
     sample: Annotated[int | None, typer.Option(min=1, metavar="N", help="check N bundles chosen at random, instead of all")] = None,
     seed: Annotated[int | None, typer.Option(metavar="SEED", help="of --sample: the same seed chooses the same bundles")] = None,
     since: Annotated[str | None, typer.Option(parser=_date, metavar="DATE", help="check bundles that arrived then (UTC) or later")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="continue the interrupted check with its own options")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="begin with what the interrupted check, with its options, had not reached")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON, one a line")] = False,
 ) -> ExitCode:
     from warehouse.evidence.finding import worst
@@ -50,7 +50,7 @@ def command(
 
         check = check_store(find_project(), scope, is_resumed=resume, on_bundle=on_bundle)
         if check.resumed:
-            notice(f"{counted(check.resumed, 'bundle or batch was', 'bundles and batches were')} checked before")
+            notice(f"{counted(check.resumed, 'bundle or batch that was', 'bundles and batches that were')} reached before will be checked last")
         if check.scope.sample is not None:
             notice(f"a sample of {counted(check.scope.sample, 'bundle')} by --seed {check.scope.seed}")
         for finding in check.findings:

@@ -7,11 +7,11 @@ Several processes write at once, so the chain branches and joins again: an event
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from warehouse.evidence.finding import INSERTED, MISSING, RESTORE, UNPROTECTED, Finding
-from warehouse.evidence.ledger.events import BROUGHT, PUBLICATION, Event
+from warehouse.evidence.ledger.events import BROUGHT, INTENT, PUBLICATION, Event
 from warehouse.evidence.signing.signatures import CHECKPOINT, Subject
 
 CLOCKS_DIFFER = timedelta(minutes=5)  # between machines that write to one store: no accusation within it
@@ -33,6 +33,12 @@ def ancestors(events: Sequence[Event], event: Event) -> frozenset[str]:
     if not is_whole:
         found.update(each.sha256 for each in events if _name(each) < _name(event))
     return frozenset(found)
+
+
+def begun_by(events: Iterable[Event], made: Event) -> Event:
+    """The event that a publication's event followed, of before its first file was written: what the ledger held then, the publisher knew.
+    The event itself where it names none, or that is not here."""
+    return next((event for event in events if event.sha256 == made.detail.get(INTENT)), made)
 
 
 def checkpoint_subject(event: Event) -> Subject:

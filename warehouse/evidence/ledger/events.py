@@ -26,6 +26,7 @@ from warehouse.evidence.objects.base import Objects, damage
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
+PUBLISHING = "publishing"  # a publication is about to be written: the ledger as it was then is what it is held against
 JUDGED = "judged"  # a query's numbers, without being published: its subject is the query_spec_digest
 WITHDRAWAL, CORRECTION = "withdrawn", "corrected"  # of a publication: it does not count any more, or another one replaces it
 REMOVAL = "removed"
@@ -35,6 +36,9 @@ WITNESS = "decided"  # that there is a decision: its subject is the sha256 of th
 LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
+INTENT = "intent"  # of a publication's detail: the sha256 of the `publishing` event before it
+SPEC = "query_spec_digest"  # of the detail of a `publishing` event
+ENVELOPE = "envelope"  # of a signature's detail: the text of its file, so that a crash before that is written loses nothing
 _DECIDED = ".decision.json"
 _RECENT = 256  # events, by name, among which the ends of the chain are sought: more than are written in a second
 _LOOK_AGAIN_S = 1.0  # a process that writes for long looks for events of others as often, and follows them
@@ -99,9 +103,15 @@ class Ledger:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
         self._append(ARRIVAL, digest, {"family": family, "from": printable(source)})
 
-    def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = ()) -> Event:
-        """Record that a rollup was frozen now, from which build, and the bundles that had arrived `without` being in it. Raises WH109."""
-        return self._append(PUBLICATION, digest, {"query": query, "build_digest": build_digest, WITHOUT: sorted(without)})
+    def publishing(self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str]) -> Event:
+        """Record that a rollup is about to be frozen: written before any of its files. Raises WH109."""
+        return self._append(PUBLISHING, digest, {"query": query, "build_digest": build_digest, SPEC: spec, WITHOUT: sorted(without)})
+
+    def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = (), intent: Event | None = None) -> Event:
+        """Record that a rollup is frozen, from which build, the bundles that had arrived `without` being in it, and the `publishing`
+        event before it. Raises WH109."""
+        detail: dict[str, Any] = {"query": query, "build_digest": build_digest, WITHOUT: sorted(without)}
+        return self._append(PUBLICATION, digest, detail | ({INTENT: intent.sha256} if intent else {}))
 
     def judged(self, query_spec_digest: str, query: str, build_digest: str, verdicts: Mapping[str, int], without: Iterable[str] = ()) -> None:
         """Record that somebody looked at what a query's numbers are worth now, and how many have which verdict. Raises WH109."""
@@ -121,10 +131,10 @@ class Ledger:
         """Record that a bundle is removed by a retention policy: written before a byte of it goes. Raises WH109."""
         self._append(REMOVAL, digest, dict(policy))
 
-    def signed(self, digest: str, key_id: str, sha256: str) -> None:
-        """Record that a bundle or publication is signed by a key, and the sha256 of its envelope: written before that lies
-        there. Raises WH109."""
-        self._append(SIGNATURE, digest, {"key_id": key_id, "sha256": sha256})
+    def signed(self, digest: str, key_id: str, envelope: bytes) -> None:
+        """Record that a bundle or publication is signed by a key, with its envelope: written before that lies there. Raises WH109."""
+        sha256 = bytes_digest(envelope)
+        self._append(SIGNATURE, digest, {"key_id": key_id, "sha256": sha256, ENVELOPE: envelope.decode()})
         if "signatures" in vars(self):  # or the ledger would be read for it
             self.signatures[digest, key_id] = sha256
 

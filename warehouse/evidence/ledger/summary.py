@@ -12,6 +12,7 @@ from warehouse.evidence.ledger.events import (
     AFTER,
     BROUGHT,
     PUBLICATION,
+    PUBLISHING,
     REMOVAL,
     SIGNATURE,
     WITNESS,
@@ -26,14 +27,15 @@ from warehouse.evidence.objects.base import Objects, damage
 
 @dataclass(frozen=True)
 class Ledgered:
-    """The last word on bundles (digest to when they arrived, UTC; those that policy removed), on publications, and on
-    signatures (subject and key id to the envelope's sha256); and by their sha256 the events of runs, and those of publications, which
+    """The last word on bundles (digest to when they arrived, UTC; those that policy removed), on publications, and on signatures (subject and
+    key id to the envelope's sha256); the publications that were begun; and by their sha256 the events of runs, and those of publications, which
     checkpoints of the ledger are signed of. A few hundred bytes of memory an event."""
 
     arrivals: Mapping[str, str]
     removed: frozenset[str]
     published: frozenset[str]
     signatures: Mapping[tuple[str, str], str]
+    publishing: frozenset[str] = frozenset()
     decisions: Mapping[str, Event] = field(default_factory=dict)
     checkpoints: Mapping[str, Event] = field(default_factory=dict)
     findings: tuple[Finding, ...] = field(default=())
@@ -44,6 +46,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
     ledger = Ledger(objects)
     history = History()
     published: set[str] = set()
+    publishing: set[str] = set()
     signatures: dict[tuple[str, str], str] = {}
     decisions: dict[str, Event] = {}
     checkpoints: dict[str, Event] = {}
@@ -69,6 +72,8 @@ def read_ledgered(objects: Objects) -> Ledgered:
         elif event.kind == PUBLICATION:
             published.add(event.subject)
             checkpoints[event.sha256] = event
+        elif event.kind == PUBLISHING:
+            publishing.add(event.subject)
         elif event.kind == SIGNATURE:
             signatures[event.subject, str(event.detail.get("key_id"))] = str(event.detail.get("sha256"))
         elif event.kind == WITNESS:
@@ -84,4 +89,7 @@ def read_ledgered(objects: Objects) -> Ledgered:
             findings.append(Finding(UNPROTECTED, event.key, "no event tells that this was decided: an earlier version wrote none, or it is gone"))
     for sha256 in witnesses.keys() - named:
         findings.append(Finding(MISSING, str(witnesses[sha256].detail.get("event")), "the ledger says that this was decided", RESTORE))
-    return Ledgered(history.arrivals, frozenset(history.removals), frozenset(published), signatures, decisions, checkpoints, tuple(findings))
+    return Ledgered(
+        history.arrivals, frozenset(history.removals), frozenset(published), signatures, frozenset(publishing), decisions, checkpoints,
+        tuple(findings),
+    )

@@ -174,6 +174,7 @@ class Objects(Protocol):
         for one that is being removed."""
         ...
 
-    def removing(self) -> AbstractContextManager[Removal]:
-        """While it is open, no other process is in `removing`, and what it agrees to is removed. May wait. Raises WH116."""
+    def removing(self, *, waits: bool = True) -> AbstractContextManager[Removal]:
+        """While it is open, no other process is in `removing`, and what it agrees to is removed. May wait, unless it must not. Raises
+        WH116."""
         ...

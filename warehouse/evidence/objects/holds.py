@@ -57,6 +57,7 @@ class Holds:
         self._held_since = datetime.min.replace(tzinfo=UTC)
         self._marked: frozenset[str] = frozenset()
         self._turn = 0  # none
+        self._patience_s = _WAIT_S
         self._turn_since = self._held_since
 
     # -- keeping ------------------------------------------------------------------------------------------------
@@ -96,9 +97,10 @@ class Holds:
     # -- removing -----------------------------------------------------------------------------------------------
 
     @contextmanager
-    def removing(self) -> Iterator["Holds"]:
-        """Take a turn at removing. Raises WH116 while another has it, WH114."""
+    def removing(self, *, waits: bool = True) -> Iterator["Holds"]:
+        """Take a turn at removing; where it must not wait, keepers refuse it at once. Raises WH116 while another has it, WH114."""
         self._take_turn()
+        self._patience_s = _WAIT_S if waits else 0
         try:
             yield self
         finally:
@@ -165,7 +167,7 @@ class Holds:
 
     def _wait(self) -> None:
         """Wait until those who may not have seen the marks are gone."""
-        before, give_up = self._holding(), time.monotonic() + _WAIT_S
+        before, give_up = self._holding(), time.monotonic() + self._patience_s
         while waiting := before.keys() & self._holding().keys():
             if time.monotonic() > give_up:
                 raise self._in_use([before[key] for key in sorted(waiting)])

@@ -7,13 +7,14 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
 from warehouse.digest import CHUNK_BYTES
+from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name
 from warehouse.evidence.objects.base import Entry, Item, NotAnObject, Staged
 
@@ -173,8 +174,12 @@ class LocalObjects:
         pass  # no process is in `removing`
 
     @contextmanager
-    def removing(self) -> Iterator["_Alone"]:
-        with lock(self.root / _REMOVAL_LOCK, alone=True):
+    def removing(self, *, waits: bool = True) -> Iterator["_Alone"]:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(lock(self.root / _REMOVAL_LOCK, alone=True, waits=waits))
+            except BlockingIOError as error:
+                raise WarehouseError("WH116", "evidence is in use", self.url, "try again when that is done") from error
             yield _Alone()
 
 

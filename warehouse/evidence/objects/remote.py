@@ -78,6 +78,6 @@ class RemoteObjects(ABC):
     def check_kept(self, digest: str) -> None:
         self._holds.check(digest)
 
-    def removing(self) -> AbstractContextManager[Holds]:
+    def removing(self, *, waits: bool = True) -> AbstractContextManager[Holds]:
         self.check_writable()
-        return self._holds.removing()
+        return self._holds.removing(waits=waits)

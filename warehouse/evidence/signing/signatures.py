@@ -8,13 +8,14 @@ change unnoticed or vanish.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.events import ENVELOPE, SIGNATURE, Event, Ledger
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.signing.keys import PublicKey, SigningKey
 
@@ -44,6 +45,7 @@ _STATE_OF = {TRUSTED: VALID, TAMPERED: INVALID, UNKNOWN_KEY: UNTRUSTED, OTHER_SU
 _STATEMENT = "https://in-toto.io/Statement/v1"
 _PAYLOAD_TYPE = "application/vnd.in-toto+json"
 _SUFFIX = ".dsse.json"
+_KEY = re.compile(r"signatures/[0-9a-f]{64}/[0-9a-f]{64}\.dsse\.json")
 _ENVELOPE_BYTES = 1 << 20  # of the longest that is read
 
 
@@ -122,16 +124,29 @@ def sign(ledger: Ledger, subject: Subject, key: SigningKey) -> bool:
         if objects.exists(envelope_key):
             is_new = False
         else:
-            ledger.signed(subject.digest, key.public.key_id, bytes_digest(data))
+            ledger.signed(subject.digest, key.public.key_id, data)
             is_new = objects.create(envelope_key, data)
         if not is_new and _read(objects, envelope_key) != data:
             message = "another file lies where this key's signature would"
             raise WarehouseError("WH113", message, place, "restore the store from a copy", ExitCode.TAMPERED)
         if not is_new and (subject.digest, key.public.key_id) not in ledger.signatures:
-            ledger.signed(subject.digest, key.public.key_id, bytes_digest(data))
+            ledger.signed(subject.digest, key.public.key_id, data)
     except OSError as error:
         raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", place) from error
     return is_new
+
+
+def complete_signatures(objects: Objects, events: Iterable[Event]) -> None:
+    """Write the envelopes that events of the ledger hold and that are not there: a crash came between the two. Raises WH109, WH114."""
+    held = [event for event in events if event.kind == SIGNATURE and isinstance(event.detail.get(ENVELOPE), str)]
+    there = set(objects.matching(f"{_folder('*')}/*{_SUFFIX}")) if held else set()
+    for event in held:
+        key, data = signature_key(event.subject, str(event.detail.get("key_id"))), str(event.detail[ENVELOPE]).encode()
+        if key not in there and _KEY.fullmatch(key) and bytes_digest(data) == event.detail.get("sha256"):
+            try:
+                objects.create(key, data)
+            except OSError as error:
+                raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", f"{objects.url}/{key}") from error
 
 
 def check_signatures(objects: Objects, subject: Subject, trusted: Mapping[str, PublicKey]) -> Signing:

@@ -29,7 +29,7 @@ from warehouse.surfaces.html.pages import assets, error_html, login_html, page_h
 from warehouse.surfaces.view import View
 from warehouse.surfaces.views.sql import QUERIES
 from warehouse.surfaces.web.downloads import add_downloads
-from warehouse.surfaces.web.guard import COOKIE, Guard, Receive, Scope, Send
+from warehouse.surfaces.web.guard import COOKIE, LOOPBACK, Guard, Receive, Scope, Send
 from warehouse.surfaces.web.openapi import documented, view_parameters
 from warehouse.surfaces.web.tokens import Tokens
 from warehouse.transform.finished.builds import current_build
@@ -37,7 +37,6 @@ from warehouse.transform.finished.query import json_value
 from warehouse.version import __version__
 
 _THREADS = 200
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATUS = {
     ExitCode.USAGE: 400, ExitCode.NOT_FOUND: 404, ExitCode.AMBIGUOUS: 409, ExitCode.TAMPERED: 409, ExitCode.MISSING: 404, ExitCode.FAILED: 409,
 }

@@ -14,8 +14,11 @@ from warehouse.errors import WarehouseError
 from warehouse.surfaces.web.tokens import Tokens
 
 COOKIE = "wh_token"
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_PORTS = {"http": 80, "https": 443}
 OPEN_PATHS = ("/login", "/assets/", "/healthz")  # that need no token
 MOST_BODY_BYTES = 1 << 20
+_TOO_LARGE = WarehouseError("WH601", f"the request is larger than {MOST_BODY_BYTES:,} bytes"), 413
 _FAILURES_A_MINUTE = 10  # wrong tokens of one address
 _MOST_VISITORS = 10_000
 _HEADERS = (
@@ -77,10 +80,14 @@ class Guard:
             await self.app(scope, receive, send)
             return
         guarded = _with_headers(send)
-        if fault := self._fault(scope):
+        fault, body = self._fault(scope), receive
+        if fault is None and any(name == b"transfer-encoding" for name, _ in scope["headers"]):
+            whole = await _whole(receive)  # it does not say how long it is
+            fault, body = (None, whole) if whole else (_TOO_LARGE, receive)
+        if fault:
             await self.refuse(scope, *fault)(scope, receive, guarded)
         else:
-            await self.app(scope, _bounded(receive), guarded)
+            await self.app(scope, body, guarded)
 
     def _fault(self, scope: Scope) -> tuple[WarehouseError, int] | None:
         """Why a request is refused, and with which status; sets the role of one that is not."""
@@ -93,7 +100,7 @@ class Guard:
             return WarehouseError("WH603", "another site sent this request", "Origin"), 403
         length = headers.get(b"content-length", "0")
         if not (length.isascii() and length.isdigit() and len(length) < 12) or int(length) > MOST_BODY_BYTES:
-            return WarehouseError("WH601", f"the request is larger than {MOST_BODY_BYTES:,} bytes"), 413
+            return _TOO_LARGE
         try:
             self.needs_token = bool(self.tokens.all()) or self.needs_token
         except WarehouseError as error:
@@ -138,20 +145,37 @@ def _is_cross_site(scope: Scope, headers: Mapping[bytes, str], host: str) -> boo
     if headers.get(b"sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return True
     origin = headers.get(b"origin")
-    return origin is not None and _host(origin.partition("//")[2]) != host
+    return origin is not None and not _is_own(origin, scope["scheme"], headers[b"host"], may_be_proxied=host not in LOOPBACK)
 
 
-def _bounded(receive: Receive) -> Receive:
-    """A body that does not say how long it is may not be longer either."""
-    taken = 0
+def _is_own(origin: str, scheme: str, host: str, *, may_be_proxied: bool) -> bool:
+    """Whether an origin is that of this server, which was asked for as `host`: scheme, name and port (RFC 6454). In front of a server for
+    other machines there may be a proxy with TLS."""
+    try:
+        said = urlsplit(origin)
+        own = urlsplit(f"{said.scheme}://{host}")
+        ports = [each.port or _PORTS.get(said.scheme) for each in (said, own)]
+    except ValueError:
+        return False
+    is_scheme = said.scheme == scheme or (may_be_proxied and said.scheme == "https")
+    return is_scheme and said.hostname == own.hostname and ports[0] == ports[1]
 
-    async def bounded() -> MutableMapping[str, Any]:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if taken > MOST_BODY_BYTES else message
 
-    return bounded
+async def _whole(receive: Receive) -> Receive | None:
+    """The body, received; None where it is longer than it may be."""
+    messages: list[MutableMapping[str, Any]] = []
+    has_more, taken = True, 0
+    while has_more:
+        messages.append(await receive())
+        taken += len(messages[-1].get("body", b""))
+        has_more = bool(messages[-1].get("more_body", False))
+        if taken > MOST_BODY_BYTES:
+            return None
+
+    async def received() -> MutableMapping[str, Any]:
+        return messages.pop(0) if messages else await receive()
+
+    return received
 
 
 def _with_headers(send: Send) -> Send:

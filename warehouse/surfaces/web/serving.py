@@ -19,7 +19,8 @@ def serve(project: Project, host: str, port: int, names: frozenset[str], rate: i
         import uvicorn
     except ImportError as error:
         raise WarehouseError("WH006", f"{error.name} is not installed", hint="pip install 'perf-warehouse[serve]'") from error
-    from warehouse.surfaces.web.app import LOOPBACK, application
+    from warehouse.surfaces.web.app import application
+    from warehouse.surfaces.web.guard import LOOPBACK
 
     needs_token = bool(Tokens(project).all()) or not _is_loopback(host)
     if not _is_loopback(host) and not Tokens(project).all():

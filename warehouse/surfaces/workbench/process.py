@@ -1,8 +1,9 @@
 """The process of one query: opens the build that its argument names, waits for a query on standard input, writes the result as an Arrow
 stream to standard output, and ends.
 
-It knows nothing but the path of the build: no credentials, no project. The folder that it runs in is its own. What the query may use is
-limited by the engine and by the system.
+It knows nothing but the path of the build, whether that is the current one, and the process id of its server: no credentials, no project. The
+folder that it runs in is its own. What the query may use is limited by the engine and by the system. It ends with its server, and, while it
+waits, when another build becomes the current one.
 """
 
 from __future__ import annotations
@@ -12,26 +13,32 @@ import os
 import resource
 import shutil
 import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.project.sql_limits import SqlLimits, size_bytes, too_many_bytes
+from warehouse.transform.finished.builds import POINTER
 from warehouse.transform.finished.query import open_build, read_first, run_query
 
 if TYPE_CHECKING:
     import duckdb
 
 REFUSED = 3  # exit status: standard output has the error as JSON
+OUTDATED = 4  # exit status: no query came before another build did
 MOST_RESULT_BYTES = 64 << 20
 _FIRST = "select name from catalog.model limit 1"
+_WATCH_S = 0.5
 _OWN_BYTES = 1 << 30  # beside the engine's memory, for rows on their way out
 
 
-def main(build: Path) -> int:
-    """Answer the one query; returns the exit status."""
+def main(build: Path, has_query: threading.Event) -> int:
+    """Answer the one query, and say so when it is there; returns the exit status."""
     text = sys.stdin.read()
+    has_query.set()
     if not text:  # the server ended; killed, it removed nothing
         shutil.rmtree(Path.cwd(), ignore_errors=True)
         return 0
@@ -53,6 +60,18 @@ def main(build: Path) -> int:
     with pa.ipc.new_stream(sys.stdout.buffer, found.table.schema.with_metadata(metadata)) as writer:
         writer.write_table(found.table)
     return 0
+
+
+def _watch(server: int, build: Path, was_current: bool, has_query: threading.Event) -> None:
+    """End when the server has died, which killed removes nothing, and while no query is there when another build became the current one:
+    the file of the old one would stay open."""
+    pointer = build.parent / POINTER
+    while os.getppid() == server:
+        if was_current and not has_query.is_set() and pointer.resolve() != build:
+            break
+        time.sleep(_WATCH_S)
+    shutil.rmtree(Path.cwd(), ignore_errors=True)
+    os._exit(OUTDATED)
 
 
 def _open(build: Path) -> "duckdb.DuckDBPyConnection | None":
@@ -78,8 +97,9 @@ def _confine(limits: SqlLimits) -> None:
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
+    path, has_query = Path(sys.argv[1]), threading.Event()
+    threading.Thread(target=_watch, args=(int(sys.argv[2]), path, sys.argv[3] == "current", has_query), daemon=True).start()
     kept_open = _open(path)
-    status = main(path)
+    status = main(path, has_query)
     sys.stdout.flush()
     os._exit(status)  # to close the engine and Python takes 20 ms, for which the visitor would wait

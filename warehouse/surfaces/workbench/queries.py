@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project.sql_limits import SqlLimits, timed_out
-from warehouse.surfaces.workbench.process import REFUSED
+from warehouse.surfaces.workbench.process import OUTDATED, REFUSED
+from warehouse.transform.finished.builds import POINTER
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,6 +89,8 @@ class Queries:
         if running.query_id in self._cancelled:
             self._cancelled.discard(running.query_id)
             raise WarehouseError("WH605", "the query was cancelled", "query")
+        if process.returncode == OUTDATED:  # just when the query came
+            return self.run(build, sql, limits, visitor)
         if process.returncode == REFUSED:
             told = json.loads(out)
             hint = _MORE if told["code"] == "WH215" else told["hint"]
@@ -145,9 +148,10 @@ class Queries:
 
 def _start(build: Path) -> Worker:
     folder = TemporaryDirectory(prefix="wh-sql-")
+    which = "current" if (build.parent / POINTER).resolve() == build else "another"
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "warehouse.surfaces.workbench.process", str(build)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, cwd=folder.name, env=_environment(folder.name), start_new_session=True,
+        [sys.executable, "-P", "-m", "warehouse.surfaces.workbench.process", str(build), str(os.getpid()), which], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder.name, env=_environment(folder.name), start_new_session=True,
     )
     return Worker(build, folder, process)
 

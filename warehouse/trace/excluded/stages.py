@@ -185,7 +185,7 @@ def inlined(node: exp.Expr, ctes: Ctes) -> exp.Expr:
 def _tail_stages(block: exp.Select, read: exp.Select, alias: str) -> list[Stage]:
     stages = []
     for part in ("having", "qualify", "distinct", "limit"):
-        written = block.args.get(part)
+        written = block.args.get(part) or (block.args.get("offset") if part == "limit" else None)
         if written is None or (part == "distinct" and written.args.get("on") is None):
             continue
         query = copied(read)
@@ -193,6 +193,8 @@ def _tail_stages(block: exp.Select, read: exp.Select, alias: str) -> list[Stage]
             is_needed = later == "order" and part == "distinct"
             if not is_needed:
                 query.set(later, None)
+        if part != "limit":
+            query.set("offset", None)
         kind = "distinct on" if part == "distinct" else part
         witnessed = _competitors(query, alias) if part == "qualify" else None
         clause = _limit_clause(block) if part == "limit" else clause_of(written, kind, part)
@@ -201,11 +203,8 @@ def _tail_stages(block: exp.Select, read: exp.Select, alias: str) -> list[Stage]
 
 
 def _limit_clause(block: exp.Select | exp.SetOperation) -> Clause:
-    limit = clause_of(block.args["limit"], "limit", "limit")
-    if block.args.get("order") is None:
-        return limit
-    order = clause_of(block.args["order"], "limit", "order")
-    return Clause("limit", f"{order.text} {limit.text}", order.place)
+    written = [clause_of(block.args[name], "limit", name) for name in ("order", "limit", "offset") if block.args.get(name) is not None]
+    return Clause("limit", " ".join(clause.text for clause in written), written[0].place)
 
 
 def _competitors(qualified: exp.Select, alias: str) -> Witnessed | None:

@@ -4,6 +4,7 @@ else in the analyst's select list is touched.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -25,17 +26,32 @@ def strip_schemas(node: exp.Select, scope: Scope) -> None:
 
 
 def name_items(node: exp.Select, is_named: bool, words: frozenset[str]) -> None:
-    """Refuse nameless or repeated columns where they are read by name; give a subquery's column one elsewhere."""
+    """Refuse nameless columns where they are read by name, and repeated ones that are published; give a subquery's column one elsewhere,
+    and a repeated one that which DuckDB gives it: the second `id` of a query in FROM is `id_1`."""
     items, names = [], set()
+    repeated: Counter[str] = Counter()
+    taken = {item.alias_or_name.lower() for item in node.expressions}
     for position, item in enumerate(node.expressions):
         if not item.alias and not isinstance(item, exp.Column):
             item = named(item, engine_name(item, words) if is_named else f"__column_{position}")
         name = item.alias_or_name.lower()
         if name in names:
-            refuse("E_DUPLICATE_COLUMN", item, f"two output columns are called {name}")
+            repeated[name] += 1
+            other = f"{name}_{repeated[name]}"
+            if other in taken or (is_named and _is_published(node)):
+                refuse("E_DUPLICATE_COLUMN", item, f"two output columns are called {name}")
+            item, name = named(item.unalias(), f"{item.alias_or_name}_{repeated[name]}"), other
         names.add(name)
         items.append(item)
     node.set("expressions", items)
+
+
+def _is_published(node: exp.Select) -> bool:
+    """Whether the columns of a block are those of the whole query."""
+    above = node.parent
+    while isinstance(above, exp.SetOperation):
+        above = above.parent
+    return above is None
 
 
 def engine_name(item: exp.Expr, words: frozenset[str]) -> str:

@@ -28,7 +28,7 @@ def find_witnesses(
         for part in list(clause.walk(prune=lambda n: isinstance(n, exp.Query))):
             is_query = isinstance(part, exp.Query) and not isinstance(part.parent, exp.Exists)
             if is_query or isinstance(part, exp.Exists):
-                _check_inner_reads(part)
+                _check_inner_reads(part, ctes)
                 number = resolver.witness_count
                 resolver.witness_count += 1
                 place = _place(part, clause, node, is_aggregated) if scope.sources else "none"
@@ -188,8 +188,9 @@ def _form(part: exp.Expr, scope: Scope) -> tuple[str, exp.Expr, tuple[exp.Expr, 
     return "scalar", part, ()
 
 
-def _check_inner_reads(part: exp.Expr) -> None:
+def _check_inner_reads(part: exp.Expr, ctes: Ctes) -> None:
     """The original subquery stays in the SQL and may read an annotated CTE: taking all columns would take evidence."""
+    reads_cte = any(not table.db and table.name.lower() in ctes for table in part.find_all(exp.Table))
     for join in part.find_all(exp.Join):
         if (join.method or "").upper() == "NATURAL":
             refuse("E_JOIN", join, "a NATURAL JOIN inside a subquery of an expression; write USING")
@@ -200,4 +201,15 @@ def _check_inner_reads(part: exp.Expr) -> None:
         block = star.find_ancestor(exp.Select)
         if block is not None and isinstance(block.parent, exp.Exists) and not block.args.get("distinct"):
             continue  # EXISTS asks for rows, not for their columns
-        refuse("E_STAR", part, "a star inside a subquery of an expression")
+        if reads_cte or not _is_of_block(star, block):
+            refuse("E_STAR", part, "a star inside a subquery of an expression")
+
+
+def _is_of_block(star: exp.Expr, block: exp.Select | None) -> bool:
+    """Whether a star takes columns of its own block's FROM, and of no row outside."""
+    origin = block.args.get("from_") if block is not None else None
+    if block is None or origin is None or not isinstance(star, exp.Star):
+        return False
+    table = star.parent.table.lower() if isinstance(star.parent, exp.Column) else ""
+    items = [origin.this, *(join.this for join in block.args.get("joins") or [])]
+    return table in ("", *(item.alias_or_name.lower() for item in items))

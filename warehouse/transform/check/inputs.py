@@ -15,7 +15,7 @@ from warehouse.transform.inputs.s3_sources import is_remote
 from warehouse.transform.inputs.sources import file_stamps, has_match, open_remote
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Model, model_names
-from warehouse.transform.sql.aggregates import has_unsteady_window, sees_layout
+from warehouse.transform.sql.aggregates import adds_in_pieces, has_unsteady_window, sees_layout
 from warehouse.transform.sql.tree import FileRead, fault
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def _can_narrow(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan) -
 
 def _sees_other_keys(name: str, models: Mapping[str, Model], graph: Graph) -> bool:
     """Whether the rows of a key, local as they are, may come out otherwise over the inputs of some keys than over all: by a
-    window that is not steady, or where a view under the model adds floats of a stored table (`aggregates`)."""
+    window that is not steady, where a view under the model adds floats of a stored table, or floats are added in pieces (`aggregates`)."""
     own = with_views(name, models, graph)
     views = own - {name}
     over_tables = any(models[other].materialized != "view" for view in views for other in graph.models[view])
-    return any(has_unsteady_window(graph.trees[found]) for found in own) or (
+    return any(has_unsteady_window(graph.trees[found]) or adds_in_pieces(graph.trees[found]) for found in own) or (
         over_tables and any(sees_layout(graph.trees[view]) for view in views)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 TABLE_ROWS = 1000  # of a printed table, by default
 _ROWS_A_BATCH = 10_000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # OWASP, CSV Injection: with these a spreadsheet takes a text for a formula
 _HOLDER = re.compile(r"Conflicting lock is held.*?\(PID (?P<pid>\d+)\)")  # as DuckDB words it
 
 
@@ -70,16 +71,19 @@ def read_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
 
 
 @contextmanager
-def run_query(path: Path, sql: str, limits: SqlLimits = SqlLimits()) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Run a user's query on a build, locked in; the session holds its result. Raises WH213 with the place in the query, for a statement that
-    does not only read, too; WH215 when it reaches a limit, also while its rows are fetched; WH218."""
+def run_query(
+    path: Path, sql: str, limits: SqlLimits = SqlLimits(), scratch: Path | None = None
+) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Run a user's query on a build, locked in; the session holds its result. What does not fit into memory goes below `scratch`. Raises WH213
+    with the place in the query, for a statement that does not only read, too; WH215 when it reaches a limit, also while its rows are fetched;
+    WH218."""
     import duckdb
 
     con = open_build(path)
     try:
         # As in any client: a build has every bare name in main, and SHOW TABLES lists each once.
         con.execute("set search_path = 'main'")
-        with TemporaryDirectory(prefix="wh-sql-") as spill:
+        with TemporaryDirectory(prefix="wh-sql-", dir=scratch) as spill:
             _confine(con, limits, spill)
             check_reads(con, sql)
             try:
@@ -137,13 +141,15 @@ def _limit_reached(error: Exception, limits: SqlLimits) -> WarehouseError | None
     return out_of_memory(limits) if "Out of Memory" in said or "bad_alloc" in said else None
 
 
-def write_result(result: "duckdb.DuckDBPyConnection", sql: str, form: str, stream: TextIO, limits: SqlLimits) -> None:
+def write_result(
+    result: "duckdb.DuckDBPyConnection", sql: str, form: str, stream: TextIO, limits: SqlLimits, *, for_spreadsheet: bool = False
+) -> None:
     """Write the result of a session's query as `csv`, `json` (an array of objects), `parquet` or `arrow` (IPC stream), the last two with
-    `result_metadata`. Control characters are escaped in what goes to a terminal. Raises WH215 when there are more rows than it may
-    have."""
+    `result_metadata`. Control characters are escaped in what goes to a terminal. In CSV `for_spreadsheet`, no text is a formula. Raises WH215
+    when there are more rows than it may have."""
     match form:
         case "csv":
-            _write_csv(result, stream, limits)
+            _write_csv(result, stream, limits, spreadsheet_cell if for_spreadsheet else plain_cell)
         case "json":
             _write_json(result, stream, limits)
         case "parquet":
@@ -253,10 +259,13 @@ def _rows(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> Iterator[tu
         left = None if left is None else left - len(rows)
 
 
-def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits) -> None:
+def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits, plain: Callable[[Any], Any]) -> None:
     import csv
 
-    cell = _terminal_cell if stream.isatty() else plain_cell
+    def cell(value: Any) -> Any:
+        text = plain(value)
+        return printable(text) if isinstance(text, str) and stream.isatty() else text
+
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([cell(column[0]) for column in result.description])
     writer.writerows([cell(value) for value in row] for row in _rows(result, limits))
@@ -265,6 +274,11 @@ def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlL
 def _terminal_cell(value: Any) -> Any:
     text = plain_cell(value)
     return printable(text) if isinstance(text, str) else text
+
+
+def spreadsheet_cell(cell: Any) -> Any:
+    """As `plain_cell`, but a text that a spreadsheet would take for a formula has an apostrophe in front; numbers stay as they are."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else plain_cell(cell)
 
 
 def plain_cell(cell: Any) -> Any:

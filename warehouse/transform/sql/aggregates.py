@@ -34,6 +34,11 @@ AGGREGATE_MACROS = frozenset(
 FLOAT_SUMS = frozenset(("sum", "avg", "mean", "wavg", "weighted_avg", "geomean", "geometric_mean"))
 
 
+# What keeps all that it is given until its group is complete; so does any aggregate with an order of its own.
+_KEEPING_ROWS = frozenset(
+    "list array_agg string_agg group_concat listagg histogram histogram_exact json_group_array json_group_object json_group_structure "
+    "variant_group_array variant_group_object".split()
+)
 # Window functions whose value is the same however ties among a partition's rows are broken, and wherever its rows stand
 # among those of other partitions. Others number tied rows, or add floats in pieces that begin where the engine's do.
 STEADY_WINDOWS = frozenset(
@@ -48,6 +53,20 @@ def sees_layout(tree: Mapping[str, Any]) -> bool:
     return any(
         _name(node) in FLOAT_SUMS or node.get("show_type") == "SUMMARY" or node.get("sample") for node in nodes(tree)
     )
+
+
+def adds_in_pieces(tree: Mapping[str, Any]) -> bool:
+    """Whether a block adds floats beside an aggregate that keeps its rows. With these the engine's hash table outgrows its room (DuckDB 2.0.0):
+    it begins another one, and adds the sums of both, and where it begins depends on all groups."""
+    return any(node.get("type") == "SELECT_NODE" and _adds_beside_kept_rows(node) for node in nodes(tree))
+
+
+def _adds_beside_kept_rows(block: Mapping[str, Any]) -> bool:
+    parts = [block[part] for part in ("select_list", "having", "qualify") if block.get(part)]
+    found = [node for node in nodes(*parts) if node.get("class") == "FUNCTION"]
+    ordered = [node for node in found if (node.get("order_bys") or {}).get("orders")]
+    adds = any(_name(node) in FLOAT_SUMS for node in found if node not in ordered)
+    return adds and any(_name(node) in _KEEPING_ROWS or node in ordered for node in found)
 
 
 def has_unsteady_window(tree: Mapping[str, Any]) -> bool:

@@ -123,6 +123,9 @@ def _about(number: Lineage) -> Facts:
     return Facts("about", tuple(facts))
 
 
+_CLASSES = "E: to the last bit; T: within the tolerance of float sums; U: made of one, and no float"
+
+
 def _published(number: Lineage, publication: str) -> Iterator[Fact]:
     """What was published, and what the current build holds now."""
     event, now = number.published, number.now
@@ -137,7 +140,7 @@ def _published(number: Lineage, publication: str) -> Iterator[Fact]:
         value, note = (None, "the current build has no such cell") if number.is_gone else (number.value, "the same number")
         yield Fact("now", value, number.unit, note=note)
     if number.determinism:
-        yield Fact("reproducible", str(number.determinism), note="E: to the last bit; T: within the tolerance of float sums")
+        yield Fact("reproducible", str(number.determinism), note=_CLASSES)
     here = {"engine": f"duckdb {engine_version()}"}
     for name, version in number.software.items():
         yield Fact(f"made_with_{name}", version, note=f"verified here with {here[name]}" if here.get(name, version) != version else "")

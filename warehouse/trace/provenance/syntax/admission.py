@@ -1,7 +1,7 @@
 """What may enter: one statement, made only of clauses that some rule traces. Everything else is refused here.
 
 It looks at the shape of the syntax tree alone; names are resolved elsewhere. It changes nothing in the tree but spellings:
-`$$it's$$` is the literal `'it''s'`.
+`$$it's$$` is the literal `'it''s'`, and OFFSET a numbering of rows.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 
 from warehouse.trace.provenance.syntax.engine import check_function, check_words
+from warehouse.trace.provenance.syntax.offsets import number_rows
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.trace.provenance.syntax.spelling import is_all, respelled
 from warehouse.trace.provenance.values import RESERVED_PREFIX
@@ -28,7 +29,7 @@ _ADMITTED = (
     exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Collate, exp.AtTimeZone, exp.JSONPath, exp.JSONPathPart,
     exp.JSONKeyValue, exp.UnpivotColumns, exp.Func,
 )  # fmt: skip
-_REASON_OF_CLAUSE = {"offset": "E_OFFSET", "sample": "E_SAMPLE", "laterals": "E_LATERAL"}
+_REASON_OF_CLAUSE = {"sample": "E_SAMPLE", "laterals": "E_LATERAL"}
 _SELECT_CLAUSES = frozenset(
     "with_ expressions from_ joins where group having qualify windows distinct order limit".split()
 )
@@ -38,9 +39,7 @@ _JOIN_CLAUSES = frozenset("this method side kind on using".split())
 _PIVOT_CLAUSES = frozenset(
     "this expressions fields using group alias with_ columns unpivot pivot_column_naming into include_nulls".split()
 )
-_REASON_OF_CLASS: dict[type[exp.Expr], str] = {
-    exp.TableSample: "E_SAMPLE", exp.Offset: "E_OFFSET",
-}  # fmt: skip
+_REASON_OF_CLASS: dict[type[exp.Expr], str] = {exp.TableSample: "E_SAMPLE"}
 
 
 def admit(sql: str) -> exp.Expr:
@@ -62,6 +61,7 @@ def admit(sql: str) -> exp.Expr:
         literal = exp.Literal.string(text.this)
         literal.meta.update(text.meta)  # its place in the query
         text.replace(literal)
+    number_rows(tree)
     for node in tree.walk():
         _check_node(node)
     return tree

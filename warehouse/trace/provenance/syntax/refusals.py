@@ -29,7 +29,7 @@ REASONS: dict[str, str] = {
     "E_LIMIT_UNORDERED": "add an ORDER BY that decides every tie",
     "E_LIMIT_PERCENT": "give a row count, or use row_number() and QUALIFY",
     "E_TIE": "add to ORDER BY what tells the tied rows apart, down to a key; or take min() or max() of the value",
-    "E_OFFSET": "the row depends on the rows skipped; write QUALIFY row_number() OVER (ORDER BY ...) > n in place of OFFSET n",
+    "E_OFFSET": "put what is ordered into a derived table and order that by its columns; n and m of LIMIT n OFFSET m are numbers",
     "E_ORDER_ALL": "name the columns to order by",
     "E_SETOP": "use INTERSECT and EXCEPT without ALL and BY NAME, or row_number() to tell equal rows apart",
     "E_RECURSIVE": "write anchor UNION ALL step; the step is one SELECT that continues each row on its own",

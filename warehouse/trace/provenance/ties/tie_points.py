@@ -85,7 +85,7 @@ def _cuts(node: exp.Expr) -> bool:
     """Whether the ORDER BY of a query decides which rows it has."""
     distinct = node.args.get("distinct")
     is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
-    return is_on or node.args.get("limit") is not None
+    return is_on or any(node.args.get(clause) is not None for clause in ("limit", "offset"))
 
 
 def _is_wrapped(point: exp.Expr) -> bool:
@@ -200,10 +200,11 @@ def chosen_value(function: exp.Expr) -> exp.Expr:
 
 def _break_wrapped(point: exp.Expr, way: Way) -> None:
     """`q order by k limit n` as `select * from (q) r order by k, r limit n`: its own columns alone may order it."""
-    order, limit = point.args["order"], point.args.get("limit")
+    order = point.args["order"]
     wrapper = exp.Select(expressions=[exp.Star()])
+    clauses = {name: point.args.get(name) for name in ("order", "limit", "offset")}
     point.replace(wrapper)
-    for name, clause in (("order", order), ("limit", limit)):
+    for name, clause in clauses.items():
         point.set(name, None)
         wrapper.set(name, clause)
     inner = exp.Subquery(this=point, alias=exp.TableAlias(this=identifier("__rows")))

@@ -77,10 +77,13 @@ def _of_cut(block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     rank = _rank(partition, parts)
     read = what_tells_rows_apart(block) if has_star(block) else [item.unalias().copy() for item in block.expressions]
     rows = select([exp.Star(), named(rank, "__rank")], subquery(_rows(block, keys, call("hash", *read), True), "__tied"))
-    if on is not None or limit is None:
+    offset = block.args.get("offset")
+    if on is not None or (limit is None and offset is None):
         return keys, _grouped(rows, len(keys), "min(__rank) = 1")
-    count = limit.expression.sql("duckdb")
-    return keys, _grouped(rows, len(keys), f"min(__rank) <= {count} and min(__rank) + count(*) - 1 > {count}")
+    first = offset.expression.sql("duckdb") if offset is not None else "0"
+    last = f"{first} + {limit.expression.sql('duckdb')}" if limit is not None else None
+    cuts = [f"(min(__rank) <= {cut} and min(__rank) + count(*) - 1 > {cut})" for cut in (first, last) if cut not in (None, "0")]
+    return keys, _grouped(rows, len(keys), " or ".join(cuts))
 
 
 def _of_asof(join: exp.Join) -> tuple[list[exp.Expr], exp.Select]:

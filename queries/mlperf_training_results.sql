@@ -26,6 +26,7 @@ claim:
       of: observation.time_to_train_ms / 60000
       dropped: (result.run_count - result.used_count) // 2
       when: result.scaling_mode is distinct from 'weak'
+  accounted_by: [cadence, cluster_region_key, benchmark_case_id]
   exclusions:
     not run.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:

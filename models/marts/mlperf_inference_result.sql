@@ -39,6 +39,7 @@ columns:
 with logged as (
     select
         submission.*,
+        conformance.* exclude (run_id),
         run.status,
         run.state,
         run.has_conflict,
@@ -55,6 +56,8 @@ with logged as (
     from mlperf_inference_submission as submission
     inner join benchmark_run_fact as run
         on run.run_id = submission.run_id
+    inner join mlperf_inference_conformance as conformance
+        on conformance.run_id = submission.run_id
     left join serving_outcome_fact as outcome
         on outcome.run_id = submission.run_id
 ),
@@ -193,5 +196,17 @@ select
     end as power_state,
     status,
     state,
-    has_conflict
+    has_conflict,
+    asks_for_accuracy,
+    accuracy_ratio,
+    has_latency_limit,
+    latency_ratio,
+    duration_ratio,
+    asks_for_samples,
+    sample_ratio,
+    performance_sample_ratio,
+    missing_file_count,
+    missing_other_file_count,
+    is_power_submission,
+    missing_power_file_count
 from powered

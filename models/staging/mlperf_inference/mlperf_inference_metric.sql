@@ -34,6 +34,10 @@ columns:
   tpot_p95_ms: {type: double, unit: ms, description: "Time per output token, p95"}
   tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
   query_count: {type: double, description: "Queries completed"}
+  target_latency_ms: {type: double, unit: ms, description: "Latency that the run was set to keep; 0 or NULL: token latencies, or none"}
+  min_duration_ms: {type: double, unit: ms, description: "Minimum duration that the run was set to"}
+  min_query_count: {type: double, description: "Minimum number of queries that the run was set to"}
+  performance_sample_count: {type: double, description: "Samples that the run drew from"}
   target_qps: {type: double, unit: 1/s, description: "Queries per second asked for"}
   validity: {type: varchar, description: "The load generator's verdict on the run: VALID or INVALID"}
   loadgen_version: {type: varchar, description: "Load generator version and commit"}
@@ -207,6 +211,22 @@ select
     coalesce(
         arg_max(case when source = 'detail' and key = 'result_query_count' then value_number end, raw_offset)
     ) as query_count,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_target_latency_ns' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'target_latency (ns)' then value_number end, raw_offset)
+    ) / 1e6 as target_latency_ms,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_min_duration_ms' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'min_duration (ms)' then value_number end, raw_offset)
+    ) as min_duration_ms,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_min_query_count' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'min_query_count' then value_number end, raw_offset)
+    ) as min_query_count,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_performance_sample_count' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'performance_sample_count' then value_number end, raw_offset)
+    ) as performance_sample_count,
     coalesce(
         arg_max(case when source = 'detail' and key = 'effective_target_qps' then value_number end, raw_offset),
         arg_max(case when source = 'summary' and key = 'target_qps' then value_number end, raw_offset)

@@ -310,7 +310,8 @@ def _add_run(
     raw_offset, raw_length = _place(bundle, run)
     buffer.add(
         "mlperf_training_run", run.raw_path, raw_offset, raw_length,
-        run_id=run.run_id, repeat_set=group, usage=identity.get("usage") or usage_of(benchmark), round=identity["round"], submitter=identity["submitter"],
+        run_id=run.run_id, repeat_set=group, usage=identity.get("usage") or usage_of(benchmark),
+        round=identity["round"], submitter=identity["submitter"],
         platform=identity["platform"], benchmark=benchmark, scaling_mode=scaling_mode_of(tuple(run.raw_path.split("/")[:-1])),
         result_name=run.result_name, repeat_index=run.repeat_index,
         event_count=run.event_count, refusal=run.refusal, copy_of=run.copy_of, **workload_of(benchmark, run.stated),

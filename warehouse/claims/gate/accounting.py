@@ -110,8 +110,8 @@ def _stated_of_runs(
     has = catalog.columns[table]
     for name in alike:
         if name not in has and name != _WORKLOAD:
-            nearest = did_you_mean(name, has)
-            raise WarehouseError("WH317", f"runs are accounted for by {name}, which {table} does not have", catalog.models[f"rollup.{query}"].place, nearest)
+            place = catalog.models[f"rollup.{query}"].place
+            raise WarehouseError("WH317", f"runs are accounted for by {name}, which {table} does not have", place, did_you_mean(name, has))
     names = [name for name in dict.fromkeys((*alike, _STATUS, _REASON, _MODE)) if name in has]
     listed = ", ".join(quote(name) for name in (RUN_ID, *names))
     return {

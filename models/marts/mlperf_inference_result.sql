@@ -56,7 +56,7 @@ with logged as (
     from mlperf_inference_submission as submission
     inner join benchmark_run_fact as run
         on run.run_id = submission.run_id
-    inner join mlperf_inference_conformance as conformance
+    left join mlperf_inference_conformance as conformance
         on conformance.run_id = submission.run_id
     left join serving_outcome_fact as outcome
         on outcome.run_id = submission.run_id

@@ -78,7 +78,7 @@ left join mlperf_training_clock as clock
         and clock.artifact_manifest_digest = run.artifact_manifest_digest
 left join mlperf_training_system as system
     on system.artifact_manifest_digest = run.artifact_manifest_digest
-inner join mlperf_training_conformance as conformance
+left join mlperf_training_conformance as conformance
     on
         conformance.run_id = run.run_id
         and conformance.artifact_manifest_digest = run.artifact_manifest_digest

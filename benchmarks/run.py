@@ -98,7 +98,7 @@ def figures(evidence: Path, scratch: Path) -> list[Figure]:
     no_op = median_of(lambda: run([*WH, "build"], project))
     query = "select * from mlperf_inference_result"
     sql = median_of(lambda: run([*WH, "sql", query, "--format", "arrow"], project))
-    publish = run([*WH, "publish", "mlperf_inference_results"], project)
+    publish = run([*WH, "publish", "mlperf_inference_results", "--as", "provisional"], project)
     number = subprocess.run(
         [*WH, "sql", "--format", "csv", "select number_ids.performance_result from mlperf_inference_results limit 1"],
         cwd=project, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(HERE.parent)},

@@ -26,9 +26,11 @@ claim:
       of: observation.time_to_train_ms / 60000
       dropped: (result.run_count - result.used_count) // 2
       when: result.scaling_mode is distinct from 'weak'
+  accounted_by: [cadence, cluster_region_key, benchmark_case_id]
   exclusions:
     not run.has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
+  usage: {type: varchar, description: "training or hpc: rounds of both have the same names"}
   round: {type: varchar, description: "Round; NULL where the path does not tell"}
   division: {type: varchar, description: "closed or open"}
   submitter: {type: varchar, description: "Submitter"}
@@ -42,9 +44,11 @@ columns:
   instance_scale: {type: bigint, description: "For weak scaling: accelerators that each model was trained on, or nodes if they have none"}
   official_minutes: {type: double, unit: min, description: "The result: mean of the runs used, times the scaling factor; for weak scaling, the time to train all models. NULL with fewer runs than the rules require"}
   unscaled_minutes: {type: double, unit: min, description: "Mean of the runs used; for weak scaling, the time to train all models"}
+  official_energy_j: {type: double, unit: J, description: "The result of a power submission: mean energy of the runs used, times the scaling factor; NULL: one of them has no power log, or the scaling is weak"}
   scaling_factor: {type: double, description: "Factor of scaling.json; 1 without one, and for weak scaling; NULL: it cannot be read, so there is no official result"}
   run_count: {type: bigint, description: "Runs started, without copies"}
   required_run_count: {type: bigint, description: "Runs that the rules require; NULL: not known"}
+  asks_for_exact_runs: {type: boolean, description: "Whether the rules require exactly as many: not for weak scaling"}
   succeeded_count: {type: bigint, description: "Runs that reached the target"}
   failed_count: {type: bigint, description: "Runs that did not reach the target, or whose log is refused"}
   copied_count: {type: bigint, description: "Logs that copy another log of the set: such a set has no result"}
@@ -94,6 +98,7 @@ scored as (
 result as (
     select
         repeat_set,
+        min(usage) as usage,
         min(round) as round,
         min(division) as division,
         min(submitter) as submitter,
@@ -120,6 +125,8 @@ result as (
             when min(scaling_mode) = 'weak' then max(run_stop_ms) filter (where part = 'used') - min(run_start_ms) filter (where part = 'used')
             else sum(time_to_train_ms) filter (where part = 'used') / count(*) filter (where part = 'used')
         end as result_ms,
+        sum(energy_j) filter (where part = 'used') / count(*) filter (where part = 'used') as mean_energy_j,
+        count(energy_j) filter (where part = 'used') as powered_count,
         string_agg(run_id, ', ' order by place) filter (where part = 'used') as used_run_ids,
         string_agg(run_id, ', ' order by place) filter (where part = 'fastest') as dropped_fastest_run_ids,
         string_agg(run_id, ', ' order by place) filter (where part = 'slowest') as dropped_slowest_run_ids,
@@ -145,6 +152,7 @@ judged as (
 
 select
     repeat_set,
+    usage,
     round,
     division,
     submitter,
@@ -158,9 +166,13 @@ select
     instance_scale,
     case when has_mean and has_enough_runs then result_ms / 60000 * scaling_factor end as official_minutes,
     case when has_mean then result_ms / 60000 end as unscaled_minutes,
+    case
+        when has_mean and has_enough_runs and powered_count = used_count and scaling_mode is distinct from 'weak' then mean_energy_j * scaling_factor
+    end as official_energy_j,
     scaling_factor,
     run_count,
     required_run_count,
+    scaling_mode is distinct from 'weak' as asks_for_exact_runs,
     succeeded_count,
     failed_count,
     copied_count,

@@ -624,7 +624,11 @@ CHOSEN = {f"{ENTRY}.source", f"{ENTRY}.key"}  # by `case`: which log's line of w
 BY_HAND: dict[str, set[str]] = {
     "benchmark_run_fact.duration_s": {"recorded_run.wall_s", "fabric_check_run.duration_s"},
     "benchmark_run_fact.run_id": {"mlperf_inference_run.run_id", "recorded_run.run_id", "fabric_check_run.run_id"},
-    "benchmark_run_fact.status": CHOSEN | {f"{ENTRY}.value", f"{ENTRY}.raw_offset", "recorded_run.status", "fabric_check_run.status"},
+    "benchmark_run_fact.status": CHOSEN | {
+        f"{ENTRY}.value", f"{ENTRY}.raw_offset", "recorded_run.status", "fabric_check_run.status",
+        # Whether its log, or that of the run whose detail log it shares, is refused.
+        *(f"mlperf_inference_run.{name}" for name in ("run_id", "artifact_manifest_digest", "has_detail_log", "refusal")),
+    },
     "benchmark_run_fact.outcome_digest": {"evidence_file.sha256", "fabric_check_run.raw_offset", "fabric_check_run.raw_length"},
     "benchmark_run_fact.has_conflict": {"evidence_file.sha256"},
     "benchmark_run_fact.bundle_count": set(),

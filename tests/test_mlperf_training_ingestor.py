@@ -15,7 +15,7 @@ from samples import mlperf_inference
 from samples import mlperf_training as sample
 
 from warehouse.evidence.tree import list_tree
-from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, BundleDraft, Unclaimed
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.making import init_project
 
@@ -131,8 +131,42 @@ class TestRecognition:
     def test_hpc_has_a_level_more(self, tmp_path: Path) -> None:
         sample.write(tmp_path / "hpc_results_v3.0/Acme/results/box/strong/deepcam/result_0.txt", sample.result_log())
         (draft,) = drafts(tmp_path)
-        assert draft.identity == {"round": "v3.0", "submitter": "Acme", "platform": "box", "benchmark": "deepcam"}
-        assert draft.runs == ("mlperf-training/v3.0/Acme/box/strong/deepcam/result_0",)
+        assert draft.identity == {"usage": "hpc", "round": "v3.0", "submitter": "Acme", "platform": "box", "benchmark": "deepcam"}
+        assert draft.runs == ("mlperf-hpc/v3.0/Acme/box/strong/deepcam/result_0",)
+
+    def test_hpc_and_training_of_one_round_are_two_rounds(self, tmp_path: Path) -> None:
+        for folders in ("hpc_results_v3.0/Acme/results/box/strong/bert", "training_results_v3.0/Acme/results/box/bert"):
+            sample.write(tmp_path / folders / "result_0.txt", sample.result_log())
+        assert [draft.runs for draft in drafts(tmp_path)] == [
+            ("mlperf-hpc/v3.0/Acme/box/strong/bert/result_0",), ("mlperf-training/v3.0/Acme/box/bert/result_0",)
+        ]
+
+    def test_what_was_put_aside_below_a_benchmark_is_no_result(self, tmp_path: Path) -> None:
+        home = tmp_path / "hpc_results_v3.0/Acme/results/box/weak/cosmoflow"
+        for folder in ("", "pruned_results"):
+            sample.write(home / folder / "result_0.txt", sample.result_log())
+        found = list(INGESTOR.bundles(list_tree(tmp_path)))
+        assert [one.runs for one in found if isinstance(one, BundleDraft)] == [("mlperf-hpc/v3.0/Acme/box/weak/cosmoflow/result_0",)]
+        assert [one.path for one in found if isinstance(one, Unclaimed)] == [
+            "hpc_results_v3.0/Acme/results/box/weak/cosmoflow/pruned_results/result_0.txt"
+        ]
+        assert list(INGESTOR.bundles(list_tree(home / "pruned_results"))) == [Unclaimed("result_0.txt", found[-1].reason)]
+
+    def test_results_are_named_as_the_owners_tools_read_them(self, tmp_path: Path) -> None:
+        names = ("result_240928173110932524937_10.txt", "result_240928173110932524937_9.txt", "result_best.txt")
+        for name in names:
+            sample.write(tmp_path / name, sample.result_log())
+        sample.write(tmp_path / "result_summary.txt", "all runs are fine\n")
+        sample.write(tmp_path / "checker.log", sample.result_log())
+        (draft,) = drafts(tmp_path)
+        assert [name.rpartition("/")[2] for name in draft.runs] == ["result_best", "result_240928173110932524937_9", "result_240928173110932524937_10"]
+
+    @pytest.mark.parametrize("noise", [4_200, 3_000_000])
+    def test_a_jobs_own_noise_may_come_first(self, tmp_path: Path, noise: int) -> None:
+        line = "NCCL INFO Channel 00/24 : 0 1 2 3\n"
+        sample.write(tmp_path / "result_240928_1.txt", line * (noise // len(line)) + sample.result_log())
+        (draft,) = drafts(tmp_path)
+        assert len(draft.runs) == 1
 
     def test_an_hpc_run_says_whether_it_is_one_of_many_models_at_once(self, tmp_path: Path) -> None:
         home = tmp_path / "hpc_results_v3.0/Acme/results/weak"  # a platform may be called so
@@ -141,7 +175,7 @@ class TestRecognition:
         modes = {}
         for number, draft in enumerate(drafts(tmp_path)):
             (run,) = parsed(stored(draft, tmp_path / f"stored{number}"))["mlperf_training_run"]
-            modes[run["run_id"].removeprefix("mlperf-training/v3.0/Acme/weak/")] = run["scaling_mode"]
+            modes[run["run_id"].removeprefix("mlperf-hpc/v3.0/Acme/weak/")] = run["scaling_mode"]
         assert modes == {"deepcam/result_0": None, "strong/deepcam/result_0": "strong", "weak/cosmoflow/result_0": "weak"}
 
 

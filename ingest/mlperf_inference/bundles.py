@@ -5,6 +5,7 @@ Sections are matched by exact folder names first, then without regard to case: s
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +13,15 @@ from typing import Any, NamedTuple
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, TreeFile, Unclaimed
 
-from .layout import LOG_ROLES, RUN_ROLES, SCENARIOS, Place, media_type_of, place_of, round_of, run_folder
+from .layout import AUTOMOTIVE, INFERENCE, LOG_ROLES, RUN_ROLES, SCENARIOS, Place, media_type_of, place_of, round_of, run_folder
 
+# What only MLPerf Automotive has: its scenario, its only type of system, and the percentile that its load generator prints as the result.
+_AUTOMOTIVE_MARKS = {
+    "summary_log": re.compile(rb"^(?:Scenario\s*:\s*ConstantStream\b|99\.9th percentile latency)", re.MULTILINE),
+    "detail_log": re.compile(rb'"key":\s*"(?:requested|effective)_scenario",\s*"value":\s*"ConstantStream"'),
+    "system": re.compile(rb'"system_type"\s*:\s*"adas"', re.IGNORECASE),
+}
+_MARKED_BYTES = 1 << 17  # a detail log begins with the digests of the load generator's files
 _MEASUREMENT_MARKS = (b"weight_data_types", b"starting_weights_filename", b"input_data_types")
 
 
@@ -76,7 +84,8 @@ def cut(tree: Tree) -> Iterator[BundleDraft | Unclaimed]:
         files = scenarios[key]
         if any(_is_evidence(tree, found) for found in files):
             documents = [found for found in shared[key.owner] if _fits(found.place, key)]
-            draft = _draft(key, [*files, *documents, *_system_of(key.platform, systems[key.owner])])
+            files = [*files, *documents, *_system_of(key.platform, systems[key.owner])]
+            draft = _draft(key, files, AUTOMOTIVE if any(_is_automotive(tree, found) for found in files) else INFERENCE)
             taken.update(file.file.path for file in draft.files)
             yield draft
     for found in known:
@@ -126,6 +135,12 @@ def _is_evidence(tree: Tree, found: Found) -> bool:
     return any(mark in head for mark in _MEASUREMENT_MARKS)
 
 
+def _is_automotive(tree: Tree, found: Found) -> bool:
+    """Whether a file is of MLPerf Automotive, as it says itself: the rounds of both suites have the same names."""
+    mark = _AUTOMOTIVE_MARKS.get(found.place.role or "")
+    return mark is not None and mark.search(tree.head(found.file.path, _MARKED_BYTES)) is not None
+
+
 def _fits(place: Place, key: Key) -> bool:
     """Whether a document above the scenario's folder speaks of this scenario: by its folders, then by its name."""
     platform, *below = place.folders
@@ -146,10 +161,11 @@ def _system_of(platform: str, systems: Iterable[Found]) -> list[Found]:
     return [found for stem, found in sorted(named.items()) if stem.casefold() == platform.casefold()][:1]
 
 
-def _draft(key: Key, files: list[Found]) -> BundleDraft:
+def _draft(key: Key, files: list[Found], benchmark_suite: str) -> BundleDraft:
     by_path = {found.place.raw_path: found for found in files}
     round_name, collection = round_of(key.owner.above)
     identity = {
+        **({} if benchmark_suite == INFERENCE else {"benchmark_suite": benchmark_suite}),
         "round": round_name,
         "division": key.owner.division,
         "submitter": key.owner.submitter,
@@ -175,6 +191,6 @@ def _run_paths(files: Iterable[Found]) -> list[str]:
 
 
 def run_id(identity: Mapping[str, Any], run_path: str, unknown_round: str = "?") -> str:
-    """The run's name: family, round (or its substitute), then folder names verbatim."""
+    """The run's name: suite, round (or its substitute), then folder names verbatim."""
     names = (identity[part] for part in ("division", "submitter", "platform", "benchmark", "scenario"))
-    return "/".join(("mlperf-inference", identity["round"] or unknown_round, *names, run_path))
+    return "/".join((f"mlperf-{identity.get('benchmark_suite', INFERENCE)}", identity["round"] or unknown_round, *names, run_path))

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 DIVISIONS = frozenset({"closed", "open", "network"})
 _MINIMUM_PARTS = {"results": 3, "measurements": 2, "compliance": 3, "systems": 1}  # after the section
-SCENARIOS = {name.casefold(): name for name in ("SingleStream", "MultiStream", "Offline", "Server", "Interactive")}
+SCENARIOS = {name.casefold(): name for name in ("SingleStream", "MultiStream", "Offline", "Server", "Interactive", "ConstantStream")}
+INFERENCE, AUTOMOTIVE = "inference", "automotive"  # suites of MLPerf that share this layout and the load generator, and no rules
 _ROUND = re.compile(r"(?:^|[^A-Za-z0-9])v(\d+\.\d+)(?!\d)", re.IGNORECASE)
 _TEST_FOLDER = re.compile(r"test\d+([-_].*)?", re.IGNORECASE)
 _RUN_FOLDER = re.compile(r"run(_?\d+)?", re.IGNORECASE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from warehouse.landing.readers.json_text import Json, is_lost_number, json_number, json_text
 from warehouse.landing.readers.text import (
@@ -30,6 +31,7 @@ _LINE_END = "\r\n"
 _COUNT = re.compile(r"(\S+) (warnings?|errors?) encountered\b.*", re.IGNORECASE)
 _PARAGRAPHS = frozenset({"WARNING", "ERROR"})  # free text that goes on until the next statement
 _EARLY_STOPPING = "Early Stopping Result"
+_ESCAPE = re.compile(r'\\["\\/bfnrtu]?')  # without one of these it escapes nothing: a load generator copies texts as they are: D:\inference
 _TITLES = frozenset({"MLPerf Results Summary", "Additional Stats", "Test Parameters Used"})
 
 _NUMBER = r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?|(?i:nan|inf(?:inity)?))"
@@ -37,7 +39,7 @@ _ENDS = r"(?=[\s,;}\])'\"]|$)"
 _METRICS = re.compile(
     rf"""['"](?P<quoted>[^'"]{{1,120}})['"]\s*:\s*(?P<mark>['"]?)(?P<quoted_number>{_NUMBER})(?P=mark){_ENDS}"""
     rf"""|(?<![\w.])(?P<name>[A-Za-z_][\w@./-]{{0,120}})\s*=\s*(?P<number>{_NUMBER}){_ENDS}"""
-    rf"""|^\s*(?P<title>[A-Za-z][A-Za-z _-]{{0,60}}?)\s*:\s*(?P<titled>{_NUMBER}){_ENDS}"""
+    rf"""|^\s*(?P<title>[A-Za-z][A-Za-z0-9 _-]{{0,60}}?)\s*:\s*(?P<titled>{_NUMBER}){_ENDS}"""
     r"""|\b(?P<hash_name>hash)\s*=\s*(?P<hash>[0-9a-fA-F]{16,128})\b""",
     re.ASCII,
 )
@@ -110,7 +112,7 @@ def detail_entries(data: Data, report: Report) -> Iterator[Entry]:
 
 def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> Entry | None:
     try:
-        fields = decoder.value(document)
+        fields = _decoded(document, line, decoder, report)
         key, value = fields["key"], fields["value"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -133,6 +135,18 @@ def _detail_entry(document: str, line: Line, decoder: Json, report: Report) -> E
         None if text is None else landed_text(text), json_number(value),
         logged_ms, isinstance(metadata, dict) and metadata.get("is_error") is True,
     )
+
+
+def _decoded(document: str, line: Line, decoder: Json, report: Report) -> Any:
+    try:
+        return decoder.value(document)
+    except ValueError:
+        mended = _ESCAPE.sub(lambda match: match[0] if len(match[0]) > 1 else r"\\\\", document)
+        if mended == document:
+            raise
+    fields = decoder.value(mended)
+    report.at("malformed-escape", f"a backslash that escapes nothing is read as itself: {document[:120]}", line)
+    return fields
 
 
 def accuracy_entries(data: Data, report: Report) -> Iterator[Entry]:

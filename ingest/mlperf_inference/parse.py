@@ -21,7 +21,7 @@ from warehouse.landing.severity import ERROR, NOTE, WARNING
 
 from .bundles import run_id
 from .conf import conf_entries
-from .layout import RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
+from .layout import AUTOMOTIVE, INFERENCE, RUN_ROLES, Place, RunFolder, canonical_scenario, place_of, run_folder
 from .logs import accuracy_entries, detail_entries, summary_entries, verification_entries
 from .results import (
     Question,
@@ -55,6 +55,7 @@ _ENTRY_SOURCES: dict[str, tuple[str, Callable[..., Iterator[Entry]]]] = {
     "power_server": ("power_server", lambda data, report: json_entries(data, report, scalars_only=True)),
 }
 _JSON_ROLES = frozenset({"system", "measurement", "power_client", "power_server"})
+_ERROR_COUNTS = ("errors encountered", "num_errors")  # of a summary, of a detail log
 _CUT = ("truncated-log", "truncated-log-line", "empty-log")
 _MODES = {"performance": "Performance", "ranging": "Performance", "accuracy": "Accuracy"}  # later with `Only` behind them
 
@@ -71,11 +72,19 @@ class _Run:
     errors: dict[str, list[Entry]] = field(default_factory=dict)  # by raw_path: the detail log's errors, the summary's count
     conflicting: set[str] = field(default_factory=set)  # the logs, by raw_path, that state a result twice
     refusal: str | None = None  # the code of the issue that says why no result is taken from this run
+    summary_refusal: str | None = None  # the same of its summary, where the detail log has the result
     has_detail: bool = False  # whether a detail log states anything
     numbers: dict[str, float | None] = field(default_factory=dict)  # of both logs, NULL where a statement is no number
 
     def path_of(self, role: str) -> str | None:
         return next((path for path, found in self.files if found == role), None)
+
+    def refuse(self, code: str, source: str) -> None:
+        """Take nothing from a log. The submission checker reads the detail log: a bad summary beside it takes no result away."""
+        if source == "summary" and self.has_detail:
+            self.summary_refusal = self.summary_refusal or code
+        else:
+            self.refusal = self.refusal or code
 
 
 @dataclass
@@ -89,8 +98,13 @@ class _Parse:
     suite: str | None = None  # the system's: datacenter, edge or both
 
     @property
+    def benchmark_suite(self) -> str:
+        return str(self.identity.get("benchmark_suite", INFERENCE))
+
+    @property
     def scenario(self) -> str:
-        return canonical_scenario(self.identity["scenario"])
+        scenario = canonical_scenario(self.identity["scenario"])
+        return "ConstantStream" if scenario == "Server" and self.benchmark_suite == AUTOMOTIVE else scenario
 
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
@@ -153,38 +167,38 @@ def _run_file(parse: _Parse, run: _Run, raw_path: str, role: str) -> _Batches:
     source = _ENTRY_SOURCES[role][0]
     in_log: dict[str, Entry] = {}  # what decides a result: a compliance test's folder may have the logs of more than one run
     for entry in _entries(parse, raw_path, role, report):
+        if source in ("summary", "detail") and is_deciding(source, entry.key) and is_impossible(entry):
+            message = f"{entry.key} is {(entry.value or '')[:80]}, which nothing can have; it is not used"
+            report.at("impossible-value", message, entry, WARNING)
+            entry = entry._replace(number=None)
         _add_entry(parse, raw_path, role, run.run_id, entry)
         if (source, entry.key) in STATED_KEYS:
             run.stated.setdefault((source, entry.key), (entry.value, entry.number))
         if source in ("summary", "detail"):
             _note(run, raw_path, source, entry, in_log, report)
         yield from parse.buffer.full()
-    if source in ("summary", "detail"):
-        run.refusal = run.refusal or next((code for code in _CUT if report.has(code)), None)
+    if source in ("summary", "detail") and (code := next((code for code in _CUT if report.has(code)), None)):
+        run.refuse(code, source)
 
 
 def _note(run: _Run, raw_path: str, source: str, entry: Entry, in_log: dict[str, Entry], report: Report) -> None:
     run.has_detail = run.has_detail or source == "detail"
     run.numbers[uniform(entry.key)] = entry.number
-    if entry.is_error or (entry.key == "errors encountered" and entry.number):
+    if entry.is_error or (entry.key in _ERROR_COUNTS and entry.number and not run.errors.get(raw_path)):
         run.errors.setdefault(raw_path, []).append(entry)
     if not is_deciding(source, entry.key):
         return
     run.results.setdefault((source, entry.key), entry)
-    if is_impossible(entry):
-        run.refusal = run.refusal or "impossible-result"
-        message = f"{entry.key} is {(entry.value or '')[:80]}, which nothing can have; no result is taken from the log"
-        report.at("impossible-result", message, entry, ERROR)
     before = in_log.setdefault(quantity(entry.key), entry)
     if is_same(before, entry) or raw_path in run.conflicting:
         return
     run.conflicting.add(raw_path)
     # The checker takes the last value of a summary up to v0.7 and the first of a detail log from v1.0 on: neither is the result.
-    run.refusal = "conflicting-results"
+    run.refuse("conflicting-results", source)
     there, here = ((stated.value or "")[:80] for stated in (before, entry))
     message = f"{before.key} is {there} on line {before.line_number} and {'' if before.key == entry.key else f'{entry.key} '}{here} here"
     message += ": the log is of more than one run or was changed"
-    report.at(run.refusal, f"{message}; no result is taken from it", entry, ERROR)
+    report.at("conflicting-results", f"{message}; no result is taken from it", entry, ERROR)
 
 
 def _entries(parse: _Parse, raw_path: str, role: str, report: Report) -> Iterator[Entry]:
@@ -234,7 +248,9 @@ def _check_run(parse: _Parse, run: _Run) -> None:
     for code, message, severity in contradictions(run.results):
         parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
     _check_detail(parse, run)
-    asked_for = Question(parse.scenario, _logged_scenario(run) or parse.scenario, parse.identity["round"], parse.suite)
+    asked_for = Question(
+        parse.scenario, _logged_scenario(run) or parse.scenario, parse.identity["round"], parse.suite, parse.benchmark_suite == AUTOMOTIVE
+    )
     is_result = run.folder.mode == "performance"
     if asked_for.is_inferred:
         message = f"the log says {asked_for.logged[:80]!r}, the folder {parse.identity['scenario']!r}"
@@ -271,8 +287,6 @@ def _check_figures(parse: _Parse, run: _Run, raw_path: str) -> None:
     if _logged_scenario(run) == "Offline" and (issue := contradicted_throughput(run.results, run.numbers)):
         found.append(issue)
     for code, message, severity in found:
-        if severity == ERROR and code != "mean-contradicted":
-            run.refusal = run.refusal or code
         parse.buffer.issue(code, message, raw_path, severity=severity, run_id=run.run_id)
 
 
@@ -297,9 +311,10 @@ def _check_errors(parse: _Parse, run: _Run) -> None:
     for raw_path, role in [log for log in logs if log[1] == "detail_log"] or logs:
         entry, *others = run.errors[raw_path]
         count, text = 1 + len(others), f": {(entry.value or entry.key)[:200]}"
-        if role == "summary_log":
+        if entry.key in _ERROR_COUNTS:
             count, text = int(entry.number or 0), ""
-        message, severity = on_errors(count, text, parse.identity["round"], run.folder.mode == "performance")
+        decides = run.folder.mode == "performance" and not (role == "summary_log" and run.has_detail)
+        message, severity = on_errors(count, text, parse.identity["round"], decides)
         if severity == ERROR:
             run.refusal = run.refusal or "loadgen-errors"
         parse.buffer.issue(
@@ -317,12 +332,12 @@ def _add_runs(parse: _Parse, runs: list[_Run]) -> None:
         raw_path = next(path for role in ("summary_log", "detail_log", None) if (path := _lead(run, role)))
         parse.buffer.add(
             "mlperf_inference_run", raw_path, 0, parse.bundle.manifest.by_path[raw_path].bytes,
-            run_id=run.run_id, round=parse.identity["round"],
+            run_id=run.run_id, benchmark_suite=parse.benchmark_suite, round=parse.identity["round"],
             **{part: parse.identity[part] for part in ("division", "submitter", "platform", "benchmark")},
             scenario_folder=parse.identity["scenario"], scenario=parse.scenario,
             logged_scenario=_logged_scenario(run), mode=run.folder.mode, run_name=run.folder.name,
             supports_run_id=supported.run_id if supported and run.folder.mode != "performance" else None,
-            refusal=run.refusal,
+            refusal=run.refusal, summary_refusal=run.summary_refusal,
             has_detail_log=run.path_of("detail_log") is not None,
             has_summary_log=run.path_of("summary_log") is not None,
             has_power_log=run.path_of("power_samples") is not None,

@@ -63,6 +63,7 @@ class Question(NamedTuple):
     logged: str
     round: str | None
     suite: str | None
+    is_automotive: bool = False
 
     @property
     def is_inferred(self) -> bool:
@@ -102,14 +103,15 @@ def _is_rounded(one: float, other: float) -> bool:
 
 
 def is_impossible(entry: Entry) -> bool:
-    """Whether a statement of a result is below zero, or a throughput or a latency of zero. Settings may be."""
+    """Whether a statement of a result is below zero, or a throughput or a latency of zero. Settings may be. Accepted results have logs whose
+    least latency is negative: such a statement is no number, and nothing else of its log is wrong."""
     if entry.number is None or _SETTING.fullmatch(entry.key):
         return False
     return entry.number < 0 or entry.number == 0 and _NEVER_ZERO.fullmatch(entry.key) is not None
 
 
 def impossible_latencies(results: Results) -> Iterator[_Issue]:
-    """An error for each log whose latencies do not ascend from the least over the percentiles to the largest, or whose mean does
+    """A warning for each log whose latencies do not ascend from the least over the percentiles to the largest, or whose mean does
     not lie between these: in a log of many samples the load generator's sum overflows, and nothing else of the log is wrong."""
     for of in ("summary", "detail"):
         stated: list[tuple[float, str, float]] = []
@@ -127,17 +129,18 @@ def impossible_latencies(results: Results) -> Iterator[_Issue]:
         if disorder is not None:
             (_, key, latency), (_, other_key, other) = disorder
             message = f"the {of} log says that {key} is {latency:.0f} and {other_key} is {other:.0f}, which cannot be less"
-            yield "impossible-result", f"{message}; no result is taken from it", ERROR
+            yield "latencies-contradicted", message, WARNING
         elif mean and mean.number and stated and (stated[0][0], stated[-1][0]) == (0, 100) and not stated[0][2] <= mean.number <= stated[-1][2]:
             message = f"the {of} log says that {mean.key} is {mean.value}, but the least is {stated[0][2]:.0f} and the largest {stated[-1][2]:.0f}"
-            yield "mean-contradicted", f"{message}; the mean is not used", ERROR
+            yield "mean-contradicted", f"{message}; the mean is not used", WARNING
 
 
 def contradicted_throughput(results: Results, numbers: Mapping[str, float | None]) -> _Issue | None:
-    """The issue of an Offline run whose throughput is not its samples over its largest latency: all of them are issued at once,
-    so the last one ends when the run does (loadgen, results.cc: the two are 2 % apart at most in rounds v4.1 to v5.1)."""
+    """A warning of an Offline run whose throughput is not its samples over its largest latency: all of them are issued at once, so the
+    last one ends when the run does. The submission checker does not compare them, so the result stays. What was generated is not what ran:
+    `result_query_count` is, from v2.0 on."""
     rate, latency = (results.get(("detail", f"result_{key}")) for key in ("samples_per_second", "max_latency_ns"))
-    samples, queries = (numbers.get(f"generated_{key}") for key in ("samples_per_query", "query_count"))
+    samples, queries = numbers.get("generated_samples_per_query"), numbers.get("result_query_count") or numbers.get("generated_query_count")
     if rate is None or latency is None or not rate.number or not latency.number or not samples or not queries:
         return None
     found = samples * queries / (latency.number / 1e9)
@@ -145,7 +148,7 @@ def contradicted_throughput(results: Results, numbers: Mapping[str, float | None
     if severity == NOTE:
         return None
     message = f"{rate.key} is {rate.value}, but {samples * queries:.0f} samples in {latency.number / 1e9:.6g} s are {found:.6g} per second: {apart}"
-    return "throughput-contradicted", message + ("; no result is taken from the log" if severity == ERROR else ""), severity
+    return "throughput-contradicted", message, WARNING
 
 
 def lacking(results: Results, numbers: Mapping[str, float | None], version: str | None, is_performance: bool) -> str | None:
@@ -206,6 +209,10 @@ def not_inferable(asked_for: Question) -> str | None:
 
 def _keys_of_result(asked_for: Question, numbers: Mapping[str, float | None]) -> tuple[str, ...]:
     """The statements, by `uniform` key, of which one is enough."""
+    if asked_for.is_automotive and asked_for.scenario == "ConstantStream":
+        return "99.9 percentile latency (ns)", "result_99.90_percentile_latency_ns"
+    if asked_for.is_automotive:
+        return "Early stopping 99.9 percentile estimate", "early_stopping_latency_ss", "Early stopping 90 percentile estimate"
     has_estimates = asked_for.round not in _BEFORE_EARLY_STOPPING and any(key.startswith(_EARLY_STOPPING) for key in numbers)
     has_token_estimates = any(key.startswith(_TOKEN_EARLY_STOPPING) for key in numbers)
     if asked_for.scenario == "SingleStream" and has_estimates and not has_token_estimates:

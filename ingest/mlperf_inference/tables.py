@@ -13,6 +13,7 @@ _WATTS = pa.decimal128(18, 6)  # as many digits as the power daemon writes
 TABLES: Mapping[str, pa.Schema] = {
     "mlperf_inference_run": landing_schema(
         RUN_ID,
+        pa.field("benchmark_suite", pa.string(), nullable=False),  # whose rules hold: inference or automotive
         pa.field("round", pa.string()),  # as the path has it: a submitter may use another round's loadgen
         pa.field("division", pa.string(), nullable=False),
         pa.field("submitter", pa.string(), nullable=False),
@@ -25,6 +26,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("run_name", pa.string(), nullable=False),
         pa.field("supports_run_id", pa.string()),  # the performance run that this one vouches for
         pa.field("refusal", pa.string()),  # the code of the issue that says why no result is taken from this run
+        pa.field("summary_refusal", pa.string()),  # the same of its summary alone: the result is in the detail log
         pa.field("has_detail_log", pa.bool_(), nullable=False),
         pa.field("has_summary_log", pa.bool_(), nullable=False),
         pa.field("has_power_log", pa.bool_(), nullable=False),

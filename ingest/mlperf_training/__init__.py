@@ -18,6 +18,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "mlperf_training_run": landing_schema(
         RUN_ID,
         pa.field("repeat_set", pa.string(), nullable=False),  # the runs that are one result have it in common
+        pa.field("usage", pa.string(), nullable=False),  # training or hpc: whose round and rules
         pa.field("round", pa.string()),  # what the path tells; NULL where it does not
         pa.field("submitter", pa.string()),
         pa.field("platform", pa.string()),
@@ -54,6 +55,15 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("value", pa.string()),
         pa.field("value_number", pa.float64()),  # in the producer's unit
     ),
+    "mlperf_training_power": landing_schema(
+        pa.field("run_id", pa.string()),
+        pa.field("device", pa.string(), nullable=False),  # node_0, sw_0: the file's name
+        pa.field("is_switch", pa.bool_(), nullable=False),  # interconnect, whose power is estimated
+        pa.field("line_number", pa.int64(), nullable=False),
+        pa.field("time_ms", pa.int64()),
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value_number", pa.float64()),  # of power: W, as mlperf_logging's power_measurement writes it
+    ),
     "mlperf_training_entry": landing_schema(
         pa.field("source", pa.string(), nullable=False),  # system or scaling
         pa.field("key", pa.string(), nullable=False),
@@ -64,9 +74,10 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="mlperf_training", version=11, tables=TABLES,
+    package=__name__, name="mlperf_training", version=12, tables=TABLES,
     formats=(
         "MLPerf Training and HPC result files, rounds v0.7 to v6.0: :::MLLOG lines, also behind task prefixes and in noise",
+        "power logs of runs, power/result_N/node_*.txt and sw_*.txt",
         "scaling.json of the RCP checker, systems/<platform>.json of the submission",
     ),
 )

@@ -1,4 +1,8 @@
-"""Where files lie in a submission, `<submitter>/results/<platform>/<benchmark>/result_N.txt`, read from path parts alone."""
+"""Where files lie in a submission, `<submitter>/results/<platform>/<benchmark>/result_N.txt`, read from path parts alone.
+
+The owner's tools (mlcommons/logging) read `result_*.txt` of a benchmark's folder, no folder below it but `power`, and an HPC round's
+`strong` and `weak` between platform and benchmark.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ import re
 from typing import NamedTuple
 
 _ROUND = re.compile(r"(?:^|[^A-Za-z0-9])v(\d+\.\d+)(?!\d)", re.IGNORECASE)
-_RESULT = re.compile(r"result_?(\d+)\.(?:txt|log|out)", re.IGNORECASE)
+_GLOB = re.compile(r"result_.*\.txt", re.DOTALL)
+_NUMBERED = re.compile(r"result_?\d[\d_-]*\.(?:txt|log|out)", re.IGNORECASE)
+_HPC_BENCHMARKS = frozenset({"cosmoflow", "deepcam", "oc20", "openfold"})  # mlcommons/logging, benchmark_meta.py
+TRAINING, HPC = "training", "hpc"  # usages: rounds of both have the same names
 _LOG_SUFFIXES = frozenset({"txt", "log", "out"})
 _SCALINGS = frozenset({"strong", "weak"})  # HPC rounds have them between platform and benchmark
 
@@ -14,6 +21,7 @@ _SCALINGS = frozenset({"strong", "weak"})  # HPC rounds have them between platfo
 class Place(NamedTuple):
     """What a result file's folder tells. All is None where it does not lie in a submission's layout."""
 
+    usage: str = TRAINING
     round: str | None = None
     submitter: str | None = None
     platform: str | None = None
@@ -31,8 +39,22 @@ def place_of(folder: tuple[str, ...]) -> Place:
         submitter, _, platform, *between, benchmark = folder[start:]
         if all(name.casefold() in _SCALINGS for name in between):
             systems = (*folder[: start + 1], "systems")
-            return Place(_round_of(folder[:start]), submitter, platform, benchmark, folder[start:], systems)
+            usage = HPC if between else usage_of(benchmark)
+            return Place(usage, _round_of(folder[:start]), submitter, platform, benchmark, folder[start:], systems)
     return Place()
+
+
+def is_below_a_set(folder: tuple[str, ...]) -> bool:
+    """Whether a folder lies below a benchmark's folder of a round, or of an HPC round's scaling: what was put aside there is no result."""
+    if place_of(folder).submitter is not None:
+        return False
+    places = (place_of(folder[:length]) for length in range(len(folder) - 1, 3, -1))
+    return any(place.round is not None or scaling_mode_of(place.folders) is not None for place in places)
+
+
+def usage_of(benchmark: str | None) -> str:
+    """Whose rules hold for a benchmark."""
+    return HPC if benchmark is not None and benchmark.casefold() in _HPC_BENCHMARKS else TRAINING
 
 
 def scaling_mode_of(folders: tuple[str, ...]) -> str | None:
@@ -50,13 +72,19 @@ def may_be_log(name: str) -> bool:
 
 
 def is_result_name(name: str) -> bool:
-    return _RESULT.fullmatch(name) is not None
+    """Whether the owner's tools, or those of old rounds, would read a file of this name."""
+    return _GLOB.fullmatch(name) is not None or is_numbered(name)
 
 
-def order_of(name: str) -> tuple[int, str]:
-    """Files sort by their number, then by name: result_2 before result_10."""
-    match = _RESULT.fullmatch(name)
-    return (int(match[1]) if match else -1, name)
+def is_numbered(name: str) -> bool:
+    """Whether a name is that of a run, whatever is in the file: an empty one is a run that left nothing."""
+    return _NUMBERED.fullmatch(name) is not None
+
+
+def order_of(name: str) -> tuple[tuple[int, ...], str]:
+    """Files sort by their numbers, then by name: result_2 before result_10."""
+    numbers = re.findall(r"\d{1,40}", stem_of(name)) if is_result_name(name) else ()
+    return tuple(map(int, numbers)), name
 
 
 def stem_of(name: str) -> str:

@@ -23,7 +23,7 @@ from warehouse.landing.rows import RowBuffer, coded, landing_batch, repeated
 
 from . import TABLES
 from .bundles import UNKNOWN, repeat_set, result_names
-from .layout import scaling_mode_of
+from .layout import scaling_mode_of, usage_of
 from .lines import marked_lines
 from .mllog import Event, Events, Plain, read_events
 from .workload import is_of_workload, workload_of
@@ -33,6 +33,7 @@ _Batches = Iterator[tuple[str, pa.RecordBatch]]
 # What a log states of itself, and where the path states it.
 _IDENTITY = {"submission_org": "submitter", "submission_benchmark": "benchmark"}
 _EVENT, _STAT = "mlperf_training_event", "mlperf_training_stat"
+_POWER = frozenset({"power_measurement_start", "power_measurement_stop", "power_reading", "conversion_eff", "interconnect_power_est"})
 _FEW_TEXTS = frozenset({"event_type", "key", "status", "metric", "producer", "stat"})  # columns
 _WAITING_ROWS = 20_000
 _ONCE = frozenset({"run_start", "run_stop"})  # mlcommons/logging's checker asks for exactly one of each
@@ -70,7 +71,7 @@ class _Run:
 def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
     """Add all rows of a bundle; yields batches that are full."""
     identity = bundle.manifest.identity
-    by_role: dict[str, list[str]] = {"result_log": [], "scaling": [], "system": []}
+    by_role: dict[str, list[str]] = {"result_log": [], "scaling": [], "system": [], "power_node": [], "power_sw": []}
     for raw_path, file in sorted(bundle.manifest.by_path.items()):
         if file.role in by_role:
             by_role[file.role].append(raw_path)
@@ -94,6 +95,11 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> _Batches:
                 waiting, waiting_rows = [], 0
             yield from buffer.full()
     yield from _batches(waiting, bundle.digest)
+    for role in ("power_node", "power_sw"):
+        for raw_path in by_role[role]:
+            run_of = {run.raw_path.rpartition(".")[0].rpartition("/")[2]: run.run_id for run in runs}
+            _power(bundle, buffer, raw_path, role, run_of.get(raw_path.split("/")[-2]))
+            yield from buffer.full()
     _add_runs(bundle, buffer, runs, group, identity)
 
 
@@ -150,6 +156,24 @@ def _log(bundle: Bundle, buffer: RowBuffer, run: _Run, plain: Plain) -> Iterator
     elif run.event_count and "run_stop" not in run.stated:
         report("truncated-log", "the log ends before its run_stop", severity="error")
     _check_clock(run, report)
+
+
+def _power(bundle: Bundle, buffer: RowBuffer, raw_path: str, role: str, run_id: str | None) -> None:
+    """The lines of one device's power log."""
+    data = bundle.map(raw_path)
+    report = Report(buffer, raw_path, run_id)
+    found = False
+    for lines in marked_lines(data, report):
+        for event in read_events(lines, len(data), set(), report).wanted(_POWER.__contains__):
+            found = True
+            if event.key == "power_reading" and event.value_number is None:
+                report.at("not-a-number", f"power_reading: {event.value}", event, "error")
+            buffer.add(
+                "mlperf_training_power", raw_path, event.offset, event.length, run_id=run_id, device=raw_path.rpartition("/")[2].rpartition(".")[0],
+                is_switch=role == "power_sw", line_number=event.line_number, time_ms=event.time_ms, key=event.key, value_number=event.value_number,
+            )
+    if not found:
+        report("no-power", "the log states no power", severity="error")
 
 
 def _check_clock(run: _Run, report: Report) -> None:
@@ -286,7 +310,8 @@ def _add_run(
     raw_offset, raw_length = _place(bundle, run)
     buffer.add(
         "mlperf_training_run", run.raw_path, raw_offset, raw_length,
-        run_id=run.run_id, repeat_set=group, round=identity["round"], submitter=identity["submitter"],
+        run_id=run.run_id, repeat_set=group, usage=identity.get("usage") or usage_of(benchmark),
+        round=identity["round"], submitter=identity["submitter"],
         platform=identity["platform"], benchmark=benchmark, scaling_mode=scaling_mode_of(tuple(run.raw_path.split("/")[:-1])),
         result_name=run.result_name, repeat_index=run.repeat_index,
         event_count=run.event_count, refusal=run.refusal, copy_of=run.copy_of, **workload_of(benchmark, run.stated),

@@ -10,12 +10,14 @@ description: >
   SingleStream is its queries per second; Offline from MultiStream is samples_per_query over the mean latency of a
   query. The log of that run is in the folder of the inferred scenario. If a required scenario has no folder, the run
   of the SingleStream folder is taken or, for Offline, that of the MultiStream folder if there is one. Nothing else
-  may be inferred, and performance is NULL then. It is also NULL if the logs state a result twice with different
-  values, contain errors of the load generator, or were written in accuracy mode. Source: MLCommons' submission
+  may be inferred, and performance is NULL then. MLPerf Automotive has rules of its own: SingleStream is the
+  early-stopping p99.9, ConstantStream the p99.9, and nothing is inferred. Performance is also NULL if the logs state a
+  result twice with different values, contain errors of the load generator, or were written in accuracy mode. Source: MLCommons' submission
   checker and preprocess_submission.
 grain: [run_id, scenario]
 columns:
   run_id: {type: varchar, description: "The run whose logs the result comes from", tests: [not_null]}
+  benchmark_suite: {tests: [not_null]}
   division: {tests: [not_null]}
   submitter: {tests: [not_null]}
   platform: {tests: [not_null]}
@@ -25,6 +27,7 @@ columns:
   location: {tests: [not_null]}
   is_inferred: {type: boolean, description: "Whether the result is inferred from a run of another scenario; false where there is no result", tests: [not_null]}
   performance: {type: double, description: "Performance as the logs state it, in performance_unit"}
+  is_of_summary: {type: boolean, description: "Whether the throughput is the summary's, which rounds as it states: there is no detail log that states one", tests: [not_null]}
   performance_unit: {type: varchar, description: "The true unit", tests: [{accepted_values: [Tokens/s, Samples/s, Queries/s, Latency (ms), Streams]}]}
   power: {type: double, description: "Mean power or energy per query in the measured window, in power_unit"}
   power_unit: {type: varchar, description: "Watts or millijoules", tests: [{accepted_values: [Watts, millijoules]}]}
@@ -36,6 +39,7 @@ columns:
 with logged as (
     select
         submission.*,
+        conformance.* exclude (run_id),
         run.status,
         run.state,
         run.has_conflict,
@@ -52,6 +56,8 @@ with logged as (
     from mlperf_inference_submission as submission
     inner join benchmark_run_fact as run
         on run.run_id = submission.run_id
+    left join mlperf_inference_conformance as conformance
+        on conformance.run_id = submission.run_id
     left join serving_outcome_fact as outcome
         on outcome.run_id = submission.run_id
 ),
@@ -111,6 +117,10 @@ result as (
         *,
         case
             when refusal is not null then null
+            when benchmark_suite = 'automotive' and is_of_another then null
+            when benchmark_suite = 'automotive' and scenario = 'SingleStream' then early_stopping_latency_ms
+            when benchmark_suite = 'automotive' and scenario = 'ConstantStream' then e2e_p99_9_ms
+            when benchmark_suite = 'automotive' then null
             when is_of_another and coalesce(lower(suite), '') not like '%edge%' then null
             when is_of_another and run_scenario = 'SingleStream' and scenario = 'MultiStream' and has_token_early_stopping then null
             when is_of_another and run_scenario = 'SingleStream' and scenario = 'MultiStream' and uses_early_stopping
@@ -131,7 +141,7 @@ result as (
         end as performance,
         case
             when scenario = 'MultiStream' and not is_of_another and not uses_early_stopping then 'Streams'
-            when scenario in ('SingleStream', 'MultiStream') then 'Latency (ms)'
+            when scenario in ('SingleStream', 'MultiStream', 'ConstantStream') then 'Latency (ms)'
             when scenario = 'Server' and has_old_server_result then 'Queries/s'
             when has_token_throughput and not is_of_another then 'Tokens/s'
             when scenario = 'Offline' then 'Samples/s'
@@ -154,6 +164,7 @@ powered as (
 
 select
     run_id,
+    benchmark_suite,
     round,
     division,
     submitter,
@@ -171,6 +182,7 @@ select
     precision,
     is_of_another and performance is not null as is_inferred,
     performance,
+    not is_of_another and not coalesce(has_detail_throughput, false) as is_of_summary,
     case when performance is not null then performance_unit end as performance_unit,
     power,
     case
@@ -184,5 +196,17 @@ select
     end as power_state,
     status,
     state,
-    has_conflict
+    has_conflict,
+    asks_for_accuracy,
+    accuracy_ratio,
+    has_latency_limit,
+    latency_ratio,
+    duration_ratio,
+    asks_for_samples,
+    sample_ratio,
+    performance_sample_ratio,
+    missing_file_count,
+    missing_other_file_count,
+    is_power_submission,
+    missing_power_file_count
 from powered

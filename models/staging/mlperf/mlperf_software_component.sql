@@ -3,8 +3,9 @@ description: >
   One row per software component that the system description of an MLPerf submission names. Components are the pieces
   of its framework and software strings, split at commas and semicolons, each a name followed by a version, and the
   pairs of a software object. A piece with a version elsewhere is a component named by its whole text, without a
-  version. A piece that is only a version is not a component. The same component may be named in several words.
-grain: [run_id, artifact_manifest_digest, component, version, stated_as]
+  version. A piece that is only a version is not a component. What is stated in several ways (framework "CUDA 12.3" beside
+  cuda_version "12.3") is one component.
+grain: [run_id, artifact_manifest_digest, component, version]
 feeds: software_component
 */
 with run as (
@@ -79,13 +80,18 @@ component as (
         and value is not null
 )
 
-select distinct
+select
     run.run_id,
     component.artifact_manifest_digest,
     component.component,
     component.version,
-    component.stated_as
+    min(component.stated_as) as stated_as
 from component
 inner join run
     on run.artifact_manifest_digest = component.artifact_manifest_digest
 where lower(coalesce(component.version, component.stated_as)) not in ('', '-', 'n/a', 'na', 'none', 'null', 'unknown', 'tbd')
+group by
+    run.run_id,
+    component.artifact_manifest_digest,
+    component.component,
+    component.version

@@ -11,6 +11,7 @@ columns:
   detail_run_id: {type: varchar, description: "The run whose detail log is taken: itself where it has one", tests: [not_null]}
   detail_manifest_digest: {type: varchar, description: "The bundle of that log", tests: [not_null]}
   refusal: {type: varchar, description: "The code of the issue for which no result is taken from the run or from that detail log; NULL: none"}
+  summary_refusal: {type: varchar, description: "The code of the issue for which the run's summary is not read beside its detail log; NULL: none"}
   power_run_id: {type: varchar, description: "The run whose power log is taken: itself where it has one", tests: [not_null]}
   power_manifest_digest: {type: varchar, description: "The bundle of that log", tests: [not_null]}
 */
@@ -50,6 +51,7 @@ select
         else coalesce(execution.detail.digest, run.artifact_manifest_digest)
     end as detail_manifest_digest,
     coalesce(run.refusal, case when not run.has_detail_log then execution.detail.refusal end) as refusal,
+    run.summary_refusal,
     case when run.has_power_log then run.run_id else coalesce(execution.power.run_id, run.run_id) end as power_run_id,
     case
         when run.has_power_log then run.artifact_manifest_digest

@@ -2,8 +2,8 @@
 description: >
   One row per run and bundle: what the load generator's logs state, one column per metric. The detail log has six
   significant digits where the summary has two decimals. So the detail log is used if there is one (see
-  mlperf_inference_log_source), else the summary. A run has no row if a log was cut off, contradicts itself or states
-  an impossible result. Load generators spell a percentile 90th, 90.0th or 90.00; here all are 90. An early-stopping
+  mlperf_inference_log_source), else the summary. A run has no row if its log was cut off or contradicts itself. A
+  summary that was, beside a detail log, is not read. An impossible value is NULL. Load generators spell a percentile 90th, 90.0th or 90.00; here all are 90. An early-stopping
   estimate of 0 is NULL.
 grain: [run_id, artifact_manifest_digest]
 columns:
@@ -13,7 +13,7 @@ columns:
   token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens completed per second, counted"}
   inferred_token_throughput_per_s: {type: double, unit: tokens/s, description: "Tokens per second, computed by the load generator from samples and a constant"}
   scheduled_sample_throughput_per_s: {type: double, unit: samples/s, description: "Samples scheduled per second: the result of a Server run up to v4.0"}
-  early_stopping_p90_ms: {type: double, unit: ms, description: "Early-stopping estimate of p90; of a token latency when has_token_early_stopping"}
+  early_stopping_single_ms: {type: double, unit: ms, description: "Early-stopping estimate of SingleStream's percentile: p90, in MLPerf Automotive p99.9; of a token latency when has_token_early_stopping"}
   early_stopping_p99_ms: {type: double, unit: ms, description: "Early-stopping estimate of p99; of a token latency when has_token_early_stopping"}
   single_stream_qps: {type: double, unit: 1/s, description: "Queries per second of a SingleStream run, without the load generator's overhead"}
   samples_per_query: {type: double, description: "Samples per query, as the log says"}
@@ -22,6 +22,7 @@ columns:
   e2e_p90_ms: {type: double, unit: ms, description: "Latency, p90"}
   e2e_p95_ms: {type: double, unit: ms, description: "Latency, p95"}
   e2e_p99_ms: {type: double, unit: ms, description: "Latency, p99"}
+  e2e_p99_9_ms: {type: double, unit: ms, description: "Latency, p99.9"}
   ttft_mean_ms: {type: double, unit: ms, description: "Time to first token, mean"}
   ttft_p50_ms: {type: double, unit: ms, description: "Time to first token, p50"}
   ttft_p90_ms: {type: double, unit: ms, description: "Time to first token, p90"}
@@ -33,12 +34,17 @@ columns:
   tpot_p95_ms: {type: double, unit: ms, description: "Time per output token, p95"}
   tpot_p99_ms: {type: double, unit: ms, description: "Time per output token, p99"}
   query_count: {type: double, description: "Queries completed"}
+  target_latency_ms: {type: double, unit: ms, description: "Latency that the run was set to keep; 0 or NULL: token latencies, or none"}
+  min_duration_ms: {type: double, unit: ms, description: "Minimum duration that the run was set to"}
+  min_query_count: {type: double, description: "Minimum number of queries that the run was set to"}
+  performance_sample_count: {type: double, description: "Samples that the run drew from"}
   target_qps: {type: double, unit: 1/s, description: "Queries per second asked for"}
   validity: {type: varchar, description: "The load generator's verdict on the run: VALID or INVALID"}
   loadgen_version: {type: varchar, description: "Load generator version and commit"}
   test_datetime: {type: varchar, description: "Start of the test, ISO 8601"}
   power_begin: {type: varchar, description: "Start of the measured window on the client's clock"}
   power_end: {type: varchar, description: "End of the measured window on the client's clock"}
+  has_detail_throughput: {type: boolean, description: "Whether the detail log states a throughput, with six significant digits", tests: [not_null]}
   has_token_throughput: {type: boolean, description: "Whether the logs state a token throughput, readable or not", tests: [not_null]}
   has_early_stopping: {type: boolean, description: "Whether the logs mention early stopping, which older load generators do not have", tests: [not_null]}
   has_token_early_stopping: {type: boolean, description: "Whether the early-stopping estimates are of token latencies, not of the whole query", tests: [not_null]}
@@ -59,6 +65,7 @@ with logged as (
             and entry.artifact_manifest_digest = log.artifact_manifest_digest
     where
         entry.source = 'summary'
+        and log.summary_refusal is null
         and (log.refusal is null or log.refusal in ('loadgen-errors', 'mode-mismatch'))
     union all
     select
@@ -107,8 +114,9 @@ select
     ) as scheduled_sample_throughput_per_s,
     coalesce(
         nullif(arg_max(case when source = 'detail' and key = 'early_stopping_latency_ss' then value_number end, raw_offset), 0) / 1e6,
+        nullif(arg_max(case when source = 'summary' and key = 'Early stopping 99.9 percentile estimate' then value_number end, raw_offset), 0) / 1e6,
         nullif(arg_max(case when source = 'summary' and key = 'Early stopping 90 percentile estimate' then value_number end, raw_offset), 0) / 1e6
-    ) as early_stopping_p90_ms,
+    ) as early_stopping_single_ms,
     coalesce(
         nullif(arg_max(case when source = 'detail' and key = 'early_stopping_latency_ms' then value_number end, raw_offset), 0) / 1e6,
         nullif(arg_max(case when source = 'summary' and key = 'Early stopping 99 percentile estimate' then value_number end, raw_offset), 0) / 1e6
@@ -157,6 +165,10 @@ select
         arg_max(case when source = 'summary' and key = '99 percentile latency (ns)' then value_number end, raw_offset) / 1e6
     ) as e2e_p99_ms,
     coalesce(
+        arg_max(case when source = 'detail' and key = 'result_99.90_percentile_latency_ns' then value_number end, raw_offset) / 1e6,
+        arg_max(case when source = 'summary' and key = '99.9 percentile latency (ns)' then value_number end, raw_offset) / 1e6
+    ) as e2e_p99_9_ms,
+    coalesce(
         arg_max(case when source = 'detail' and key = 'result_first_token_mean_latency_ns' then value_number end, raw_offset) / 1e6,
         arg_max(case when source = 'summary' and key = 'Mean First Token latency (ns)' then value_number end, raw_offset) / 1e6
     ) as ttft_mean_ms,
@@ -200,6 +212,22 @@ select
         arg_max(case when source = 'detail' and key = 'result_query_count' then value_number end, raw_offset)
     ) as query_count,
     coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_target_latency_ns' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'target_latency (ns)' then value_number end, raw_offset)
+    ) / 1e6 as target_latency_ms,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_min_duration_ms' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'min_duration (ms)' then value_number end, raw_offset)
+    ) as min_duration_ms,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_min_query_count' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'min_query_count' then value_number end, raw_offset)
+    ) as min_query_count,
+    coalesce(
+        arg_max(case when source = 'detail' and key = 'effective_performance_sample_count' then value_number end, raw_offset),
+        arg_max(case when source = 'summary' and key = 'performance_sample_count' then value_number end, raw_offset)
+    ) as performance_sample_count,
+    coalesce(
         arg_max(case when source = 'detail' and key = 'effective_target_qps' then value_number end, raw_offset),
         arg_max(case when source = 'summary' and key = 'target_qps' then value_number end, raw_offset)
     ) as target_qps,
@@ -219,6 +247,7 @@ select
     coalesce(
         arg_max(case when source = 'detail' and key = 'power_end' then value end, raw_offset)
     ) as power_end,
+    count(*) filter (where regexp_matches(key, '^result_.*_per_sec(ond)?$')) > 0 as has_detail_throughput,
     count(*) filter (
         where key in (
             'result_tokens_per_second', 'result_completed_tokens_per_second', 'result_inferred_tokens_per_second',

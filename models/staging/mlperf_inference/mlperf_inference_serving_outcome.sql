@@ -1,7 +1,7 @@
 /*
 description: >
   One row per performance run. The early-stopping latency has the percentile of the scenario that was run, whichever
-  folder it is in: p90 for SingleStream and p99 for MultiStream. It is NULL if the load generator estimated token
+  folder it is in: p90 for SingleStream (in MLPerf Automotive p99.9) and p99 for MultiStream. It is NULL if the load generator estimated token
   latencies instead.
 grain: [run_id, artifact_manifest_digest]
 feeds: serving_outcome
@@ -20,7 +20,7 @@ select
     run.run_id,
     run.artifact_manifest_digest,
     run.scenario as workload_point,
-    case when run.scenario in ('Server', 'Interactive') then metric.target_qps end as request_rate_per_s,
+    case when run.scenario in ('Server', 'Interactive', 'ConstantStream') then metric.target_qps end as request_rate_per_s,
     try_cast(metric.query_count as bigint) as completed_count,
     metric.ttft_mean_ms,
     metric.ttft_p50_ms,
@@ -39,7 +39,7 @@ select
     metric.e2e_p99_ms,
     case
         when metric.has_token_early_stopping then null
-        when coalesce(run.logged_scenario, run.scenario) = 'SingleStream' then metric.early_stopping_p90_ms
+        when coalesce(run.logged_scenario, run.scenario) = 'SingleStream' then metric.early_stopping_single_ms
         when coalesce(run.logged_scenario, run.scenario) = 'MultiStream' then metric.early_stopping_p99_ms
     end as early_stopping_latency_ms,
     metric.sample_throughput_per_s,

@@ -6,6 +6,7 @@ grain: [run_id]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  benchmark_suite: {type: varchar, description: "Whose rules hold: inference or automotive, as the evidence itself says", tests: [not_null]}
   round: {type: varchar, description: "Round, e.g. v5.1; NULL if the path does not state it"}
   division: {type: varchar, description: "closed, open or network", tests: [not_null]}
   submitter: {type: varchar, description: "Submitter, as the path has it", tests: [not_null]}
@@ -21,7 +22,7 @@ columns:
   node_count: {type: bigint, description: "Nodes"}
   precision: {type: varchar, description: "Weight data types as written"}
   has_token_early_stopping: {type: boolean, description: "Whether early stopping was on token latencies"}
-  uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on; without a round, whether the logs mention early stopping"}
+  uses_early_stopping: {type: boolean, description: "Whether the round's results are early-stopping estimates: from v2.0 on, and in MLPerf Automotive; without a round, whether the logs mention early stopping"}
   refusal: {type: varchar, description: "The code of the issue for which the submission checker takes no result from the logs; NULL: it takes one"}
   has_ranging_run: {type: boolean, description: "Whether there is a ranging run, which means that power was measured", tests: [not_null]}
 */
@@ -34,6 +35,7 @@ with ranging as (
 select
     run.run_id,
     run.artifact_manifest_digest,
+    run.benchmark_suite,
     run.round,
     run.division,
     run.submitter,
@@ -56,8 +58,11 @@ select
     system.weight_data_types as precision,
     metric.has_token_throughput,
     metric.has_token_early_stopping,
+    metric.has_detail_throughput,
     metric.early_stopping_p99_ms,
+    metric.e2e_p99_9_ms,
     case
+        when run.benchmark_suite = 'automotive' then true
         when run.round in ('v0.5', 'v0.7', 'v1.0', 'v1.1') then false
         when run.round is not null then true
         else metric.has_early_stopping

@@ -7,7 +7,7 @@ feeds: benchmark_run
 */
 select
     run.run_id,
-    'mlperf-training/' || coalesce(run.benchmark, 'unnamed') as benchmark_case_id,
+    'mlperf-' || run.usage || '/' || coalesce(run.benchmark, 'unnamed') as benchmark_case_id,
     run.workload_spec_digest,
     run.artifact_manifest_digest,
     run.raw_path as raw_folder,

@@ -7,6 +7,7 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null, unique]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   repeat_set: {type: varchar, description: "The runs that are one result", tests: [not_null]}
+  usage: {type: varchar, description: "training or hpc: rounds of both have the same names", tests: [not_null]}
   round: {type: varchar, description: "Round, e.g. v5.1; NULL if the path does not state it"}
   division: {type: varchar, description: "closed or open, as the log or else the system description says"}
   submitter: {type: varchar, description: "Submitter folder, else as the log says"}
@@ -24,12 +25,14 @@ columns:
   run_stop_ms: {type: bigint, unit: ms, description: "First run_stop, of the Unix epoch"}
   refusal: {type: varchar, description: "Code of the issue for which no result is taken from the log"}
   copy_of: {type: varchar, description: "The run of the same set whose log this one copies"}
+  energy_j: {type: double, unit: J, description: "Energy of the run, from its power logs; NULL without any, or if it has no time to train"}
   time_to_train_ms: {type: bigint, unit: ms, description: "run_stop - run_start of a run that succeeded, else NULL; NULL, too, if the log is refused"}
 */
 select
     run.run_id,
     run.artifact_manifest_digest,
     run.repeat_set,
+    run.usage,
     run.round,
     lower(coalesce(division.value, system.division)) as division,
     coalesce(run.submitter, org.value) as submitter,
@@ -55,7 +58,15 @@ select
     case
         when run.refusal is null and clock.run_status = 'success' and clock.run_start_ms < clock.run_stop_ms
             then clock.run_stop_ms - clock.run_start_ms
-    end as time_to_train_ms
+    end as time_to_train_ms,
+    case
+        when run.refusal is null and clock.run_status = 'success' and clock.run_start_ms < clock.run_stop_ms
+            then power.power_w * (clock.run_stop_ms - clock.run_start_ms) / 1000
+    end as energy_j,
+    conformance.reaches_quality,
+    conformance.has_system_description,
+    conformance.is_power_submission,
+    conformance.has_power
 from mlperf_training_run as run
 inner join run_bundle
     on
@@ -67,6 +78,14 @@ left join mlperf_training_clock as clock
         and clock.artifact_manifest_digest = run.artifact_manifest_digest
 left join mlperf_training_system as system
     on system.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_training_conformance as conformance
+    on
+        conformance.run_id = run.run_id
+        and conformance.artifact_manifest_digest = run.artifact_manifest_digest
+left join mlperf_training_power_mean as power
+    on
+        power.run_id = run.run_id
+        and power.artifact_manifest_digest = run.artifact_manifest_digest
 left join mlperf_training_statement as division
     on
         division.run_id = run.run_id

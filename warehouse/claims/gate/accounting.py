@@ -1,5 +1,5 @@
 """Every launched run is used, or left out with a reason. The runs that a query reads are followed clause by clause; those that never reach
-it are found in the table of runs by their workload."""
+it are found in the table of runs by their workload, or by what else the claim says that the runs of a row have in common."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, LeftOut
 from warehouse.claims.gate.observed import observed_rows
+from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.claim import Claim
 from warehouse.transform.project.model import RUNS
 from warehouse.transform.sql.duck import quote, quoted
@@ -38,7 +39,8 @@ class Accounts:
         }
         self._found = follow_runs(con, catalog, query)
         self._named = {_squeezed(clause): reason for clause, reason in claim.exclusions.items()}
-        self._stated = _stated_of_runs(con, catalog)
+        self._alike = claim.accounted_by or (_WORKLOAD,)
+        self._stated = _stated_of_runs(con, catalog, self._alike, query)
         self._rows: dict[int, dict[str, LeftOut]] = {}
         self._place({rowid: observed.get(rowid, set[str]()).intersection(runs) for rowid, runs in traced.items()})
         for rowid, runs in traced.items():
@@ -53,14 +55,14 @@ class Accounts:
 
     def _place(self, runs_of: Mapping[int, Collection[str]]) -> None:
         used = set[str]().union(*runs_of.values())
-        of_workload: dict[str, set[int]] = {}
+        rows_like: dict[tuple[str | None, ...], set[int]] = {}
         for rowid, runs in runs_of.items():
             for run in runs:
-                if workload := self._stated.get(run, {}).get(_WORKLOAD):
-                    of_workload.setdefault(workload, set()).add(rowid)
+                if any(common := self._common(run)):
+                    rows_like.setdefault(common, set()).add(rowid)
 
         def alike(run: str) -> Iterable[int]:
-            return of_workload.get(self._stated.get(run, {}).get(_WORKLOAD) or "", ())
+            return rows_like.get(self._common(run), ())
 
         for loss in self._found.losses:
             if loss.run_id not in used:
@@ -71,6 +73,11 @@ class Accounts:
             for rowid in alike(run):
                 reason = "in no table that the query reads"
                 self._rows.setdefault(rowid, {})[run] = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run))
+
+    def _common(self, run: str) -> tuple[str | None, ...]:
+        """What the launched runs of one row have in common."""
+        stated = self._stated.get(run, {})
+        return tuple(stated.get(name) for name in self._alike)
 
     def _of_loss(self, loss: "Loss") -> LeftOut:
         clause = loss.clause.text if loss.is_determined else ""
@@ -92,12 +99,20 @@ class Accounts:
         return self._stated.get(run, {}).get(_STATUS) in _FAILED
 
 
-def _stated_of_runs(con: "duckdb.DuckDBPyConnection", catalog: "Catalog") -> dict[str, dict[str, str | None]]:
-    """What the table of runs states of each run, of the columns that tell why one may be left out."""
+def _stated_of_runs(
+    con: "duckdb.DuckDBPyConnection", catalog: "Catalog", alike: tuple[str, ...], query: str
+) -> dict[str, dict[str, str | None]]:
+    """What the table of runs states of each run, of the columns that tell which runs are alike and why one may be left out. Raises WH317 for
+    a column that it lacks."""
     table = next((model.qualified for model in catalog.models.values() if model.role == RUNS), None)
     if table is None:
         return {}
-    names = [name for name in (_WORKLOAD, _STATUS, _REASON, _MODE) if name in catalog.columns[table]]
+    has = catalog.columns[table]
+    for name in alike:
+        if name not in has and name != _WORKLOAD:
+            place = catalog.models[f"rollup.{query}"].place
+            raise WarehouseError("WH317", f"runs are accounted for by {name}, which {table} does not have", place, did_you_mean(name, has))
+    names = [name for name in dict.fromkeys((*alike, _STATUS, _REASON, _MODE)) if name in has]
     listed = ", ".join(quote(name) for name in (RUN_ID, *names))
     return {
         str(run): dict(zip(names, values, strict=True))

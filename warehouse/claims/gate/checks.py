@@ -155,9 +155,11 @@ def _observed(evidence: Evidence, settings: Settings) -> Finding | None:
     return _over(counted, column, lambda known: _OVER[settings["over"]](known, pattern))
 
 
-def _column(evidence: Evidence, settings: Settings) -> Finding:
-    """A column of the published row."""
+def _column(evidence: Evidence, settings: Settings) -> Finding | None:
+    """A column of the published row; not where the column `when` is false."""
     name = settings["column"]
+    if "when" in settings and evidence.row.get(settings["when"]) is False:
+        return None
     why = f"{name} is NULL" if name in evidence.row else f"the query has no column {name}"
     return Finding(evidence.row.get(name), [{name: evidence.row.get(name)}], why)
 
@@ -190,7 +192,7 @@ CHECKS: Mapping[str, Check] = {
     "fixed": Check(_fixed),
     "lineage": Check(_lineage, frozenset({"guarantees"})),
     "observed": Check(_observed, frozenset({"column", "over", "matching", "when"}), frozenset({"matching", "when"})),
-    "column": Check(_column, frozenset({"column"})),
+    "column": Check(_column, frozenset({"column", "when"}), frozenset({"when"})),
 }
 OVER = tuple(_OVER)
 RELATIVE_TO_OTHERS = ("repeated", "distinct")  # those of `OVER` that compare runs with each other

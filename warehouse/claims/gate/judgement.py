@@ -12,6 +12,7 @@ from warehouse.claims.gate.policy import EXPLORATORY, PUBLISHABLE, VERDICTS, Pol
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval, NotSupported
 
+NOT_CHECKED = "not checked"  # what is said of a rule whose figure is not known, and which does not count against the number for that
 GATE_VERSION = 1  # of the checks: another one may judge the same evidence otherwise
 
 
@@ -25,8 +26,18 @@ class RuleVerdict:
     why: str | None
     rows: Sequence[Row]
 
+    @property
+    def told(self) -> str:
+        """The verdict as it is shown: a rule that nobody could check was not passed."""
+        return NOT_CHECKED if self.figure is None and self.verdict == PUBLISHABLE else self.verdict
+
+    @property
+    def is_met(self) -> bool:
+        return self.told == PUBLISHABLE
+
     def __str__(self) -> str:
-        found = f"{self.figure:.4g}" if isinstance(self.figure, float) else self.why if self.figure is None else str(self.figure)
+        unknown = self.why if self.told == NOT_CHECKED else f"{NOT_CHECKED} ({self.why})"
+        found = f"{self.figure:.4g}" if isinstance(self.figure, float) else unknown if self.figure is None else str(self.figure)
         asked = f", asked: {self.rule.publishable}" if self.verdict != PUBLISHABLE else ""
         return f"{self.rule.says}: {found}{asked}"
 
@@ -44,6 +55,11 @@ class Judgement:
     def against(self) -> list[RuleVerdict]:
         """The rules that keep it from being publishable."""
         return [each for each in self.rules if each.verdict != PUBLISHABLE]
+
+    @property
+    def not_met(self) -> list[RuleVerdict]:
+        """These, and those that could not be checked."""
+        return [each for each in self.rules if not each.is_met]
 
 
 def judge(evidence: Evidence, policy: Policy) -> Judgement:

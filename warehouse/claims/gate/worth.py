@@ -50,7 +50,7 @@ class Worth:
             "n": dict(self.n) if self.n else None,
             "rules": [
                 {
-                    "id": each.rule.id, "says": each.rule.says, "verdict": each.verdict, "figure": each.figure, "why": each.why,
+                    "id": each.rule.id, "says": each.rule.says, "verdict": each.told, "figure": each.figure, "why": each.why,
                     "asked": str(each.rule.publishable), "severity": each.rule.severity, "source": each.rule.source, "rows": list(each.rows),
                 }
                 for each in self.rules

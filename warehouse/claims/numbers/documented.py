@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.gate.worth import PublishedWorth
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.guarantees import MEANINGS
@@ -62,7 +61,7 @@ def _row(
             if cell.number_id:
                 runs = tuple(str(run["run_id"]) for run in cell.runs)
                 own = worth.of(row, cell)
-                against = tuple(f"{each.verdict}: {each}" for each in own.rules if each.verdict != PUBLISHABLE)
+                against = tuple(f"{each.told}: {each}" for each in own.rules if not each.is_met)
                 yield site.PublishedNumber(
                     cell.number_id, cell.column, cell.value, units.get(cell.column),
                     str(recorded(publication.record, cell.column, cell.is_exact)), runs, cell.why_digest or "", _files(cell),

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.gate.worth import PublishedWorth
 from warehouse.claims.numbers.search import FoundCell
 from warehouse.claims.publish.specification import Specification
@@ -35,7 +34,7 @@ def _lines(found: FoundCell, specification: Specification, bundles: Sequence[str
     yield f"publication  {found.publication.digest}"
     worth = PublishedWorth(found.publication, claim_of(specification.document["document"]["claim"])).of(found.row, cell)
     yield f"worth        {worth}" + ("; published as provisional" if "published_as" in found.publication.record else "")
-    yield from (f"             {each.verdict}: {printable(str(each))}" for each in worth.rules if each.verdict != PUBLISHABLE)
+    yield from (f"             {each.told}: {printable(str(each))}" for each in worth.rules if not each.is_met)
     yield f"query spec   {specification.digest}"
     engine = specification.document["document"]["engine"]
     yield f"engine       {engine['name']} {engine['version']}"

@@ -54,7 +54,7 @@ def _lines(judged: "Judged", number: "JudgedNumber", shows_all: bool) -> list[st
     judgement = number.judgement
     of = ", ".join(counted(count, level) for level, count in judgement.n.items())
     lines = [f"  {judged.policy.name}: {judgement.verdict}, {interval_text(judgement.interval)}, {of}"]
-    return [*lines, *(f"    {each.verdict}: {printable(str(each))}" for each in (judgement.rules if shows_all else judgement.against))]
+    return [*lines, *(f"    {each.told}: {printable(str(each))}" for each in (judgement.rules if shows_all else judgement.not_met))]
 
 
 def _document(number: "JudgedNumber") -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _document(number: "JudgedNumber") -> dict[str, Any]:
         "verdict": judgement.verdict, "n": dict(judgement.n), **interval_document(judgement.interval),
         "rules": [
             {
-                "id": each.rule.id, "verdict": each.verdict, "figure": each.figure, "why": each.why, "asked": str(each.rule.publishable),
+                "id": each.rule.id, "verdict": each.told, "figure": each.figure, "why": each.why, "asked": str(each.rule.publishable),
                 "rows": list(each.rows),
             }
             for each in judgement.rules

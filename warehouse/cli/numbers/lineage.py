@@ -157,7 +157,7 @@ def _worth_lines(number: "Lineage") -> list[str]:
     """What it is worth in one line, and what is against it."""
     assert number.worth
     lines = [f"│  worth    {number.worth}" + ("; published as provisional" if number.is_provisional else "")]
-    lines += [f"│           {each.verdict}: {printable(str(each))}" for each in number.worth.rules if each.verdict != "publishable"]
+    lines += [f"│           {each.told}: {printable(str(each))}" for each in number.worth.rules if not each.is_met]
     if number.correction:
         from warehouse.claims.publish.corrections import correction_text
 

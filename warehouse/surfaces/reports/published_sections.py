@@ -124,7 +124,7 @@ def _figure(number: Number, shown: Sequence[str] | Mapping[str, Any]) -> tuple[A
 def _against(number: Number) -> str:
     if number.worth.policy is None or not number.worth.rules:
         return "no rule was applied"
-    return "; ".join(f"{each.verdict}: {each}" for each in number.worth.rules if each.verdict != PUBLISHABLE) or "all are passed"
+    return "; ".join(f"{each.told}: {each}" for each in number.worth.rules if not each.is_met) or "all are passed"
 
 
 def _moved(name: str, number: Number) -> tuple[Any, ...] | None:

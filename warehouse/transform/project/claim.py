@@ -14,7 +14,7 @@ from warehouse.transform.project.header import Header
 # What a value can be of the observations' values: "value" is the figure of a row's only one.
 STATISTICS = ("value", "median", "mean", "geometric mean", "olympic mean")
 WORDS = ("what", "population", "unit_of_replication")  # that say how a number was made
-_KEYS = {*WORDS, "policy", "observations", "numbers", "exclusions", "stopping"}
+_KEYS = {*WORDS, "policy", "observations", "numbers", "exclusions", "stopping", "accounted_by"}
 _NUMBER_KEYS = {"statistic", "of", "percentile", "dropped", "when"}
 
 
@@ -35,7 +35,8 @@ class ClaimedNumber:
 class Claim:
     """A header's `claim`. `words` are its texts (`WORDS`); `observations` the model that has a row for each run of each row, `numbers`
     the columns that are claimed; `exclusions` clauses of the SQL, as `wh lineage --excluded` prints them, with the reason why runs that one
-    leaves out do not count; `stopping` the rule by which runs are added after a look at the number."""
+    leaves out do not count; `stopping` the rule by which runs are added after a look at the number; `accounted_by` the columns of the table of
+    runs that launched runs have in common with those of a row that they are left out of: their workload where there are none."""
 
     policy: str | None = None
     observations: str | None = None
@@ -43,6 +44,7 @@ class Claim:
     exclusions: Mapping[str, str] = field(default_factory=dict)
     stopping: str | None = None
     words: Mapping[str, str] = field(default_factory=dict)
+    accounted_by: tuple[str, ...] = ()
 
 
 def read_claim(header: Header) -> Mapping[str, Any]:
@@ -60,6 +62,10 @@ def read_claim(header: Header) -> Mapping[str, Any]:
         if not header.text("claim", "exclusions", clause):
             hint = 'write it like this: "run.status = \'succeeded\'": a failed run has no time'
             raise header.fault("an exclusion states no reason", "claim", "exclusions", clause, hint=hint)
+    accounted_by = claim.get("accounted_by", [])
+    if not isinstance(accounted_by, list) or not all(isinstance(name, str) for name in accounted_by):
+        hint = "accounted_by: [cluster_region_key, benchmark_case_id]"
+        raise header.fault("accounted_by is a list of columns of the table of runs", "claim", "accounted_by", hint=hint)
     numbers = header.mapping("claim", "numbers")
     if numbers and not claim.get("observations"):
         hint = "observations: a model that the query reads, with one row a run"
@@ -98,5 +104,5 @@ def claim_of(document: Mapping[str, Any]) -> Claim:
     }
     return Claim(
         document.get("policy"), document.get("observations"), numbers, document.get("exclusions", {}), document.get("stopping"),
-        {name: str(document[name]) for name in WORDS if document.get(name)},
+        {name: str(document[name]) for name in WORDS if document.get(name)}, tuple(document.get("accounted_by", ())),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from warehouse.claims.gate.policy import PUBLISHABLE, Policy
+from warehouse.claims.gate.policy import Policy
 from warehouse.claims.numbers.history import cell_history
 from warehouse.claims.numbers.lineage import Lineage
 from warehouse.claims.numbers.search import FoundCell
@@ -41,8 +41,8 @@ def gate(number: Lineage) -> Iterator[Part]:
         )
         rows = tuple(
             (
-                each.verdict, each.rule.says, each.figure, str(each.rule.publishable),
-                each.why or (_rows_text(each.rows) if each.verdict != PUBLISHABLE else None), each.rule.severity, each.rule.source, each.rule.id,
+                each.told, each.rule.says, each.figure, str(each.rule.publishable),
+                each.why or (_rows_text(each.rows) if not each.is_met else None), each.rule.severity, each.rule.source, each.rule.id,
             )
             for each in worth.rules
         )

@@ -6,7 +6,7 @@ description: >
 grain: [run_id, workload_point, concurrency_point, request_rate_per_s]
 claim:
   what: what a million tokens cost, and the energy of a token, in one run, at one workload point and load
-  population: every performance run of a served model in the warehouse, without conflict, MLPerf's too
+  population: every performance run of a served model in the warehouse, without conflict, MLPerf's too unless it is invalid
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:

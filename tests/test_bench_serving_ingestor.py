@@ -662,3 +662,8 @@ def test_two_files_of_one_name_and_second_in_two_folders_are_two_runs(tmp_path: 
     for folder in ("a", "b"):
         sample.write(copies / folder / "result.json", sample.vllm_record(sample.requests(5), detailed=False))
     assert {draft.files[0].raw_path for draft in drafts(INGESTOR, copies)} == {"result.json"}
+    grown = tmp_path / "grown"  # and so is a file that was appended to, whose earlier forms are kept
+    record = json.dumps(sample.vllm_record(sample.requests(5), detailed=False))
+    for night in (1, 2, 3):
+        sample.write(grown / f"night{night}/result.jsonl", f"{record}\n" * night)
+    assert {file.raw_path for draft in drafts(INGESTOR, grown) for file in draft.files if not file.is_restatement} == {"result.jsonl"}

@@ -50,6 +50,8 @@ with counted as (
         run.mode = 'performance'
         and run.state = 'admitted'
         and not run.has_conflict
+        -- What its own benchmark calls invalid is no result.
+        and run.status is distinct from 'invalid'
 ),
 
 point as (

@@ -11,9 +11,13 @@ SEARCHED_BYTES = 1 << 20  # of a file that may be another one's copy
 
 def folders_apart(tree: Tree, above: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """For files that would be one run, by their paths, the folders that tell them apart, as few as it takes and each with its closing
-    slash; nothing if all are copies of one. `above` has the names of the folders above each."""
-    if len(above) < 2 or len({tree.head(path, SEARCHED_BYTES) for path in above}) < 2:
+    slash; nothing if all are copies of one, or what it was before it grew. `above` has the names of the folders above each."""
+    heads = {path: tree.head(path, SEARCHED_BYTES) for path in above}
+    # The file that each is the beginning of: of several, the longest.
+    whole = {path: max((other for other in above if heads[other].startswith(heads[path])), key=lambda other: (len(heads[other]), other)) for path in above}
+    different = {path: above[path] for path in set(whole.values())}
+    if len(different) < 2:
         return {}
-    depths = range(1, max(map(len, above.values())) + 1)
-    depth = next((depth for depth in depths if len({parts[-depth:] for parts in above.values()}) == len(above)), None)
-    return {} if depth is None else {path: "".join(f"{part}/" for part in parts[-depth:]) for path, parts in above.items()}
+    depths = range(1, max(map(len, different.values())) + 1)
+    depth = next((depth for depth in depths if len({parts[-depth:] for parts in different.values()}) == len(different)), None)
+    return {} if depth is None else {path: "".join(f"{part}/" for part in above[whole[path]][-depth:]) for path in above}

@@ -55,6 +55,12 @@ def test_a_tree_has_used_what_the_system_says_of_it_in_the_end(tmp_path: Path, m
     assert node[-1]["context_switches"] > node[0]["context_switches"]
 
 
+def test_a_child_that_is_not_waited_for_counts(tmp_path: Path) -> None:
+    script = 'sh -c "while :; do :; done" & child=$!; sleep 1; kill $child'
+    [run] = record(["sh", "-c", script], tmp_path / "recording", sample_interval_s=0.1).runs
+    assert json.loads((run.folder / "run.json").read_text())["user_cpu_s"] > 0.1
+
+
 def test_a_process_whose_parent_ended_still_belongs_to_the_command() -> None:
     script = 'sh -c "sleep 30 & echo started" ; sleep 30'
     process = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True)

@@ -167,6 +167,24 @@ def test_each_run_is_a_row_with_what_was_recorded(pristine: Path) -> None:
     assert landed.source(run) == (pristine / "run-02" / "run.json").read_bytes()
 
 
+def test_values_that_no_run_can_have_are_null_with_an_issue(folder: Path) -> None:
+    change(folder / "run-01/run.json", wall_s=-5, user_cpu_s=1e308, max_rss_bytes=-1, ended_at="2020-01-01T00:00:00Z")
+    change(folder / "run-02/run.json", started_at="0001-01-01T00:00:00Z", ended_at="9999-12-31T23:59:59.999999Z")
+    found = land(folder)
+    first, second = found.tables["recorded_run"]
+    assert [first[name] for name in ("wall_s", "user_cpu_s", "max_rss_bytes", "ended_at")] == [None] * 4 and first["started_at"]
+    assert (second["started_at"], second["ended_at"]) == (None, None)  # Go's zero time, and what is written for "never"
+    assert sorted(found.codes) == ["impossible-time", *["impossible-value"] * 3, *["no-time"] * 2]
+
+
+def test_windows_of_the_host_that_are_stated_again_are_left_out(folder: Path) -> None:
+    path = folder / "run-01/host.jsonl"
+    before = len(land(folder).tables["recorded_host_sample"])
+    path.write_text(path.read_text() * 2)
+    found = land(folder)
+    assert len(found.tables["recorded_host_sample"]) == before and set(found.codes) == {"sample-not-later"}
+
+
 def test_the_workload_is_the_indicator_its_parameters_and_the_script(folder: Path) -> None:
     with_seed = INDICATOR | {"@parameters": {"dtype": "float32", "reps": 20000, "random_seed": 7}}
     (folder / "run-02" / "stdout.txt").write_text(json.dumps(with_seed))
@@ -404,7 +422,7 @@ def test_the_files_own_word_is_checked(folder: Path) -> None:
 def test_host_samples_are_rows_and_damaged_lines_are_issues(folder: Path) -> None:
     path = folder / "run-01" / "host.jsonl"
     first = json.loads(path.read_text().splitlines()[0])
-    sparse = {"window_start": first["window_start"], "window_end": first["window_end"], "duration_s": 0.5}
+    sparse = {"window_start": first["window_end"], "window_end": first["window_end"], "duration_s": 0.5}
     reset = sparse | {"counter_resets": ["disk_read_bytes"]}
     lines = [json.dumps(first), '{"duration_s": 1', "\xff", json.dumps(reset)]
     path.write_bytes("\n".join(lines).encode("latin-1"))

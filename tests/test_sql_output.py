@@ -32,6 +32,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def test_csv_has_texts_as_they_are_unless_it_is_for_a_spreadsheet(project: Project, wh_on: WhOn) -> None:
     assert wh_on(project, "sql", CELLS)[1] == '=x,n,d,f,p,a,l,t\n=1+1,-3,-2.5,-x,+1,@a,"[""=1""]",a=1\n'
     assert wh_on(project, "sql", CELLS, "--for-spreadsheet")[1] == "'=x,n,d,f,p,a,l,t\n'=1+1,-3,-2.5,'-x,'+1,'@a,\"[\"\"=1\"\"]\",a=1\n"
+    _, out, _ = wh_on(project, "sql", "select 'a' || chr(13) || '=1+1' as x, '＝1' as y", "--for-spreadsheet")
+    assert out == "x,y\n\"a\r=1+1\",'＝1\n"  # a carriage return ends no line
     assert wh_on(project, "sql", CELLS, "--for-spreadsheet", "--json")[0] == ExitCode.USAGE
 
 

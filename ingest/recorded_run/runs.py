@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
+
+import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
@@ -14,6 +17,8 @@ from .indicator import Indicator
 from .tables import HOST_FIELDS, RUN_FIELDS, TABLES
 from .workload import workload_columns
 
+_NOT_NEGATIVE = tuple(name for name, kind in RUN_FIELDS if kind in (pa.float64(), pa.int64()) and name not in ("repeat_index", "exit_code", "signal"))
+_MOST = 1e18  # in any unit here: beyond the age of the universe in seconds, and the memory of any machine in bytes
 STATUSES = ("succeeded", "failed", "interrupted")
 
 
@@ -30,6 +35,7 @@ def add_run(
     columns = {name: value for name, value in shared.items() if name in TABLES["recorded_run"].names}
     columns |= typed_columns(RUN_FIELDS, document, reject)
     columns |= _checked_identity(columns, run, reject)
+    columns |= _possible(columns, reject)
     columns |= workload_columns(workload, reject)
     if indicator is not None:
         columns |= {"indicator_name": indicator.name, "component": indicator.component}
@@ -42,6 +48,20 @@ def add_run(
         buffer.add("recorded_gpu", MACHINE, 0, bundle.manifest.by_path[MACHINE].bytes, run_id=run_id, gpu_uuid=gpu_uuid)
     status: str | None = columns["status"]
     return status
+
+
+def _possible(columns: Mapping[str, Any], reject: Callable[[str, str], None]) -> dict[str, None]:
+    """NULL for what no run can have: a time or size below zero or beyond all bounds, and an end before the start."""
+    lost: dict[str, None] = {}
+    for name in _NOT_NEGATIVE:
+        value = columns[name]
+        if value is not None and not 0 <= value <= _MOST:
+            reject("impossible-value", f"{name} is {value:g}; it is NULL")
+            lost[name] = None
+    if columns["started_at"] and columns["ended_at"] and columns["ended_at"] < columns["started_at"]:
+        reject("impossible-time", f"the run ended at {columns['ended_at']:%Y-%m-%dT%H:%M:%SZ}, before its start; its end is NULL")
+        lost["ended_at"] = None
+    return lost
 
 
 def _checked_identity(columns: Mapping[str, Any], run: str, reject: Callable[[str, str], None]) -> dict[str, Any]:
@@ -61,13 +81,17 @@ def add_host_samples(bundle: Bundle, run: str, run_id: str, buffer: RowBuffer) -
     if path not in bundle.manifest.by_path:
         buffer.issue("file-missing", f"{path} is not in the bundle", RECORDING, run_id=run_id)
         return
-    offset = 0
+    offset, last_end = 0, None
     for line_number, line in enumerate(bundle.read(path).splitlines(keepends=True), start=1):
-        _add_host_sample(path, line.rstrip(b"\r\n"), offset, line_number, run_id, buffer)
+        last_end = _add_host_sample(path, line.rstrip(b"\r\n"), offset, line_number, run_id, last_end, buffer)
         offset += len(line)
 
 
-def _add_host_sample(path: str, line: bytes, offset: int, line_number: int, run_id: str, buffer: RowBuffer) -> None:
+def _add_host_sample(
+    path: str, line: bytes, offset: int, line_number: int, run_id: str, last_end: datetime | None, buffer: RowBuffer
+) -> datetime | None:
+    """Add a window that begins where the one before it ended, or later. Returns the end of the last one."""
+
     def flag(code: str, message: str, severity: str = "warning") -> None:
         buffer.issue(
             code, message, path, offset, len(line), severity=severity, line_number=line_number, run_id=run_id
@@ -75,10 +99,15 @@ def _add_host_sample(path: str, line: bytes, offset: int, line_number: int, run_
 
     document = parsed(line, lambda code, message, _: flag(code, message, "error"))
     if document is None:
-        return
+        return last_end
     columns = typed_columns(HOST_FIELDS, document, flag)
+    begin, end = columns["window_start"], columns["window_end"]
+    if last_end and begin and begin < last_end:
+        flag("sample-not-later", "the window begins before the one before it ended, and is left out", "error")
+        return last_end
     buffer.add("recorded_host_sample", path, offset, len(line), run_id=run_id, **columns)
     resets = document.get("counter_resets")
     if resets:
         named = ", ".join(map(shown, resets)) if isinstance(resets, list) else shown(resets)
         flag("counter-reset", f"no delta in this window: {named}")
+    return end or last_end

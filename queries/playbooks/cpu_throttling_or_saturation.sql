@@ -1,5 +1,5 @@
 /*
-description: The host's CPUs are saturated, or a CPU limit stops the pod
+description: The host's CPUs are saturated, or a CPU limit stops the run
 playbook: low_gpu_utilization
 evidence: cAdvisor's container_cpu_cfs_* counters, node exporter's node_cpu_seconds_total and node_pressure_cpu_waiting_seconds_total, or host samples of wh record
 order: 1
@@ -21,10 +21,42 @@ with slice as (
     from run_telemetry as telemetry
     inner join explained using (run_id)
     where
-        telemetry.metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cpu_mode_s', 'cpu_pressure_s', 'cpu_util_pct')
+        telemetry.metric in (
+            'pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cpu_mode_s', 'cpu_pressure_s', 'cpu_util_pct', 'process_runqueue_wait_s',
+            'process_user_cpu_s', 'process_system_cpu_s'
+        )
+),
+
+-- Time in which the run's own threads could have run and had no CPU, of the time in which they ran or could have.
+own as (
+    select
+        role,
+        run_id,
+        sum(rate_per_s) filter (where metric = 'process_runqueue_wait_s') / nullif(sum(rate_per_s), 0) as share,
+        bool_and(is_supported) as is_supported,
+        min(note) as note,
+        min(artifact_manifest_digest) as artifact_manifest_digest,
+        min(raw_path) as raw_path
+    from slice
+    where metric in ('process_runqueue_wait_s', 'process_user_cpu_s', 'process_system_cpu_s')
+    group by
+        role,
+        run_id
 ),
 
 measured as (
+    select
+        role,
+        run_id,
+        'threads of the run' as subject,
+        'own' as kind,
+        share,
+        is_supported,
+        note,
+        artifact_manifest_digest,
+        raw_path
+    from own
+    union all
     select
         role,
         run_id,
@@ -83,17 +115,6 @@ usual as (
         role = 'baseline'
         and is_supported
     group by kind
-),
-
--- Time in which the run's own threads could have run and had no CPU, of the time that they ran or could have.
-own as (
-    select
-        explained.run_id,
-        sum(slice.rate_per_s) filter (where slice.metric = 'process_runqueue_wait_s') / nullif(sum(slice.rate_per_s), 0) as waiting
-    from run_telemetry as slice
-    inner join explained using (run_id)
-    where slice.metric in ('process_runqueue_wait_s', 'process_user_cpu_s', 'process_system_cpu_s')
-    group by explained.run_id
 )
 
 select
@@ -105,12 +126,14 @@ select
     end as is_found,
     -- At most the time in which the run's threads, or the pod's or any tasks, waited for a CPU. Busy CPUs alone do not say how much was lost.
     case
-        when own.waiting is not null and measured.kind <> 'throttled' then 1 / (1 - least(0.99, own.waiting))
+        when own.share is not null and measured.kind <> 'throttled' then
+            greatest(1, (1 - coalesce(usual_own.share, 0)) / (1 - least(0.99, own.share)))
         when measured.kind <> 'busy' then 1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0))))
     end as slowdown,
     0.5 as score,
     case measured.kind
         when 'throttled' then printf('its CPU was throttled in %.3g %% of the scheduling periods', 100 * measured.share)
+        when 'own' then printf('they waited for a CPU for %.3g %% of the time in which they could have run', 100 * measured.share)
         when 'busy' then printf('its CPUs were busy for %.3g %% of the time', 100 * measured.share)
         else printf('tasks waited for a CPU for %.3g %% of the time', 100 * measured.share)
     end
@@ -126,6 +149,8 @@ left join usual
     on usual.kind = measured.kind
 left join own
     on own.run_id = measured.run_id
+left join usual as usual_own
+    on usual_own.kind = 'own'
 where
     measured.role = 'run'
     and measured.share is not null

@@ -14,7 +14,10 @@ def folders_apart(tree: Tree, above: Mapping[str, tuple[str, ...]]) -> dict[str,
     slash; nothing if all are copies of one, or what it was before it grew. `above` has the names of the folders above each."""
     heads = {path: tree.head(path, SEARCHED_BYTES) for path in above}
     # The file that each is the beginning of: of several, the longest.
-    whole = {path: max((other for other in above if heads[other].startswith(heads[path])), key=lambda other: (len(heads[other]), other)) for path in above}
+    whole = {
+        path: max((other for other in above if heads[other].startswith(head)), key=lambda other: (len(heads[other]), other))
+        for path, head in heads.items()
+    }
     different = {path: above[path] for path in set(whole.values())}
     if len(different) < 2:
         return {}

@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from warehouse.landing.contract import ISSUE_TABLE, canonical_json, workload_spec_digest
 
 BATCH_ROWS = 50_000
 _ROWS_BETWEEN_LOOKS = 5_000
+_NO_TIMES = (1, 9999)  # Go's zero time, and what many programs write for "never"; the ends of Python's times, which DuckDB gives for infinite ones
+_NO_TIME_YEARS = pa.array(_NO_TIMES, pa.int64())
 _Integers = Sequence[int] | NDArray[np.int64]
 
 RUN_ID = pa.field("run_id", pa.string(), nullable=False)
@@ -173,6 +176,7 @@ class RowBuffer:
     def __init__(self, tables: Mapping[str, pa.Schema], artifact_manifest_digest: str) -> None:
         self._schemas = {**tables, ISSUE_TABLE: ISSUE_SCHEMA}
         self._names = {name: frozenset(schema.names) for name, schema in self._schemas.items()}
+        self._times = {name: [field.name for field in schema if pa.types.is_timestamp(field.type)] for name, schema in self._schemas.items()}
         self._digest = artifact_manifest_digest
         self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._schemas}
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}  # of rows before those
@@ -180,6 +184,10 @@ class RowBuffer:
 
     def add(self, table: str, raw_path: str, raw_offset: int, raw_length: int, **columns: Any) -> None:
         self._check_names(table, columns)
+        for name in self._times[table]:
+            if (time := columns.get(name)) is not None and time.year in _NO_TIMES:
+                columns[name] = None
+                self._no_time(name, time.year, raw_path, raw_offset, raw_length, columns.get("run_id"))
         columns["raw_path"] = raw_path
         columns["raw_offset"] = raw_offset
         columns["raw_length"] = raw_length
@@ -196,6 +204,13 @@ class RowBuffer:
             "artifact_manifest_digest": self._digest, "raw_path": raw_path, "raw_offset": raw_offset, "raw_length": raw_length
         }
         arrays = [_column(columns.get(field.name), field.type, size) for field in schema]
+        for place in (schema.get_field_index(name) for name in self._times[table]):
+            is_none = pc.is_in(pc.year(arrays[place]), _NO_TIME_YEARS)
+            if pc.any(is_none).as_py():
+                first = pc.index(is_none, True).as_py()
+                year = pc.year(arrays[place][first]).as_py()
+                self._no_time(schema[place].name, year, raw_path, int(raw_offset[first]), int(raw_length[first]), None)
+                arrays[place] = pc.if_else(is_none, None, arrays[place])
         if self._rows[table]:
             self._batches[table].append(self._batch(schema, self._rows[table]))
             self._rows[table] = []
@@ -217,6 +232,10 @@ class RowBuffer:
         for each in found:
             self.add_read(table, raw_path, each, **columns)
             yield from self.full()
+
+    def _no_time(self, name: str, year: int, raw_path: str, raw_offset: int, raw_length: int, run_id: str | None) -> None:
+        message = f"{name} is in the year {year}, which programs write where there is no time; it is NULL"
+        self.issue("no-time", message, raw_path, raw_offset, raw_length, run_id=run_id)
 
     def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
         if not self._names[table].issuperset(columns):

@@ -41,6 +41,7 @@ FORMAT_VERSION = 1
 SAMPLE_INTERVAL_S = 1.0
 _GRACE_S = 2.0  # between asking an interrupted command to end and killing it
 _MAX_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024  # getrusage(2): KiB on Linux
+_TICK_S = 0.01
 _BLOCK_BYTES = 512  # Linux derives ru_inblock and ru_oublock from byte counts, in this unit
 
 
@@ -169,7 +170,7 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
         "started_at": utc_text(started_at),
         "ended_at": utc_text(ended_at),
         "wall_s": wall_s,
-        **_usage_columns(usage, own_peak_bytes),
+        **_usage_columns(usage, own_peak_bytes, tree.cpu_s),
         "left_processes_killed": left_processes,
         **errors,
     }
@@ -232,12 +233,14 @@ def _signal_group(group: int, number: int) -> bool:
     return True
 
 
-def _usage_columns(usage: resource.struct_rusage, own_peak_bytes: int) -> dict[str, Any]:
+def _usage_columns(usage: resource.struct_rusage, own_peak_bytes: int, sampled: tuple[float, float]) -> dict[str, Any]:
+    """What the system says of the command and the children that it waited for. A child that it did not wait for is only in what was `sampled` of
+    user and system time, which has steps of 10 ms."""
     max_rss_bytes = usage.ru_maxrss * _MAX_RSS_UNIT_BYTES
     is_linux = sys.platform == "linux"
     return {
-        "user_cpu_s": usage.ru_utime,
-        "system_cpu_s": usage.ru_stime,
+        "user_cpu_s": max(usage.ru_utime, sampled[0] - _TICK_S),
+        "system_cpu_s": max(usage.ru_stime, sampled[1] - _TICK_S),
         "voluntary_context_switches": usage.ru_nvcsw,
         "involuntary_context_switches": usage.ru_nivcsw,
         # Linux carries the forking process's peak over into the child (measured: `true` started from a 300 MB process

@@ -16,10 +16,10 @@ _PLACE = re.compile(
     r"(?:SLURM|PBS|LSB|POD|KUBERNETES|JOBSET|PET|RAY|OMPI_COMM_WORLD|PMI|PMIX|OCI)_\w+|(?:LOCAL_|GROUP_|NODE_|)RANK|(?:LOCAL_|)WORLD_SIZE|"
     r"MASTER_(?:ADDR|PORT)|NODE_NAME|HOSTNAME|JOB_COMPLETION_INDEX"
 )
-# What sets how fast it can be.
+# What sets how fast it can be. What loads other code into a process (LD_PRELOAD) is not taken from a recording.
 _SETTING = re.compile(
     r"(?:NCCL|RCCL|UCX|FI|CUDA|NVIDIA(?!_REQUIRE)|HIP|ROCR|OMP|KMP|GOMP|MKL|OPENBLAS|NUMEXPR|TORCH|PYTORCH|TORCHINDUCTOR|TRITON|VLLM|SGLANG|SGL|TRTLLM|"
-    r"XLA|JAX|MALLOC)_\w+|LD_PRELOAD|PYTHONOPTIMIZE|TF_(?:XLA_FLAGS|GPU_ALLOCATOR)"
+    r"XLA|JAX|MALLOC)_\w+|PYTHONOPTIMIZE|TF_(?:XLA_FLAGS|GPU_ALLOCATOR)"
 )
 _CONTAINER = re.compile(r"(?:^|[/:-])([0-9a-f]{64})(?:[/.]|$)", re.MULTILINE)  # as Docker, containerd, CRI-O and Podman number them
 _POD = re.compile(r"pod([0-9a-f]{8}[-_](?:[0-9a-f]{4}[-_]){3}[0-9a-f]{12})")

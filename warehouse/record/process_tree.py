@@ -57,6 +57,12 @@ class ProcessTree:
         """The processes of the last reading."""
         return frozenset(pid for pid, _ in self._before)
 
+    @property
+    def cpu_s(self) -> tuple[float, float]:
+        """User and system time of all groups together, at the last reading."""
+        user, system = (sum(used.get(name, 0) for used in self._used.values()) / CLOCK_TICKS for name in ("user_cpu_s", "system_cpu_s"))
+        return user, system
+
     def __call__(self) -> list[dict[str, Any]]:
         """The rows; none where it is too early to read again."""
         if time.monotonic() < self._not_before_s and not self._is_ended:

@@ -159,7 +159,7 @@ def _unanswered(answer: "Answer") -> str:
 
 def _print_answer(prefix: str, answer: "Answer", effect: float) -> None:
     slowdown = max((each.slowdown or 0 for each in answer.findings if each.is_found), default=0)
-    share = f": at most {slowdown:.3g} of {effect:.3g} times slower" if slowdown and effect > 1 else ""
+    share = f": at most {min(slowdown, effect):.3g} of {effect:.3g} times slower" if slowdown and effect > 1 else ""
     say(f"{prefix}{printable(answer.check.description)} ({answer.check.name}){share}")
     found = [each for each in answer.findings if each.is_found]
     for each in found if is_verbose() else found[:_FINDINGS]:

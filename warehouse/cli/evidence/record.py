@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -110,7 +111,10 @@ def _prepare(again: dict[str, Any]) -> None:
         os.chdir(folder)
     elif folder:
         notice(f"the folder where it ran is not here: {printable(folder)}; the command runs in {os.getcwd()}")
-    os.environ.update(again["settings"])
+    changed = {name: value for name, value in again["settings"].items() if os.environ.get(name) != value}
+    os.environ.update(changed)
+    settings = "".join(f"{name}={value} " for name, value in changed.items())
+    notice(f"recording again: {printable(settings + shlex.join(again['argv']))}")
     script = find_script(again["argv"])
     if again["script_sha256"] != (script.sha256 if script else None):
         notice("the script is not the recorded one: its runs are of another workload")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TABLE_ROWS = 1000  # of a printed table, by default
 _ROWS_A_BATCH = 10_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # OWASP, CSV Injection: with these a spreadsheet takes a text for a formula
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")  # OWASP, CSV Injection: with these a spreadsheet takes a text for a formula
 _HOLDER = re.compile(r"Conflicting lock is held.*?\(PID (?P<pid>\d+)\)")  # as DuckDB words it
 
 
@@ -259,6 +259,16 @@ def _rows(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> Iterator[tu
         left = None if left is None else left - len(rows)
 
 
+class _UnixLines:
+    """Writes the rows of a CSV writer with lines that end in a line feed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, row: str) -> int:
+        return self._stream.write(row.removesuffix("\r\n") + "\n")
+
+
 def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits, plain: Callable[[Any], Any]) -> None:
     import csv
 
@@ -266,7 +276,8 @@ def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlL
         text = plain(value)
         return printable(text) if isinstance(text, str) and stream.isatty() else text
 
-    writer = csv.writer(stream, lineterminator="\n")
+    # It quotes what contains a character of its line end: a carriage return ends a line for many readers.
+    writer = csv.writer(_UnixLines(stream), lineterminator="\r\n")
     writer.writerow([cell(column[0]) for column in result.description])
     writer.writerows([cell(value) for value in row] for row in _rows(result, limits))
 

@@ -75,7 +75,7 @@ def test_it_tells_and_removes_only_when_told_to(project: Project, wh_on: WhOn) -
     assert not (project.store_root / bundle_key(HALF)).exists()
     [whole] = open_store(project).digests()
     assert list(open_store(project).check_bundle(whole)) == []
-    assert wh_on(project, "gc", "--apply") == (ExitCode.OK, "", "no crash left anything more than 7 days ago\n")
+    assert wh_on(project, "gc", "--apply") == (ExitCode.OK, "", "nothing to remove that a crash left more than 7 days ago\n")
 
 
 def test_what_is_younger_than_the_grace_time_stays(project: Project, wh_on: WhOn) -> None:

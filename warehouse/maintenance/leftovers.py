@@ -25,6 +25,7 @@ from warehouse.maintenance.bundles import bundle_of, set_aside_of
 HALF_MADE = "half-made bundle"  # files without a manifest, of which the ledger does not know
 SET_ASIDE = "damaged copy"  # moved aside by an ingest, which put a whole one in its place
 SCRATCH = "work of a dead process"
+FINISHED = "interrupted publication, now in the ledger"  # nothing of it goes
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,13 @@ def find_leftovers(store: EvidenceStore, older_than: datetime) -> list[Leftover]
 
 
 def remove_leftovers(store: EvidenceStore, older_than: datetime) -> Iterator[Leftover]:
-    """Remove them, one after another, and give each as it is gone; what a crash left of publications and signatures is finished or removed
-    first, whatever its age. Raises what `find_leftovers` does, WH109, and WH116 while
+    """Remove them, one after another, and give each as it is gone. What a crash left of publications and signatures is finished or removed
+    first, whatever its age: publications that were finished come first (`FINISHED`). Raises what `find_leftovers` does, WH109, and WH116 while
     others use or remove evidence."""
     if store.is_empty() and not store.scratch.is_dir():
         return
-    finish_interrupted(store)
+    for digest in finish_interrupted(store):
+        yield Leftover(FINISHED, f"publications/{digest}", 0, datetime.now(UTC))
     with store.removing() as removal:  # what is not held now cannot be taken up during the removal
         for leftover in removal.agreed(partial(find_leftovers, store, older_than), _bundle_that_goes):
             try:

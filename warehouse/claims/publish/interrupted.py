@@ -20,23 +20,25 @@ from warehouse.evidence.store import EvidenceStore
 _IN_USE = "WH116"
 
 
-def finish_interrupted(store: EvidenceStore) -> None:
-    """Finish or remove what a crash left of publications and signatures. Raises WH109, WH114."""
+def finish_interrupted(store: EvidenceStore) -> list[str]:
+    """Finish or remove what a crash left of publications and signatures. Returns the publications that were finished. Raises WH109, WH114."""
     objects, ledger = store.objects, Ledger(store.objects)
     events = list(ledger.events())
     complete_signatures(objects, events)
     published = {event.subject for event in events if event.kind == PUBLICATION}
     begun = {event.subject: event for event in events if event.kind == PUBLISHING and event.subject not in published}
-    abandoned = []
+    abandoned, finished = [], []
     for digest, intent in begun.items():
         if objects.exists(publication_key(digest, RECORD)):
             said = intent.detail
             without = {*map(str, said.get(WITHOUT, ())), *_arrived_after(events, intent)}
             ledger.published(digest, str(said.get("query")), str(said.get("build_digest")), without, intent)
+            finished.append(digest)
         else:
             abandoned.append(intent)
     if _files(objects, abandoned):
         _remove(store, abandoned)
+    return finished
 
 
 def _arrived_after(events: Sequence[Event], intent: Event) -> Iterable[str]:

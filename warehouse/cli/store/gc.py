@@ -25,21 +25,24 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print what can go as JSON, one a line")] = False,
 ) -> ExitCode:
     from warehouse.evidence.objects.location import open_store
-    from warehouse.maintenance.leftovers import find_leftovers, remove_leftovers
+    from warehouse.maintenance.leftovers import FINISHED, find_leftovers, remove_leftovers
     from warehouse.project.project import find_project
 
     store = open_store(find_project())
     older_than = datetime.now(UTC) - timedelta(days=grace)
     count = total = 0
     for leftover in remove_leftovers(store, older_than) if apply else find_leftovers(store, older_than):
-        count, total = count + 1, total + leftover.bytes
+        if leftover.kind != FINISHED:
+            count, total = count + 1, total + leftover.bytes
         if as_json:
-            print_json_line({**asdict(leftover), "is_removed": apply})
+            print_json_line({**asdict(leftover), "is_removed": apply and leftover.kind != FINISHED})
+        elif leftover.kind == FINISHED:
+            say(f"{leftover.key}  {leftover.kind}", flush=True)
         else:
             say(f"{leftover.key}  {leftover.kind}, {size(leftover.bytes)}, {leftover.modified_at:%Y-%m-%d %H:%M} UTC", flush=True)
     found = f"{counted(count, 'file')} left behind by crashes, {size(total)}"
     if not count:
-        notice(f"no crash left anything more than {grace:g} days ago")
+        notice(f"nothing to remove that a crash left more than {grace:g} days ago")
     else:
         notice(f"removed {found}" if apply else f"{found}: wh gc --apply removes {'it' if count == 1 else 'them'}")
     return ExitCode.OK

@@ -221,8 +221,9 @@ class _Writer:
         step, [(alias, table)] = self.one_source()
         number = self.random.choice(_NUMBERS[table])
         kind = self.random.choice(["join", "join", "left join"])
+        union = self.random.choice(["union all", "union"])
         walk = f"select r.k, r.v + {alias}.{number}, r.depth + 1 from r {kind} {step} on {alias}.id = r.depth + 1 where r.depth < 3"
-        return f"with recursive r as (select c.k as k, c.v as v, 0 as depth from ({anchor}) c union all {walk}) select k, v from r"
+        return f"with recursive r as (select c.k as k, c.v as v, 0 as depth from ({anchor}) c {union} {walk}) select k, v from r"
 
     # --- clauses over whole queries ---------------------------------------------------------------------------------
 

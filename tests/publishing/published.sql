@@ -161,6 +161,16 @@ with recursive steps as (
 )
 select step, completed_count from steps
 
+-- case: recursive_union
+-- grain: run_id
+with recursive alike as (
+    select min(run_id) as run_id, min(family) as family from benchmark_run_fact where state = 'admitted'
+    union
+    select other.run_id, other.family
+    from alike join benchmark_run_fact as run using (run_id) join benchmark_run_fact as other on other.family = run.family
+)
+select run_id, max(family) as family, count(*) as ways from alike group by run_id
+
 -- case: limited_by_a_total_order
 -- grain: run_id, workload_point
 select run_id, workload_point, e2e_p99_ms from serving_outcome_fact order by e2e_p99_ms desc nulls last, run_id, workload_point limit 3

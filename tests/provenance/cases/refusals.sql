@@ -195,10 +195,22 @@ select id from run except all select id from host
 -- refuse: E_SETOP
 select id from run intersect all select id from host
 
--- case: e_recursive_union
+-- case: e_recursive_by_name
 -- refuse: E_RECURSIVE
 -- at: t as (select
-with recursive t as (select 1 as n union select n + 1 from t where n < 3) select n from t
+with recursive t as (select 1 as n union all by name select n + 1 as n from t where n < 3) select n from t
+
+-- case: e_recursive_union_of_what_has_no_partner
+-- refuse: E_RECURSIVE
+with recursive t as (select 1 as n union select r.id from run r left join t on r.id = t.n) select n from t
+
+-- case: e_recursive_union_kept_by_the_other_side
+-- refuse: E_RECURSIVE
+with recursive t as (select 1 as n union select r.id from t right join run r on r.id = t.n) select n from t
+
+-- case: e_recursive_union_counted
+-- refuse: E_RECURSIVE
+with recursive t as (select 1 as a, 2 as n union select n, "2" from t pivot (count(*) for a in (2) group by n)) select n from t
 
 -- case: e_recursive_aggregate
 -- refuse: E_RECURSIVE

@@ -32,7 +32,7 @@ REASONS: dict[str, str] = {
     "E_OFFSET": "put what is ordered into a derived table and order that by its columns; n and m of LIMIT n OFFSET m are numbers",
     "E_ORDER_ALL": "name the columns to order by",
     "E_SETOP": "use INTERSECT and EXCEPT without ALL and BY NAME, or row_number() to tell equal rows apart",
-    "E_RECURSIVE": "write anchor UNION ALL step; the step is one SELECT that continues each row on its own",
+    "E_RECURSIVE": "write anchor UNION [ALL] step; the step is one SELECT that continues each row on its own",
     "E_PIVOT": "list the values, as in ON c IN (1, 2), or write aggregates with FILTER",
     "E_UNPIVOT": "name the columns, as in UNPIVOT t ON a, b INTO NAME n VALUE v; or write a SELECT for each and UNION ALL",
     "E_DISTINCT_ON": "add to ORDER BY what decides the row, or use row_number() and QUALIFY",

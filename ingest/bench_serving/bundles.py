@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from warehouse.landing.apart import SEARCHED_BYTES, folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree, Unclaimed
+from warehouse.landing.serving.apart import SEARCHED_BYTES, folders_apart
 from warehouse.landing.serving.path_names import telling_parts
 
 from .formats import HEAD_BYTES, looks_like_results

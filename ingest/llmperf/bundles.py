@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from warehouse.landing.apart import folders_apart
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
+from warehouse.landing.serving.apart import folders_apart
 from warehouse.landing.serving.path_names import folders_identity
 
 SUMMARY, RESPONSES = "summary", "individual_responses"

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from warehouse.trace.provenance.selecting import has_aggregate
 from warehouse.trace.provenance.syntax.engine import function_name
-from warehouse.trace.provenance.values import conjuncts
+from warehouse.trace.provenance.values import GROUPING_SETS, conjuncts
 from warehouse.trace.provenance.windows import bare_function
 
 
@@ -30,7 +30,8 @@ Key = frozenset[str]  # column names, within a block as `alias.column`, that tel
 @dataclass(frozen=True)
 class Rows:
     """What is known of the rows of a part of a query. `is_shared`: it reads a CTE that something else reads, too; `columns` are
-    None where the text does not say; `is_whole`: of all that its rows together list it yields just its rows, whatever a part of that yields."""
+    None where the text does not say; `is_whole`: of all that its rows together list it yields just its rows, whatever a part of that yields;
+    `is_optional`: in the rows of its block there may be NULLs in its place."""
 
     level: Level
     is_vacuous: bool = True
@@ -39,6 +40,12 @@ class Rows:
     is_shared: bool = False
     is_one_row: bool = False  # on any data
     is_whole: bool = False
+    is_optional: bool = False
+
+    @property
+    def is_its_own(self) -> bool:
+        """Whether what comes of it is just what is kept of it for the rows of one block."""
+        return self.level == Level.EXACT and self.is_vacuous and not self.is_shared
 
     @property
     def never_gains(self) -> bool:
@@ -109,6 +116,26 @@ def group_items(node: exp.Select) -> list[exp.Expr]:
             key = key if is_item else aliased.get(key.name.lower(), key)
         keys.append(key)
     return keys
+
+
+def groups_are_rows(node: exp.Select, found: Rows, sources: Mapping[str, Rows]) -> bool:
+    """Whether a block groups by a key of its rows. Then each group is one row, on any data, and a spurious one is a group by itself."""
+    [only] = sources if len(sources) == 1 else [""]
+    names = {f"{(item.table or only).lower()}.{item.name.lower()}" for item in group_items(node) if isinstance(item, exp.Column)}
+    return found.key is not None and bool(names) and found.key <= names
+
+
+def groups_by_one(node: exp.Select, sources: Mapping[str, Rows]) -> bool:
+    """Whether a block groups by columns of one item of FROM, of which just what is kept comes. Each row of that item is in a group of I
+    then, and so is each joined row that it is in."""
+    group = node.args.get("group")
+    if group is None or any(part.find(*GROUPING_SETS, exp.Tuple) for part in group.expressions):
+        return False
+    keys = group_items(node)
+    read = {column.table.lower() for key in keys for column in key.find_all(exp.Column)}
+    if len(read) != 1 or any(key.find(exp.Query) for key in keys):
+        return False
+    return all(alias in sources and sources[alias].is_its_own and not sources[alias].is_optional for alias in read)
 
 
 def outputs(node: exp.Select, sources: Mapping[str, Rows]) -> tuple[str, ...] | None:
@@ -187,6 +214,35 @@ def query_of(test: exp.Expr) -> exp.Expr | None:
 def has_query(test: exp.Expr, query: exp.Expr) -> bool:
     """Whether another query than its own is in a test, as on the left of IN."""
     return any(found is not query for found in own_nodes(test, exp.Query))
+
+
+def may_be_null_or_false(test: exp.Expr) -> bool:
+    """Whether a row that passed does so whether a test is NULL or false where it is not true. In WHERE, under AND, OR and NOT: what is
+    true while a part is NULL is true whatever that part is. In CASE WHEN, under AND and OR: what is not true of NULL is not of false."""
+    node, is_negated = test, False
+    while isinstance(node.parent, (exp.And, exp.Or, exp.Not, exp.Paren)):
+        node = node.parent
+        is_negated = is_negated or isinstance(node, exp.Not)
+    above = node.parent
+    if isinstance(above, exp.Where):
+        return isinstance(above.parent, exp.Select)
+    case = above.parent if isinstance(above, exp.If) and above.this is node else None
+    return isinstance(case, exp.Case) and case.this is None and not is_negated
+
+
+_ALL_ASKED = (exp.Add, exp.Alias, exp.Div, exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Mul, exp.NEQ, exp.Paren, exp.Sub, exp.Subquery)
+
+
+def is_always_asked(query: exp.Expr) -> bool:
+    """Whether the value of a subquery counts for each row that passes, and not only in a branch, or beside OR."""
+    above = query.parent
+    while isinstance(above, _ALL_ASKED):
+        above = above.parent
+    while isinstance(above, (exp.And, exp.Paren)):
+        above = above.parent
+        if isinstance(above, exp.Select):
+            return False
+    return isinstance(above, exp.Select) or (isinstance(above, exp.Where) and isinstance(above.parent, exp.Select))
 
 
 def takes_first(node: exp.Select) -> bool:

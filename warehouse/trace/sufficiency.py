@@ -28,8 +28,12 @@ from warehouse.trace.block_rows import (
     either_is_vacuous,
     frames_are_closed,
     group_items,
+    groups_are_rows,
+    groups_by_one,
     has_query,
+    is_always_asked,
     is_called,
+    may_be_null_or_false,
     named_key,
     output_names,
     output_of,
@@ -40,6 +44,7 @@ from warehouse.trace.block_rows import (
     takes_first,
 )
 from warehouse.trace.monotony import is_monotone
+from warehouse.trace.null_rejection import effective_words, needed_by, words_of, yields_nothing_without
 from warehouse.trace.provenance.selecting import aggregates
 from warehouse.trace.provenance.values import GROUPING_SETS, conjuncts
 
@@ -138,9 +143,9 @@ class _Analysis:
         if origin is None:
             return Rows(Level.EXACT, False, frozenset(), ()), {}
         sources: dict[str, Rows] = {}
-        found = self._joined(origin.this, ctes, sources)
+        found, words = self._joined(origin.this, ctes, sources), effective_words(node)
         for join in node.args.get("joins") or []:
-            found = self._join(found, join, ctes, sources)
+            found = self._join(found, join, ctes, sources, words[id(join)])
         return found, sources
 
     def _joined(self, item: exp.Expr, ctes: Ctes, sources: dict[str, Rows]) -> Rows:
@@ -152,7 +157,7 @@ class _Analysis:
             bare.set("joins", None)
             found = self._joined(bare, ctes, sources)
             for join in joins:
-                found = self._join(found, join, ctes, sources)
+                found = self._join(found, join, ctes, sources, words_of(join))
             return found
         rows = self._item(item, ctes, sources)
         alias = item.alias_or_name.lower()
@@ -195,10 +200,9 @@ class _Analysis:
             return Rows(Level.ENOUGH, True, frozenset(), output_names(query))
         return Rows(self._unproven(query))
 
-    def _join(self, left: Rows, join: exp.Join, ctes: Ctes, sources: dict[str, Rows]) -> Rows:
+    def _join(self, left: Rows, join: exp.Join, ctes: Ctes, sources: dict[str, Rows], words: set[str]) -> Rows:
         known = set(sources)
         right = self._joined(join.this, ctes, sources)
-        words = {word.upper() for word in (join.side, join.kind, join.method) if word}
         on = join.args.get("on")
         is_right_one, is_left_one = determines(join, left, right, set(sources) - known, known)
         key = left.key if is_right_one else right.key if is_left_one else None
@@ -214,7 +218,8 @@ class _Analysis:
         elif on is not None and on.find(exp.Query):
             level, is_vacuous = self._unproven(join), False
         elif filters:
-            level, key, is_vacuous = self._filtering(left, right, join, "ANTI" in words), left.key, left.is_vacuous
+            reads_one = self._reads_one(join, known, sources, ctes)
+            level, key, is_vacuous = self._filtering(left, right, join, "ANTI" in words, reads_one), left.key, left.is_vacuous
             for alias in set(sources) - known:
                 del sources[alias]
         elif is_of_each_row:
@@ -222,13 +227,14 @@ class _Analysis:
             level = self._unproven(join) if is_outer else left.level if left.level == Level.EXACT else Level.ENOUGH
             is_vacuous = left.is_vacuous
         elif "ASOF" in words:
-            level, key, is_vacuous = self._outer(left, right, join, True, "LEFT" in words), left.key, left.is_vacuous
+            reads_one = self._reads_one(join, known, sources, ctes)
+            level, key, is_vacuous = self._outer(left, right, join, True, "LEFT" in words, reads_one), left.key, left.is_vacuous
         elif words & {"LEFT", "RIGHT", "FULL"}:
             level, is_vacuous = Level.EXACT, True
             if words & {"LEFT", "FULL"}:
-                level, is_vacuous = self._outer(left, right, join, is_right_one, True), left.is_vacuous
+                level, is_vacuous = self._outer(left, right, join, is_right_one, True, self._reads_one(join, known, sources, ctes)), left.is_vacuous
             if words & {"RIGHT", "FULL"}:
-                level = min(level, self._outer(right, left, join, is_left_one, True))
+                level = min(level, self._outer(right, left, join, is_left_one, True, self._reads_one(join, set(sources) - known, sources, ctes)))
                 is_vacuous = is_vacuous and right.is_vacuous
             if "FULL" in words:
                 key = None
@@ -242,21 +248,38 @@ class _Analysis:
             is_one_to_one = (is_right_one and left.level == Level.EXACT) or (is_left_one and right.level == Level.EXACT)
             level = low if low < Level.GENUINE else Level.EXACT if is_one_to_one else Level.GENUINE
             is_vacuous = either_is_vacuous(left, right)
+        filled = set() if words.isdisjoint(("LEFT", "FULL", "POSITIONAL")) else set(sources) - known
+        filled |= set() if words.isdisjoint(("RIGHT", "FULL", "POSITIONAL")) else known
+        sources |= {alias: replace(sources[alias], is_optional=True) for alias in filled}
         return Rows(level, is_vacuous, key, None, is_shared, is_whole=_is_whole(words, on, left, right))
 
-    def _outer(self, kept: Rows, other: Rows, join: exp.Join, is_one: bool, fills_in: bool) -> Level:
-        """A join that keeps a row without a partner, or takes the nearest: a spurious partner would take its place."""
+    def _outer(self, kept: Rows, other: Rows, join: exp.Join, is_one: bool, fills_in: bool, reads_one: bool) -> Level:
+        """A join that keeps a row without a partner, or takes the nearest: a spurious partner would take its place. One that `reads_one`
+        item finds for a row what it finds for another with the same row of that item, of which one is in I, and its partner with it."""
         on = join.args.get("on")
         has_partner = other.is_one_row and isinstance(on, exp.Boolean) and on.this
         if other.level < Level.GENUINE or (fills_in and not other.is_vacuous and not has_partner):
             return self._unproven(join)
-        return (Level.EXACT if is_one else Level.GENUINE) if kept.level == Level.EXACT else Level.ENOUGH
+        if kept.level == Level.EXACT:
+            return Level.EXACT if is_one else Level.GENUINE
+        return Level.GENUINE if kept.level == Level.GENUINE and reads_one else Level.ENOUGH
 
-    def _filtering(self, left: Rows, right: Rows, join: exp.Join, is_anti: bool) -> Level:
+    def _reads_one(self, join: exp.Join, kept: set[str], sources: Mapping[str, Rows], ctes: Ctes) -> bool:
+        """Whether what a join finds for a row of one side follows from the row of one item of FROM, of which just what is kept comes. Where
+        that item has NULLs in place of a row, it must find nothing."""
+        on, item = join.args.get("on"), join.this
+        is_apart = isinstance(item, exp.Table) or (isinstance(item, exp.Subquery) and not self._is_correlated(item.this, ctes))
+        if on is None or on.find(exp.Query) or not is_apart or item.args.get("joins"):
+            return False
+        read = {column.table.lower() for column in on.find_all(exp.Column)}
+        mine = read & kept
+        return "" not in read and len(mine) == 1 and mine <= needed_by(on) and all(sources[alias].is_its_own for alias in mine)
+
+    def _filtering(self, left: Rows, right: Rows, join: exp.Join, is_anti: bool, reads_one: bool) -> Level:
         if is_anti:
             if not right.never_gains:
                 return self._unproven(join)
-            return left.level if left.level == Level.EXACT else Level.ENOUGH
+            return left.level if left.level == Level.EXACT or reads_one else Level.ENOUGH
         is_safe = left.level == Level.EXACT or (right.level >= Level.GENUINE and right.is_vacuous)
         return left.level if is_safe else Level.ENOUGH
 
@@ -267,36 +290,42 @@ class _Analysis:
         level = found.level
         for clause in ("where", "having", "qualify"):
             for part in conjuncts(node.args[clause].this) if node.args.get(clause) else ():
-                is_of_one = clause == "where" and self._reads_one_item(part, node, sources, ctes)
-                level = self._condition(part, level, ctes, is_where=clause == "where", is_of_one=is_of_one)
+                is_of_one = clause == "where" and self._reads_one_item(part, sources, ctes)
+                in_sight = sources if clause == "where" else {}
+                level = self._condition(part, level, ctes, in_sight, is_where=clause == "where", is_of_one=is_of_one)
         for item in (*node.expressions, *clause_of(node, "group"), *clause_of(node, "order"), *clause_of(node, "distinct")):
-            level = self._expression(item, level, ctes)
+            level = self._expression(item, level, ctes, {} if aggregates(node) else sources)
         columns = outputs(node, sources)
         key = named_key(found.key, node, len(sources) == 1)
         is_filtered = any(node.args.get(clause) for clause in ("where", "having", "qualify"))
-        rows = Rows(level, found.is_vacuous, key, columns, found.is_shared, is_whole=found.is_whole and level == found.level and not is_filtered)
+        is_one_row = found.is_one_row and not is_filtered
+        rows = Rows(level, found.is_vacuous, key, columns, found.is_shared, is_one_row, found.is_whole and level == found.level and not is_filtered)
         if aggregates(node):
-            rows = self._grouped(node, rows)
+            if level == Level.GENUINE and groups_by_one(node, sources):
+                rows = replace(rows, level=Level.EXACT)
+            rows = self._grouped(node, rows, groups_are_rows(node, found, sources))
         rows = self._windowed(node, rows)
         if any(item.find(exp.Explode, exp.Unnest) for item in node.expressions):  # one row becomes several
-            rows = replace(rows, level=min(rows.level, Level.GENUINE), key=None)
+            rows = replace(rows, level=min(rows.level, Level.GENUINE), key=None, is_one_row=False)
         return self._cut(node, rows)
 
-    def _grouped(self, node: exp.Select, rows: Rows) -> Rows:
+    def _grouped(self, node: exp.Select, rows: Rows, are_rows: bool) -> Rows:
         group = node.args.get("group")
         keys = group_items(node)
         has_sets = group is not None and any(part.find(*GROUPING_SETS, exp.Tuple) for part in group.expressions)
         is_total = not keys and not has_sets
-        is_less = rows.level < Level.GENUINE and not (is_total and rows.is_whole and rows.level == Level.ENOUGH)
-        if is_less or ((has_sets or not keys) and not rows.is_vacuous):  # of no rows there is a total, too
+        is_apart = (is_total and rows.is_whole) or (are_rows and not has_sets)
+        is_less = rows.level < Level.GENUINE and not (is_apart and rows.level == Level.ENOUGH)
+        is_always = rows.is_vacuous or rows.is_one_row
+        if is_less or ((has_sets or not keys) and not is_always):  # of no rows there is a total, too
             level = self._unproven(node) if rows.level != Level.UNPROVEN else rows.level
             return replace(rows, level=level, is_vacuous=False, key=None)
         if has_sets:
-            return replace(rows, level=Level.ENOUGH, is_vacuous=False, key=None)
+            return replace(rows, level=Level.ENOUGH, is_vacuous=False, key=None, is_one_row=False)
         if not keys:
             is_one_row = not any(node.args.get(clause) for clause in ("having", "qualify", "limit", "offset"))
             return replace(rows, level=Level.EXACT, is_vacuous=False, key=frozenset(), is_one_row=is_one_row)
-        level = Level.EXACT if rows.level == Level.EXACT else Level.ENOUGH
+        level = rows.level if are_rows or rows.level == Level.EXACT else Level.ENOUGH
         names = [output_of(key, node) for key in keys]
         return replace(rows, level=level, key=frozenset(name for name in names if name) if all(names) else None)
 
@@ -322,9 +351,9 @@ class _Analysis:
         offset = node.args.get("offset")
         if offset is not None:  # all rows before one are in its why-set: it has the same place among them
             level = {Level.EXACT: Level.GENUINE, Level.GENUINE: Level.ENOUGH}.get(rows.level, rows.level)
-            return replace(rows, level=self._unproven(offset) if rows.level == Level.ENOUGH else level, is_whole=False)
+            return replace(rows, level=self._unproven(offset) if rows.level == Level.ENOUGH else level, is_whole=False, is_one_row=False)
         for clause in (distinct if is_on else None, node.args.get("limit")):
-            rows = rows if clause is None else replace(rows, is_whole=False)
+            rows = rows if clause is None else replace(rows, is_whole=False, is_one_row=False)
             if clause is not None and rows.level == Level.ENOUGH:
                 rows = replace(rows, level=self._unproven(clause))
             elif clause is not None and rows.level == Level.GENUINE:
@@ -333,7 +362,9 @@ class _Analysis:
 
     # --- subqueries of expressions -----------------------------------------------------------------------------------
 
-    def _condition(self, part: exp.Expr, level: Level, ctes: Ctes, is_where: bool, is_of_one: bool) -> Level:
+    def _condition(
+        self, part: exp.Expr, level: Level, ctes: Ctes, sources: Mapping[str, Rows], is_where: bool, is_of_one: bool
+    ) -> Level:
         """What a conjunct leaves of a level. `x in (..)` and `exists (..)` by themselves, or under NOT, are not distinguished from
         NULL where they are false; elsewhere they may be. One that `is_of_one` item of FROM holds for each of its rows that is kept, in
         whatever joined row."""
@@ -345,7 +376,8 @@ class _Analysis:
         query = query_of(test)
         is_any = isinstance(test, exp.EQ) and isinstance(test.expression, exp.Any)
         if query is None or not is_where or (is_any and is_negated) or has_query(test, query):
-            return self._expression(part, level, ctes)
+            found = self._expression(part, level, ctes, sources)
+            return level if is_of_one and found == Level.ENOUGH else found  # right for that item's rows, all of which are kept
         if is_negated:
             return self._kept_out(test, query, level, ctes, is_of_one)
         if self._is_monotone(query, ctes):
@@ -357,21 +389,18 @@ class _Analysis:
             return min(level, rows.level) if rows.level == Level.UNPROVEN else level
         return level if is_of_one else min(level, Level.ENOUGH)
 
-    def _reads_one_item(self, part: exp.Expr, node: exp.Select, sources: Mapping[str, Rows], ctes: Ctes) -> bool:
-        """Whether a conjunct reads, of the rows of its block, those of one item of FROM alone: one of which just what is kept comes, and
-        which no outer join replaces by NULLs."""
-        joins = node.args.get("joins") or []
-        if any((join.side or "").upper() in ("RIGHT", "FULL") or join.method for join in joins):
-            return False
+    def _reads_one_item(self, part: exp.Expr, sources: Mapping[str, Rows], ctes: Ctes) -> bool:
+        """Whether a conjunct reads, of the rows of its block, those of one item of FROM alone, one of which just what is kept comes. Where
+        an outer join replaces it by NULLs, the conjunct must say of these what it says on any data."""
         apart = [query for query in own_nodes(part, exp.Query) if not self._is_correlated(query, ctes)]
         inside = {id(column) for query in apart for column in query.find_all(exp.Column)}
         inner = {item.alias_or_name.lower() for item in part.find_all(exp.Table, exp.Subquery) if item.alias_or_name}
         read = {column.table.lower() for column in part.find_all(exp.Column) if id(column) not in inside} - inner
-        if len(read) != 1 or inner & sources.keys():
+        if len(read) != 1 or inner & sources.keys() or not read <= sources.keys():
             return False
-        [alias] = read
-        optional = {join.this.alias_or_name.lower() for join in joins if join.side}
-        return alias in sources and alias not in optional and sources[alias].level == Level.EXACT and not sources[alias].is_shared
+        [item] = [sources[alias] for alias in read]
+        is_constant = all(read <= yields_nothing_without(query) for query in own_nodes(part, exp.Query))
+        return item.is_its_own and (is_constant or not item.is_optional)
 
     def _kept_out(self, test: exp.Expr, query: exp.Expr, level: Level, ctes: Ctes, is_of_one: bool) -> Level:
         """NOT IN and NOT EXISTS keep nothing for their query: it must yield none but its own rows."""
@@ -382,25 +411,28 @@ class _Analysis:
                 return self._unproven(test)
         return level if level == Level.EXACT or is_of_one else min(level, Level.ENOUGH)
 
-    def _expression(self, part: exp.Expr, level: Level, ctes: Ctes) -> Level:
+    def _expression(self, part: exp.Expr, level: Level, ctes: Ctes, sources: Mapping[str, Rows]) -> Level:
         for query in own_nodes(part, exp.Query):
-            level = min(level, self._subquery(query, level, ctes))
+            level = min(level, self._subquery(query, level, ctes, sources))
         return level
 
-    def _subquery(self, query: exp.Expr, level: Level, ctes: Ctes) -> Level:
+    def _subquery(self, query: exp.Expr, level: Level, ctes: Ctes, sources: Mapping[str, Rows]) -> Level:
         """A subquery whose value counts, not only that it is true. It keeps all its rows: but IN keeps those that match, and is
-        false, not NULL, of the others."""
+        false or NULL of the others, as it happens."""
         holder = query.parent
         while isinstance(holder, exp.Subquery):
             holder = holder.parent
-        is_equal_any = isinstance(holder, exp.Any) and isinstance(holder.parent, exp.EQ)
-        if isinstance(holder, exp.In) or is_equal_any:
-            return self._unproven(query)
+        test = holder.parent if isinstance(holder, exp.Any) and isinstance(holder.parent, exp.EQ) else holder
+        if isinstance(test, (exp.In, exp.EQ)) and (test is not holder or isinstance(holder, exp.In)):
+            if not may_be_null_or_false(test) or not self._is_monotone(query, ctes):
+                return self._unproven(query)
+            return level if level == Level.EXACT else min(level, Level.ENOUGH)
         if isinstance(holder, exp.Exists) or self._is_correlated(query, ctes):
             is_read = self._is_monotone(query, ctes) or (not isinstance(holder, exp.Exists) and self._aggregates_monotone(query, ctes))
             if not is_read:
                 return self._unproven(holder if isinstance(holder, exp.Exists) else query)
-            return level if level == Level.EXACT else min(level, Level.ENOUGH)
+            is_of_one = is_always_asked(query) and self._reads_one_item(query, sources, ctes)
+            return level if level == Level.EXACT or is_of_one else min(level, Level.ENOUGH)
         rows = self.query(query, ctes)
         if rows.level == Level.ENOUGH or not (rows.is_vacuous or rows.is_one_row):
             return self._unproven(query)

@@ -380,7 +380,7 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     assert (status, err) == (0, "")
     assert set(document) == {
         "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
-        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software", "worth", "published_as", "correction",
+        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software", "worth", "published_as", "correction", "validity",
     }
     assert document["published"]["by"].endswith(f"@{os.uname().nodename}") and document["software"]["wh"] == __version__
     own = document["query"]["own_models"]

@@ -10,7 +10,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   power_w: {type: double, unit: W, description: "Mean power"}
 */
-with device as (
+with meter as (
     select
         run_id,
         artifact_manifest_digest,
@@ -36,23 +36,23 @@ reading as (
         power.device,
         power.time_ms,
         power.value_number * (
-            power.time_ms - lag(power.time_ms, 1, device.start_ms) over (
+            power.time_ms - lag(power.time_ms, 1, meter.start_ms) over (
                 partition by power.run_id, power.artifact_manifest_digest, power.device
                 order by power.time_ms, power.line_number
             )
         ) as power_w_ms
     from mlperf_training_power as power
-    inner join device
+    inner join meter
         on
-            device.run_id = power.run_id
-            and device.artifact_manifest_digest = power.artifact_manifest_digest
-            and device.device = power.device
+            meter.run_id = power.run_id
+            and meter.artifact_manifest_digest = power.artifact_manifest_digest
+            and meter.device = power.device
     where
         power.key = 'power_reading'
         and power.value_number is not null
-        and power.time_ms >= device.start_ms
-        and power.time_ms <= coalesce(device.stop_ms, power.time_ms)
-        and not device.is_switch
+        and power.time_ms >= meter.start_ms
+        and power.time_ms <= coalesce(meter.stop_ms, power.time_ms)
+        and not meter.is_switch
 ),
 
 node as (
@@ -71,19 +71,19 @@ node as (
 
 measured as (
     select
-        device.run_id,
-        device.artifact_manifest_digest,
-        device.is_switch,
-        coalesce(device.efficiency, 1) * case
-            when device.is_switch then device.estimate_w
-            else node.power_w_ms / nullif(coalesce(device.stop_ms, node.last_ms) - device.start_ms, 0)
+        meter.run_id,
+        meter.artifact_manifest_digest,
+        meter.is_switch,
+        coalesce(meter.efficiency, 1) * case
+            when meter.is_switch then meter.estimate_w
+            else node.power_w_ms / nullif(coalesce(meter.stop_ms, node.last_ms) - meter.start_ms, 0)
         end as power_w
-    from device
+    from meter
     left join node
         on
-            node.run_id = device.run_id
-            and node.artifact_manifest_digest = device.artifact_manifest_digest
-            and node.device = device.device
+            node.run_id = meter.run_id
+            and node.artifact_manifest_digest = meter.artifact_manifest_digest
+            and node.device = meter.device
 )
 
 select

@@ -107,7 +107,8 @@ def test_links_of_the_report_that_lead_nowhere_are_missing_raw(report: str, sql:
 
 def test_states_of_the_manifest(sql: Sql, aisp_evidence: Path) -> None:
     assert dict(sql("select state, count(*) from aisp_manifest_file group by all")) == {"missing raw": 388, "present": 154, "self": 1}
-    assert [code for code, in sql("select code from ingest_issue where severity <> 'note'")] == []
+    # Sums of latencies that the suite calls GB/s.
+    assert {code for code, in sql("select code from ingest_issue where severity <> 'note'")} == {"unit-contradicted"}
     assert sql("select message from ingest_issue where code = 'missing-raw'") == [
         ("388 of 543 listed files are not in the bundle: aisp_manifest_file lists them",)
     ]

@@ -90,8 +90,8 @@ STANDARD = (
     *(f"models/dims/{name}.sql" for name in ("workload_dim", "software_version_dim", "hardware_topology_dim", "cluster_region_dim")),
     "models/reference/known_accelerator.sql", "models/reference/accelerator_rule.sql",
     *(f"models/staging/{name}_accelerator.sql" for name in ("stated", "named")),
-    "models/staging/stated_run.sql",
-    *(f"models/staging/run_{name}.sql" for name in ("bundle", "cluster", "declaration", "file", "hardware", "outcome", "software", "workload")),
+    "models/staging/stated_run.sql", "models/staging/serving_named.sql",
+    *(f"models/staging/run_{name}.sql" for name in ("bundle", "cluster", "declaration", "file", "hardware", "outcome", "software", "statement", "workload")),
     *(f"models/staging/bench_serving/bench_serving_{name}.sql" for name in ("benchmark_run", "configuration", "hardware", "metric", "software", "workload")),
 )
 CLAIM = """/*

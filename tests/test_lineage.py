@@ -89,7 +89,7 @@ def pieces(number: Lineage) -> dict[str, list[bytes]]:
 def test_publishing_again_is_a_no_op(published: Project, wh_on: WhOn) -> None:
     before = {path: path.read_bytes() for path in published.store_root.rglob("*") if path.is_file()}
     (only,) = publications(published)
-    status, out, err = wh_on(published, "publish", QUERY, "--json")
+    status, out, err = wh_on(published, "publish", QUERY, "--as", "provisional", "--json")
     document = json.loads(out)
     assert (status, err) == (0, "")
     assert (document["publication"], document["is_new"], document["query"]) == (only.digest, False, QUERY)
@@ -380,7 +380,8 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     assert (status, err) == (0, "")
     assert set(document) == {
         "number_id", "publication", "row", "query", "why_digest", "guarantees", "runs", "raw_files", "now", "is_gone",
-        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software", "worth", "published_as", "correction", "validity",
+        "determinism", "signatures", "removals", "decisions", "settlements", "published", "software", "worth", "published_as", "correction",
+        "validity",
     }
     assert document["published"]["by"].endswith(f"@{os.uname().nodename}") and document["software"]["wh"] == __version__
     own = document["query"]["own_models"]

@@ -286,6 +286,7 @@ def test_the_documentation_names_every_key_flag_and_state(made: Project, wh: Wh)
     assert set(number) == {
         "number_id", "publication", "row", "query", "why_digest", "guarantees", "determinism", "runs", "raw_files", "now",
         "is_gone", "rows", "columns", "excluded", "signatures", "removals", "decisions", "settlements", "published", "software", "worth", "published_as", "correction",
+        "validity",
     }
     named = set(re.findall(r"`([^`]+)`", DOCS))
     assert keys_of(number) - {part for name in named for part in re.split(r"\W+", name)} == set()

@@ -49,7 +49,7 @@ def test_a_run_is_read_back_by_mlflow(project: Project, client: Any, tmp_path: P
     assert (metrics["PiConv2D.elapsed.tensorflow"], metrics["PiConv2D.rate.tensorflow"]) == (4.0, 1.0)
     assert metrics["host.involuntary_context_switches"] == 900
     assert {key: value for key, value in run.data.params.items() if key.startswith("parameter.")} == {
-        f"parameter.{key}": str(value) for key, value in thoth.CONV2D.items()
+        f"parameter.{key}": str(value) for key, value in (thoth.CONV2D | {"run__requests__cpu": 2}).items()
     }
     assert run.data.params["package.numpy"] == "1.19.1" and run.data.params["hardware.cpu_model"] == "Made Processor 7"
     tags = run.data.tags

@@ -180,9 +180,9 @@ def test_a_table_of_runs_without_their_digests_tells_nothing_of_them(tmp_path: P
 
 # The column of `BOTH` below, how far off its value of 7.75 or 4 is forged, and the state.
 OFF = {
-    "a sum, by less than the tolerance": ("total", 7.75 * (1 + 5e-10), "stale"),
+    "a sum, by less than the tolerance": ("total", 7.75 * (1 + 5e-10), "verified"),
     "a sum, by more": ("total", 7.75 * (1 + 2e-9), "not reproduced"),
-    "a sum of a wider tolerance, by less": ("wide", 7.75 * 1.0005, "stale"),
+    "a sum of a wider tolerance, by less": ("wide", 7.75 * 1.0005, "verified"),
     "a sum of a wider tolerance, by more": ("wide", 7.75 * 1.002, "not reproduced"),
     "a maximum, by the last bit": ("top", 4.000000000000001, "not reproduced"),
     "a maximum with a tolerance that it does not need": ("loose", 4.000000000000001, "not reproduced"),

@@ -114,7 +114,7 @@ CODES: dict[str, str] = {
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",
-    "WH303": "the query yields another result than the build's rollup",
+    "WH303": "the query, run again or replayed from the evidence, yields another result than the build's rollup",
     "WH304": "no number matches",
     "WH305": "several numbers match",
     "WH306": "the SQL uses a construct that cannot be traced",

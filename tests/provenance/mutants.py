@@ -62,8 +62,8 @@ def _no_shift(original: Rule) -> Rule:
 
 
 def _inner_join(original: Rule) -> Rule:
-    def join(witness: relations.Witness) -> exp.Join:
-        found = original(witness)
+    def join(witness: relations.Witness, node: exp.Select) -> exp.Join:
+        found = original(witness, node)
         found.set("side", None)
         return found
 

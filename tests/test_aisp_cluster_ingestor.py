@@ -433,5 +433,5 @@ def test_the_largest_sum_of_nvbandwidth_is_no_rate_if_it_is_that_of_a_latency(tm
     rows, _ = landed(tmp_path / "tree")
     stated = {row["key"]: (row["kind"], row["value_number"]) for row in rows["aisp_entry"] if row["raw_path"].endswith(name)}
     assert (stated["peak_sum_gbps"], stated["sum_entries/host_device_latency_sm/sum_gbps"]) == (("other", None), ("other", None))
-    assert stated["key_sum_gbps/host_to_device_memcpy_ce"] == ("result", 845.5)
+    assert stated["key_sum_gbps/host_to_device_memcpy_ce"] == ("other", 845.5)
     assert [row["code"] for row in rows["evidence_issue"] if row["code"] == "unit-contradicted"] == ["unit-contradicted"] * 2

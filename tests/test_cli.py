@@ -251,7 +251,7 @@ def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: P
     (project.root / ".wh" / "builds" / "current.duckdb").unlink()
     for file in (project.root / ".wh" / "builds").iterdir():
         file.unlink()
-    assert len(wh_on(project, "build", "-v")[1].splitlines()) > 100
+    assert len(wh_on(project, "build", "-v")[1].splitlines()) > 80
 
 
 def test_status_tells_what_is_there_what_is_stale_and_what_needs_a_decision(examples: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -630,7 +630,10 @@ BY_HAND: dict[str, set[str]] = {
         *(f"mlperf_inference_run.{name}" for name in ("run_id", "artifact_manifest_digest", "has_detail_log", "refusal")),
     },
     "benchmark_run_fact.outcome_digest": {"evidence_file.sha256", "fabric_check_run.raw_offset", "fabric_check_run.raw_length"},
-    "benchmark_run_fact.has_conflict": {"evidence_file.sha256"},
+    # Whether two bundles state the run differently: that is, whether a row of conflicts has its id.
+    "benchmark_run_fact.has_conflict": {
+        "fabric_check_point.run_id", "fabric_check_run.run_id", "fabric_check_test.run_id", "mlperf_inference_run.run_id", "recorded_run.run_id",
+    },
     "benchmark_run_fact.bundle_count": set(),
     "raw_artifact.family": {"evidence_bundle.family"},
     "raw_artifact.copies": set(),
@@ -645,8 +648,17 @@ BY_HAND: dict[str, set[str]] = {
         "mlperf_inference_run.refusal",
         # A rate that is not the operations of its indicator / elapsed.
         "recorded_indicator_value.indicator_name", "recorded_indicator_value.value_number",
-        # A unit that a scrape states, and the exporter's documentation does not.
-        "telemetry_series.unit",
+        # A unit that a scrape states, and the exporter's documentation does not; a metric that is 0 beside one that is not; series of no run.
+        "telemetry_series.unit", "telemetry_series.labels", "telemetry_series.metric", "telemetry_series.target", "telemetry_sample.value",
+        # The values that two bundles state of a run (staging.run_statement).
+        "evidence_file.raw_path", "evidence_file.sha256", "recorded_run.raw_path", "mlperf_inference_run.raw_path", "fabric_check_run.raw_path",
+        *(f"mlperf_inference_entry.{name}" for name in ("key", "source", "value")),
+        *(f"fabric_check_test.{name}" for name in ("status", "status_reason", "test_index")),
+        *(f"fabric_check_point.{name}" for name in (
+            "alg_bandwidth_gb_per_s", "bandwidth", "bandwidth_peak", "bus_bandwidth_gb_per_s", "direction", "error_count", "gflop_per_s",
+            "io_per_s", "latency_mean", "latency_p99", "lost_pct", "max_error", "message_bytes", "placement", "point_index", "retransmit_count",
+            "scope_name", "status", "test_index", "time_us", "wrong_count",
+        )),
     },
     "benchmark_run_fact.benchmark_grade": {"evidence_declaration.benchmark_grade"},
     "benchmark_run_fact.grade_reason": {"evidence_declaration.grade_reason", "evidence_declaration.benchmark_grade"},

@@ -72,7 +72,7 @@ def test_a_process_whose_parent_ended_still_belongs_to_the_command() -> None:
         time.sleep(0.3)  # the inner shell ends, and its sleep is another's child
         deadline = time.monotonic() + 10
         while len(tree.pids) >= len(middle) > 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
+            time.sleep(0.1)  # between looks, until the deadline
             tree()
         assert {process.pid} < tree.pids
     finally:

@@ -375,7 +375,7 @@ from warehouse.surfaces.workbench.queries import LIMITS, Queries
 queries = Queries()
 threading.Thread(target=queries.run, args=(Path(sys.argv[1]), "select sleep_ms(600000)", LIMITS)).start()
 while not queries.running(None):
-    time.sleep(0.01)
+    time.sleep(0.01)  # between looks
 [running] = queries.running(None)
 print(running.worker.process.pid, running.worker.folder.name, flush=True)
 time.sleep(600)  # until the test kills it

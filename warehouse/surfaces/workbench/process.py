@@ -69,7 +69,7 @@ def _watch(server: int, build: Path, was_current: bool, has_query: threading.Eve
     while os.getppid() == server:
         if was_current and not has_query.is_set() and pointer.resolve() != build:
             break
-        time.sleep(_WATCH_S)
+        time.sleep(_WATCH_S)  # nothing tells a process that its parent has ended: it has to look
     shutil.rmtree(Path.cwd(), ignore_errors=True)
     os._exit(OUTDATED)
 

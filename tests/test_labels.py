@@ -19,9 +19,9 @@ role: measurements
 grain: [run_id, indicator, metric, point]
 */
 select
-    series_key as run_id, indicator, metric, point, 1.0::double as value, unit, 'lower' as better, 's' as session, 'case' as benchmark_case_id,
-    workload, parameters, hardware, 't' as testbed, concat_ws(' ', indicator, metric, point, workload, parameters, hardware) as series_key,
-    'c' as comparable_key
+    concat_ws(' ', indicator, metric, point, workload, parameters, hardware) as series_key, series_key as run_id, indicator, metric,
+    point, 1.0::double as value, unit, 'lower' as better, 's' as session, 'case' as benchmark_case_id, workload, parameters, hardware,
+    't' as testbed, 'c' as comparable_key
 from (
     values
 {rows}

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.analysis.changes import Finding, changes, finding_document
+from warehouse.analysis.changes import changes
 from warehouse.analysis.conditions import Conditions, listed, read_conditions
+from warehouse.analysis.findings import Finding, finding_document
 from warehouse.analysis.measurements import measured
 from warehouse.errors import WarehouseError, counted
 from warehouse.project.project import Project

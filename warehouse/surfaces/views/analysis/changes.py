@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from warehouse.analysis.changes import Changes, Finding, changes, finding_document
+from warehouse.analysis.changes import Changes, changes
 from warehouse.analysis.compare import THRESHOLD
+from warehouse.analysis.findings import Finding, finding_document
 from warehouse.analysis.times import parse_since
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table, Text

@@ -136,7 +136,8 @@ class Event:
         back = {each.first.series_key for each in self.returned}
         bad = {
             each.status for each in self.members
-            if each.outcome != "better" and each.now != "recovered" and each.first.series_key not in back and (each.mark.state if each.mark else self.state) in (OPEN, "acknowledged")
+            if each.outcome != "better" and each.now != "recovered" and each.first.series_key not in back
+            and (each.mark.state if each.mark else self.state) in (OPEN, "acknowledged")
         }
         return next((status for status in ("confirmed", "suspected") if status in bad), None)
 
@@ -147,8 +148,8 @@ def event_id_of(finding_id: str) -> str:
 
 
 def fold(findings: Iterable[Finding], known: Mapping[str, str]) -> tuple[Event, ...]:
-    """The events of findings: those that nothing was decided about first, of these the confirmed ones, then what got worse, then the latest. `known` is the event that each finding was shown in
-    before: an event keeps its id while one of its members stays."""
+    """The events of findings: those without a decision first, of these the confirmed ones, then what got worse, then the latest. `known` is the
+    event that each finding was shown in before: an event keeps its id while one of its members stays."""
     groups = _groups(sorted(findings, key=_clearness))
     returned, hidden = _ends(groups)
     begun = {event_id_of(each.finding_id) for group in groups for each in group}
@@ -163,7 +164,8 @@ def fold(findings: Iterable[Finding], known: Mapping[str, str]) -> tuple[Event, 
         taken.add(event_id)
         events.append(Event(event_id, tuple(group), returned[number]))
     return tuple(sorted(events, key=lambda each: (
-        each.state not in (OPEN, "acknowledged"), each.status != "confirmed", each.outcome != "worse", each.now != "still", -time_of(each.clearest.first).timestamp(), each.event_id,
+        each.state not in (OPEN, "acknowledged"), each.status != "confirmed", each.outcome != "worse", each.now != "still",
+        -time_of(each.clearest.first).timestamp(), each.event_id,
     )))
 
 
@@ -261,8 +263,8 @@ def _off(found: Finding, clear: Finding) -> int:
 
 
 def _ends(groups: Sequence[Sequence[Finding]]) -> tuple[list[tuple[Finding, ...]], set[int]]:
-    """For each event the findings in which its members went back together, the clearest first; and the events that are no more than that: not those in which
-    something got worse again."""
+    """For each event the findings in which its members went back together, the clearest first; and the events that are no more than that. An event
+    in which something got worse again is more than that."""
     places = {each.finding_id: number for number, group in enumerate(groups) for each in group}
     of_series: dict[str, list[Finding]] = {}
     for each in sorted((each for group in groups for each in group), key=lambda each: time_of(each.first)):

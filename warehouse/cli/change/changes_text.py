@@ -59,7 +59,7 @@ def event_row(event: "Event") -> tuple[str, str]:
     if event.needs:
         parts.append(f"needs {counted(event.needs, 'more run')}")
     tail = f"  {event.event_id}  {'; '.join(filter(None, parts))}"
-    return f"{head}{fitted(event.name, WIDTH - len(head))}", tail + _what_differs(event, WIDTH - len(tail) - 2)
+    return f"{head}{fitted(event.name, WIDTH - len(head))}", tail + _what_differs(event, WIDTH - len(tail))
 
 
 def print_event(event: "Event") -> None:
@@ -168,17 +168,11 @@ def _what_differs(event: "Event", width: int) -> str:
     texts = [f"{each.name} {listed(each.base)} -> {listed(each.head)}" for each in event.differences] or [
         f"{name} changed" for name in event.headline.variables
     ]
-    room = width - len("; and 99 more")
-    words: list[str] = []
-    for text in texts:
-        if len("; ".join([*words, text])) > room:
-            break
-        words.append(text)
-    if texts and not words and room > len("a_name 1 -> 2"):
-        words = [fitted(texts[0], room)]
-    left = len(texts) - len(words)
-    more = [f"and {left} more" if words else counted(left, "difference")] if left else []
-    return "".join(f"; {word}" for word in [*words, *more])
+    for count in range(len(texts), 0, -1):
+        words = [*texts[:count], *([f"and {len(texts) - count} more"] if count < len(texts) else [])]
+        if len(shown := "".join(f"; {word}" for word in words)) <= width:
+            return shown
+    return f"; {counted(len(texts), 'difference')}" if texts else ""
 
 
 def _member(found: "Finding") -> str:

@@ -123,14 +123,12 @@ def _event_table(events: Sequence[Event], threshold: float) -> Table:
 def _event_record(event: Event, threshold: float) -> dict[str, Any]:
     headline = _record(event.headline, threshold, event.event_id)
     last, first, of = event.clearest.last, event.clearest.first, len(event.members) + event.unmoved
-    families = ", ".join(f"{count} {family}" for family, count in event.families[:_DIFFERENCES])
-    more = len(event.families) - _DIFFERENCES
     return {
         **{name: headline[name] for name in ("runs", "effect", "change", "interval")},
         "event_id": event.event_id, "name": event.name, "status": event.status, "way": direction(event.outcome, event.headline.first.unit),
         "changed_on": first.started_at and first.started_at.date(), "changed_at": first.started_at, "last_before_at": last.started_at,
         "ended_at": event.end.first.started_at if event.end else None, "last_run_before": last.run_id, "first_run_after": first.run_id,
-        "moved": f"{len(event.members)} of {of} series: {families}{f' and {more} more' if more > 0 else ''}",
+        "moved": f"{len(event.members)} of {of} series",
         "what_else": _what_else(event), "marked": _marked(event), "state": event.state, "now": event.now,
         "headline_metric": event.headline.first.metric,
         "members": ",".join(each.finding_id for each in event.members), "unmoved": event.unmoved, "is_exploratory": event.is_exploratory,
@@ -210,7 +208,7 @@ def _event_page(event: Event, threshold: float) -> Page:
         Fact("change", f"{record['change']} ({record['interval']})", note=event.headline.name),
         Fact("worst", percent(exp(event.worst.log_ratio)) if isfinite(event.worst.log_ratio) else "from zero", note=event.worst.name),
         *_place(event.clearest), Fact("now", event.now if event.now == "recovered" else "still so", kind="state"),
-        Fact("moved", record["moved"], note=f"{counted(event.unmoved, 'other series', 'other series')} of these cases did not"),
+        Fact("moved", record["moved"], note=", ".join(f"{count} {family}" for family, count in event.families)),
         Fact("needs", counted(event.needs, "more run") if event.needs else None, note="to be confirmed"),
     ]
     if event.end:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -14,12 +15,14 @@ from warehouse.analysis.conditions import Difference
 from warehouse.analysis.labels import Label
 from warehouse.analysis.measurements import Measurement
 from warehouse.evidence.ledger.findings import Mark
+from warehouse.statistics.change import Kind
 from warehouse.statistics.interval import Interval, NotSupported
 
 Now = Literal["still", "recovered"]
 NEAR = 5  # runs on each side whose conditions are compared
 _FAR = 1e6  # how many spreads a step of values without noise is
 _JITTER = 27  # the place of a step of d spreads is off by more than 27 / d^2 runs in one of 100 (benchmarks/changes)
+_JITTERS = {"spread": 5, "drift": 32}  # runs
 FARTHEST = 10  # runs by which new runs move the place of a change: 99 of 100 moved less (benchmarks/changes)
 
 
@@ -28,7 +31,8 @@ class Finding:
     """A change. `before` and `after` are medians in the metric's unit, `ratio` after over before. `p` is of this series alone, `q` after
     so many were scanned. `needs` more runs settle a suspicion; None where runs alone cannot. `variables` are the variables that changed
     there: of a finding with more than one, or another script, the software cannot be named as the cause. `controls` are the series of
-    other cases on the same machine: how many changed there too, of how many."""
+    other cases on the same machine: how many changed there too, of how many. Of a change of `kind` spread, `before` and `after` are standard
+    deviations (of the logarithms where values are positive), of a drift the fitted line at both ends."""
 
     finding_id: str
     rule: str
@@ -55,6 +59,9 @@ class Finding:
     times: tuple[datetime, ...] = ()  # of `values`
     place: int = 0  # in `values`, of the first run after the change
     label: Label | None = None
+    kind: Kind = "level"
+    end: Measurement | None = None  # the first run after it, where it has ended
+    may_be_mode: bool = False  # only that the series may have two modes keeps it from being confirmed
 
     @property
     def name(self) -> str:
@@ -77,9 +84,22 @@ class Finding:
         return min(_FAR, step / spread) if spread else _FAR
 
     @property
+    def way(self) -> str:
+        """The direction in a word or two."""
+        if self.kind == "spread":
+            return "noisier" if self.outcome == "higher" else "steadier"
+        return f"{self.outcome}, drifting" if self.kind == "drift" else self.outcome
+
+    @property
     def jitter(self) -> int:
         """How many runs the place may be off by."""
+        if self.kind != "level":
+            return _JITTERS[self.kind]
         return min(FARTHEST, max(1, ceil(_JITTER / self.distance**2))) if self.distance else FARTHEST
+
+    def points_since(self, earlier: "Finding") -> int:
+        """How many of the known runs of its series lie between an earlier change and this one."""
+        return self.place - bisect_left(self.times, time_of(earlier.first), hi=self.place)
 
     @property
     def log_ratio(self) -> float:
@@ -106,7 +126,7 @@ def finding_document(found: Finding) -> dict[str, Any]:
 
     first, ratio = found.first, found.ratio
     return {
-        "finding_id": found.finding_id, "name": found.name, "rule": found.rule, "status": found.status, "outcome": found.outcome,
+        "finding_id": found.finding_id, "name": found.name, "kind": found.kind, "rule": found.rule, "status": found.status, "outcome": found.outcome,
         "series_key": first.series_key,
         "indicator": first.indicator, "metric": first.metric, "point": first.point, "unit": first.unit, "better": first.better,
         "benchmark_case_id": first.benchmark_case_id, "before": found.before, "after": found.after,
@@ -116,6 +136,7 @@ def finding_document(found: Finding) -> dict[str, Any]:
         "points_after": found.points[1], "sessions_after": found.sessions_after, "last_run_before": found.last.run_id,
         "first_run_after": first.run_id, "last_before_at": time_of(found.last).isoformat(), "changed_at": time_of(first).isoformat(),
         "variables": list(found.variables), "is_exploratory": found.is_exploratory, "now": found.now,
+        "ended_at": time_of(found.end).isoformat() if found.end else None, "may_be_mode": found.may_be_mode,
         "controls_moved": found.controls[0], "controls": found.controls[1],
         "differences": [str(each) for each in found.differences],
     }

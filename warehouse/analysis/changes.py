@@ -32,7 +32,6 @@ from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
 from warehouse.project.project import Project
 from warehouse.statistics.change import Change, Kind
 from warehouse.statistics.change_points import DETECTOR
-from warehouse.statistics.comparisons import ratio_interval
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.scans import benjamini_hochberg
 from warehouse.transform.finished.builds import current_build
@@ -185,8 +184,8 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     if change.low is not None and change.high is not None and change.before > 0 and min(each.value for each in (*before, *after)) > 0:
         ratio = Interval(change.after / change.before, change.low, change.high, 0.95, change.kind, {"run": len(before) + len(after)})
     if change.kind == "spread":
-        return replace(found, ratio=ratio, outcome="higher" if change.after > change.before else "lower")
-    return replace(found, ratio=ratio)
+        return replace(found, stated_ratio=ratio, outcome="higher" if change.after > change.before else "lower")
+    return replace(found, stated_ratio=ratio)
 
 
 def _ended_at(change: Change, of_kind: Sequence[Change]) -> int | None:
@@ -222,10 +221,10 @@ def _finding(
     start = max(0, place - _AROUND)
     around = points[start : place + _AROUND]
     return Finding(
-        f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], _size(before, after), (len(before), len(after)),
+        f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], None, (len(before), len(after)),
         len({each.session for each in after}), p, p, needs, varying(before[-NEAR:], after[:NEAR], {}), now,
         values=tuple(each.value for each in around), run_ids=tuple(each.run_id for each in around),
-        times=tuple(time_of(each) for each in around), place=place - start,
+        times=tuple(time_of(each) for each in around), sessions=tuple(each.session for each in around), place=place - start,
     )
 
 
@@ -259,16 +258,6 @@ def _is_there(found: Finding, mark: Mark, points: Mapping[str, Sequence[Measurem
     times = [time_of(each) for each in points[found.first.series_key]] if found.first.series_key in points else list(found.times)
     places = [bisect_left(times, at) for at in (marked_at, time_of(found.first))]
     return abs(places[0] - places[1]) <= FARTHEST
-
-
-def _size(before: Sequence[Measurement], after: Sequence[Measurement]) -> Interval | NotSupported:
-    sides = [[each.value for each in side] for side in (before, after)]
-    if min(map(min, sides)) <= 0:
-        return NotSupported("values of zero or less have no ratio", "run", len(sides[0]), len(sides[0]))
-    sessions = [[each.session for each in side] for side in (before, after)]
-    if min(len(set(side)) for side in sessions) >= 2:
-        return ratio_interval(sides[0], sides[1], 0.95, sessions[0], sessions[1])
-    return ratio_interval(sides[0], sides[1])
 
 
 def _now(points: Sequence[Measurement], change: Change) -> Now:

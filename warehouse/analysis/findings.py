@@ -16,6 +16,7 @@ from warehouse.analysis.labels import Label
 from warehouse.analysis.measurements import Measurement
 from warehouse.evidence.ledger.findings import Mark
 from warehouse.statistics.change import Kind
+from warehouse.statistics.comparisons import ratio_interval
 from warehouse.statistics.interval import Interval, NotSupported
 
 Now = Literal["still", "recovered"]
@@ -28,7 +29,7 @@ FARTHEST = 10  # runs by which new runs move the place of a change: 99 of 100 mo
 
 @dataclass(frozen=True)
 class Finding:
-    """A change. `before` and `after` are medians in the metric's unit, `ratio` after over before. `p` is of this series alone, `q` after
+    """A change. `before` and `after` are medians in the metric's unit, `ratio` is after over before. `p` is of this series alone, `q` after
     so many were scanned. `needs` more runs settle a suspicion; None where runs alone cannot. `variables` are the variables that changed
     there: of a finding with more than one, or another script, the software cannot be named as the cause. `controls` are the series of
     other cases on the same machine: how many changed there too, of how many. Of a change of `kind` spread, `before` and `after` are standard
@@ -42,7 +43,7 @@ class Finding:
     first: Measurement
     before: float
     after: float
-    ratio: Interval | NotSupported
+    stated_ratio: Interval | NotSupported | None  # None: that of both sides is computed where it is asked for
     points: tuple[int, int]
     sessions_after: int
     p: float
@@ -57,6 +58,7 @@ class Finding:
     values: tuple[float, ...] = ()
     run_ids: tuple[str, ...] = ()  # of `values`
     times: tuple[datetime, ...] = ()  # of `values`
+    sessions: tuple[str, ...] = ()  # of `values`
     place: int = 0  # in `values`, of the first run after the change
     label: Label | None = None
     kind: Kind = "level"
@@ -73,11 +75,28 @@ class Finding:
         """The runs next to the change, before and after it."""
         return self.run_ids[max(0, self.place - NEAR) : self.place], self.run_ids[self.place : self.place + NEAR]
 
+    @property
+    def sides(self) -> tuple[slice, slice]:
+        """The runs of both levels, in `values`."""
+        return slice(max(0, self.place - self.points[0]), self.place), slice(self.place, self.place + self.points[1])
+
+    @cached_property
+    def ratio(self) -> Interval | NotSupported:
+        """After over before, with its interval: over sessions where both sides have two or more."""
+        if self.stated_ratio is not None:
+            return self.stated_ratio
+        before, after = (self.values[side] for side in self.sides)
+        if min(*before, *after) <= 0:
+            return NotSupported("values of zero or less have no ratio", "run", len(before), len(before))
+        sessions = [self.sessions[side] for side in self.sides]
+        if min(len(set(side)) for side in sessions) >= 2:
+            return ratio_interval(before, after, 0.95, *sessions)
+        return ratio_interval(before, after)
+
     @cached_property
     def distance(self) -> float:
         """How many spreads of the runs the level moved by."""
-        sides = [self.values[max(0, self.place - self.points[0]) : self.place], self.values[self.place : self.place + self.points[1]]]
-        logs = [np.log(side) if min(self.values) > 0 else np.asarray(side) for side in sides]
+        logs = [np.log(self.values[side]) if min(self.values) > 0 else np.asarray(self.values[side]) for side in self.sides]
         middles = [float(np.median(side)) for side in logs]
         spread = 1.4826 * float(np.median(np.abs(np.concatenate([side - middle for side, middle in zip(logs, middles, strict=True)]))))
         step = abs(middles[1] - middles[0])

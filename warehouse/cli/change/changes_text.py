@@ -10,7 +10,7 @@ from warehouse.cli.output import counted, is_verbose, notice, say, warn
 from warehouse.errors import printable
 
 if TYPE_CHECKING:
-    from warehouse.analysis.changes import Changes, SeriesState
+    from warehouse.analysis.changes import Changes
     from warehouse.analysis.events import Event
     from warehouse.analysis.findings import Finding
     from warehouse.analysis.succession import Outlier
@@ -27,9 +27,7 @@ def print_changes(found: "Changes", events: "Sequence[Event]", *, is_regressed: 
     """The events, the most important first, then single runs and silence, then what was tested: at most a screen of it."""
     notices = list(_notices(found, is_regressed=is_regressed))
     outliers = [] if is_regressed else _limited([_outlier(each) for each in found.outliers], _OUTLIERS, "single runs stand out")
-    silences = [] if is_regressed else _limited(
-        [_silence(each) for each in found.series if each.is_stale or each.missing], _SILENCES, "series have no new data"
-    )
+    silences = [] if is_regressed else _limited([printable(str(each)) for each in found.silences], _SILENCES, "machines have no new data")
     most = max(_FEWEST_EVENTS, (_LINES - len(notices) - len(outliers) - len(silences) - 1) // 2)
     shown = events if is_verbose() or len(events) <= most else events[:most]
     for each in shown:
@@ -203,13 +201,6 @@ def _outlier(found: "Outlier") -> str:
     where = f" on {each.node}" if each.node else ""
     others = f"{len(found.others)} other runs are at {found.expected:.6g}"
     return printable(f"outlier  {each.metric} {each.point}: {each.value:.6g}{unit}{where}, while {others}; run {each.run_id}")
-
-
-def _silence(state: "SeriesState") -> str:
-    name = printable(f"{state.metric} {state.point} of {state.benchmark_case_id or state.indicator}")
-    if state.missing:
-        return f"missing data: {name}: {counted(state.missing, 'run')} since {state.last_at:%Y-%m-%d} without it"
-    return f"stale: {name}: no run since {state.last_at:%Y-%m-%d}"
 
 
 def _notices(found: "Changes", *, is_regressed: bool) -> Iterator[str]:

@@ -123,7 +123,7 @@ def test_the_slow_inspections_are_found_with_what_differs(thoth: Project, wh_on:
 def test_the_slow_inspections_are_a_finding_of_wh_changes(thoth: Project, wh_on: WhOn) -> None:
     found = changes(thoth, now=datetime(2020, 9, 1, tzinfo=UTC))
     elapsed = next(each for each in found.findings if each.first.metric == "elapsed")
-    assert (elapsed.status, elapsed.outcome, elapsed.is_exploratory, elapsed.rule) == ("suspected", "worse", True, "succession 1")
+    assert (elapsed.status, elapsed.outcome, elapsed.is_exploratory, elapsed.rule) == ("suspected", "worse", True, "succession 2")
     assert elapsed.last.run_id.startswith("amun/inspection-rhtf-conv2d-0f845f38") and elapsed.first.run_id.startswith("amun/inspection-rhtf-conv2d-21090f6e")
     names = {each.name for each in elapsed.differences}
     assert {"script_sha256", "hz_actual", "involuntary_context_switches_per_cpu_s"} <= names

@@ -154,10 +154,11 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
 
 
 def _succession(each: Succession) -> Finding:
-    needs = max(1, 5 - len(each.after)) if len(each.variables) < 2 and "script" not in each.variables else None
+    needs = max(0, 5 - len(each.after)) or None if len(each.variables) < 2 and "script" not in each.variables else None
     values = (*each.before, *each.after)
     variants = [side[0].comparable_key for side in (each.before, each.after)]
-    return _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before), variants)
+    found = _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before), variants)
+    return replace(found, variables=each.variables)
 
 
 def _finding(
@@ -245,7 +246,7 @@ def _described(found: Measured, listed: Sequence[Finding], controls: Mapping[str
     conditions: Mapping[str, Conditions] = read_conditions(found, runs) if runs else {}
     differ = {
         pair: tuple(
-            each for each in differences(*([conditions[run] for run in side] for side in pair)) if each.kind != _EVIDENCE
+            each for each in differences(*([conditions[run] for run in side] for side in pair), in_time=True) if each.kind != _EVIDENCE
         )
         for pair in sides
     }

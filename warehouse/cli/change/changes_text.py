@@ -62,6 +62,7 @@ def event_row(event: "Event") -> tuple[str, str]:
 
 def print_event(event: "Event") -> None:
     """One event: what moved, since when, what differs, what did not move, what was decided, and its members."""
+    from warehouse.analysis.conditions import in_lines
     from warehouse.analysis.drawing import sparkline
 
     most = None if is_verbose() else _MEMBERS
@@ -77,7 +78,7 @@ def print_event(event: "Event") -> None:
     controls = [f"{label} ({counted(count, 'series', 'series')})" for label, count in event.controls]
     more = f" and {len(controls) - _CONTROLS} more" if most and len(controls) > _CONTROLS else ""
     lines.append(f"  did not move: {', '.join(controls[: _CONTROLS if most else None])}{more}" if controls else "  no control series on this machine")
-    differences = [f"  differs: {each}" for each in event.differences]
+    differences = [f"  differs: {each}" for each in in_lines(event.differences, is_short=not is_verbose())]
     lines += _limited(differences, _DIFFERENCES, "differences", "  ") if differences else [
         "  nothing else differs, as far as the evidence says"
     ]
@@ -91,6 +92,7 @@ def print_event(event: "Event") -> None:
 
 def print_finding(found: "Finding", event: "Event") -> None:
     """One finding, with the event that it is part of."""
+    from warehouse.analysis.conditions import in_lines
     from warehouse.analysis.drawing import sparkline
     from warehouse.statistics.interval import Interval
 
@@ -114,7 +116,7 @@ def print_finding(found: "Finding", event: "Event") -> None:
         lines.append(f"  changed there: {', '.join(found.variables)}")
     elif not found.differences:
         lines.append("  nothing else changed there, as far as the evidence says")
-    lines += [f"  changed there: {each}" for each in found.differences]
+    lines += [f"  changed there: {each}" for each in in_lines(found.differences, is_short=not is_verbose())]
     lines += _decided(found.mark, found.earlier_mark)
     role = "it ended the event" if found in event.returned else "part of the event"
     lines.append(f"  {role} {event.event_id}, {counted(len(event.members), 'member')}: wh changes {event.event_id}")
@@ -161,11 +163,7 @@ def _now(event: "Event") -> str:
 
 def _what_differs(event: "Event", width: int) -> str:
     """As many differences as fit, and how many more there are."""
-    from warehouse.analysis.conditions import listed
-
-    texts = [f"{each.name} {listed(each.base)} -> {listed(each.head)}" for each in event.differences] or [
-        f"{name} changed" for name in event.headline.variables
-    ]
+    texts = [each.words for each in event.differences] or [f"{name} changed" for name in event.headline.variables]
     for count in range(len(texts), 0, -1):
         words = [*texts[:count], *([f"and {len(texts) - count} more"] if count < len(texts) else [])]
         if len(shown := "".join(f"; {word}" for word in words)) <= width:

@@ -70,7 +70,8 @@ def test_each_thing_that_differs_is_one_line_the_likeliest_first() -> None:
         **dict.fromkeys(packages, "2"), ("package", "torch"): "2.7", ("machine", "host"): "b", ("declared", "node_name"): "b", ("testbed", "cluster"): "b",
         ("git", "commit"): "2" * 40, ("workload", "workload_spec_digest"): "w2", ("workload", "prompts"): "p2", ("software", "driver_version"): "575",
     }
-    found = differences(_runs(old), _runs(new))
+    assert str(differences(_runs(old), _runs(new))[0]) == "machine host: a -> b"  # sides that are not in time are no move
+    found = differences(_runs(old), _runs(new), in_time=True)
     assert in_lines(found) == [
         "moved from host a to b", "git commit: 111111111111 -> 222222222222", "package torch: 2.6 -> 2.7", "package lib0: 1 -> 2",
         "package lib1: 1 -> 2", "and 41 more packages", "software driver_version: 570 -> 575", "workload prompts: p1 -> p2",

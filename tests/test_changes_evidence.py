@@ -143,6 +143,6 @@ def test_the_slow_pair_is_suspected_and_stands_out(campaign: Project) -> None:
     found = compare(campaign, "node!=gpu01,gpu04,point=alltoall*nodes 2*", "node=gpu01,gpu04,point=alltoall*nodes 2*", metric="avg_bus_bandwidth_gb_per_s")
     (metric,) = found.metrics
     assert (metric.judged.verdict, metric.judged.outcome) == ("suspected", "worse")
-    assert ("testbed", "nodes") in {(each.kind, each.name) for each in found.differences}
+    assert ("machine", "host") in {(each.kind, each.name) for each in found.differences}
     slow = [each.measurement for each in changes(campaign).outliers if each.measurement.metric == "avg_bus_bandwidth_gb_per_s"]
     assert [(each.node, each.value) for each in slow] == [("gpu01,gpu04", 5.76)]

@@ -41,7 +41,8 @@ Conditions = Mapping[tuple[str, str], tuple[str, float | None]]
 @dataclass(frozen=True)
 class Difference:
     """One condition of which the sides have different values; for a measured quantity `ratio` is head's median over base's, and
-    `is_apart` whether every run of one side is above every run of the other."""
+    `is_apart` whether every run of one side is above every run of the other. `is_move`: it is the machine, and the later side ran on none of
+    those of the earlier."""
 
     kind: str
     name: str
@@ -49,26 +50,24 @@ class Difference:
     head: tuple[str, ...]
     ratio: float | None = None
     is_apart: bool = True
+    is_move: bool = False
 
     def __str__(self) -> str:
-        return self.words if self.is_move else f"{self.kind} {self.words}"
+        return self._change if self.is_move else f"{self.kind} {self.name}: {self._change}"
 
     @property
     def words(self) -> str:
-        """The difference without its kind."""
-        if self.ratio is not None:
-            return f"{self.name}: {self.base[0]} -> {self.head[0]} ({self.ratio:.2f}x{'' if self.is_apart else ', ranges overlap'})"
-        if self.is_move:
-            return f"moved from {self.name} {listed(self.base)} to {listed(self.head)}"
-        sides = self.base, self.head
-        if (self.kind, self.name) == _COMMIT:
-            sides = tuple(each[:_COMMIT_LENGTH] for each in self.base), tuple(each[:_COMMIT_LENGTH] for each in self.head)
-        return f"{self.name}: {listed(sides[0])} -> {listed(sides[1])}"
+        """The difference in short, without its kind."""
+        return self._change if self.is_move else f"{self.name} {self._change}"
 
     @property
-    def is_move(self) -> bool:
-        """Whether all runs of a side ran on machines that the other side did not use."""
-        return self.kind == _MACHINE[0] and not set(self.base) & set(self.head) and _NOT_STATED not in (*self.base, *self.head)
+    def _change(self) -> str:
+        if self.ratio is not None:
+            return f"{self.base[0]} -> {self.head[0]} ({self.ratio:.2f}x{'' if self.is_apart else ', ranges overlap'})"
+        if self.is_move:
+            return f"moved from {self.name} {listed(self.base)} to {listed(self.head)}"
+        length = _COMMIT_LENGTH if (self.kind, self.name) == _COMMIT else None
+        return " -> ".join(listed(tuple(each[:length] for each in side)) for side in (self.base, self.head))
 
 
 def read_conditions(found: Measured, run_ids: Collection[str]) -> dict[str, dict[tuple[str, str], tuple[str, float | None]]]:
@@ -101,7 +100,7 @@ def differences(base: Iterable[Conditions], head: Iterable[Conditions], in_time:
     sides = list(base), list(head)
     names = {name for side in sides for run in side for name in run}
     found = list(filter(None, (
-        _difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides), in_time and kind in _VERSIONED) for kind, name in names
+        _difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides), in_time) for kind, name in names
     )))
     machines = [(each.base, each.head) for each in found if (each.kind, each.name) == _MACHINE]
     has_parts = any(each.kind == _DIGEST[0] and each.name != _DIGEST[1] for each in found)
@@ -133,14 +132,17 @@ def _likelihood(each: Difference) -> tuple[Any, ...]:
 
 
 def _difference(
-    kind: str, name: str, base: list[tuple[str, float | None] | None], head: list[tuple[str, float | None] | None], is_next: bool
+    kind: str, name: str, base: list[tuple[str, float | None] | None], head: list[tuple[str, float | None] | None], in_time: bool
 ) -> Difference | None:
     numbers = [[value[1] for value in side if value and value[1] is not None] for side in (base, head)]
     if all(numbers):
         return _numeric(kind, name, *numbers)
     texts = [tuple(sorted({value[0] if value else _NOT_STATED for value in side})) for side in (base, head)]
-    if is_next and not set(texts[0]) & set(texts[1]):
-        texts = [(value[0] if value else _NOT_STATED,) for value in (base[-1], head[0])]
+    if in_time and not set(texts[0]) & set(texts[1]):
+        if kind == _MACHINE[0]:
+            return Difference(kind, name, texts[0], texts[1], is_move=_NOT_STATED not in (*texts[0], *texts[1]))
+        if kind in _VERSIONED:
+            texts = [(value[0] if value else _NOT_STATED,) for value in (base[-1], head[0])]
     return Difference(kind, name, texts[0], texts[1]) if texts[0] != texts[1] else None
 
 

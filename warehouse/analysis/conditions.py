@@ -93,14 +93,14 @@ def read_conditions(found: Measured, run_ids: Collection[str]) -> dict[str, dict
     return conditions
 
 
-def differences(base: Iterable[Conditions], head: Iterable[Conditions], in_time: bool = False) -> tuple[Difference, ...]:
+def differences(base: Iterable[Conditions], head: Iterable[Conditions], *, in_time: bool = False) -> tuple[Difference, ...]:
     """What differs between the runs of two sides, what is likeliest to matter first, and the evidence last. Each thing that differs is one: another
     name of the machine, or the digest of a document whose parts are listed, is not listed again. Of sides that are `in_time`, the last runs
     before a change and the first after it, versions that no side shares are those of the two runs next to the change."""
     sides = list(base), list(head)
     names = {name for side in sides for run in side for name in run}
     found = list(filter(None, (
-        _difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides), in_time) for kind, name in names
+        _difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides), in_time=in_time) for kind, name in names
     )))
     machines = [(each.base, each.head) for each in found if (each.kind, each.name) == _MACHINE]
     has_parts = any(each.kind == _DIGEST[0] and each.name != _DIGEST[1] for each in found)
@@ -132,7 +132,8 @@ def _likelihood(each: Difference) -> tuple[Any, ...]:
 
 
 def _difference(
-    kind: str, name: str, base: list[tuple[str, float | None] | None], head: list[tuple[str, float | None] | None], in_time: bool
+    kind: str, name: str, base: list[tuple[str, float | None] | None], head: list[tuple[str, float | None] | None], *,
+    in_time: bool,
 ) -> Difference | None:
     numbers = [[value[1] for value in side if value and value[1] is not None] for side in (base, head)]
     if all(numbers):

@@ -130,7 +130,7 @@ def test_few_runs_are_insufficient_and_a_new_version_of_the_software_is_suspecte
     project = measured_project(tmp_path / "project", [*few, *replaced])
     found = changes(project, now=NOW)
     (finding,) = found.findings
-    assert (finding.rule, finding.status, finding.outcome, finding.needs, finding.variables) == ("succession 1", "suspected", "worse", 1, ("software",))
+    assert (finding.rule, finding.status, finding.outcome, finding.needs, finding.variables) == ("succession 2", "suspected", "worse", 1, ("software",))
     assert {each.status for each in found.series} == {"insufficient"} and found.worst() == "suspected"
 
 

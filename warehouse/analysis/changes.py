@@ -26,6 +26,7 @@ from warehouse.analysis.marks import Precision, precision, read_marks
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.analysis.series import Scanned, scan
 from warehouse.analysis.shown import Memory, read_memory, remember
+from warehouse.analysis.silence import SeriesState, Silence, series_states, silences
 from warehouse.analysis.succession import SUCCESSION, Outlier, Succession, outliers, successions
 from warehouse.digest import domain_digest
 from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
@@ -42,29 +43,7 @@ _Q = 0.05
 _AROUND = 64  # runs on each side that the size is computed from
 _EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
 _LEVEL = 10  # last runs of a series that say where it is now
-_STALE = 3  # mean gaps between sessions without a run
-_FOR_GAPS = 5  # sessions that have a mean gap
 _CONTROL_POINTS = 11
-
-
-@dataclass(frozen=True)
-class SeriesState:
-    """One series: what the detector says of it, and whether data stopped coming: `is_stale` where no run came for three mean gaps
-    between its sessions, `missing` the runs of the same case since then without this metric, failed ones among them."""
-
-    series_key: str
-    indicator: str
-    metric: str
-    point: str
-    unit: str | None
-    benchmark_case_id: str | None
-    points: int
-    sessions: int
-    status: str
-    first_at: datetime | None
-    last_at: datetime | None
-    is_stale: bool
-    missing: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +56,7 @@ class Changes:
     findings: tuple[Finding, ...]
     outliers: tuple[Outlier, ...]
     series: tuple[SeriesState, ...]
+    silences: tuple[Silence, ...]
     tested: int
     dropped: int
     precision: tuple[Precision, ...]
@@ -115,7 +95,8 @@ def changes(
         ] + [replace(_succession(each), q=rate) for each, rate in zip(replaced, q[len(steps) :], strict=True) if rate <= _Q]
         listed = [each for each in kept if _is_large(each, threshold)]
         alone = tuple(outliers(found, statuses, threshold))
-        series = _series(found, statuses, alone, now or datetime.now(UTC))
+        series = series_states(found, statuses, {each.measurement.series_key for each in alone}, now or datetime.now(UTC))
+        silent = silences(found, series)
         names = labels(found) if listed else {}
         spans = _spans(found, names) if listed else []
         described = [
@@ -129,7 +110,7 @@ def changes(
         finding for each in shown for finding in (*each.members, *each.returned) if since is None or time_of(finding.first) >= since
     )
     return Changes(
-        shown, findings, alone, series, tested + len(measurements), dropped, precision(marks.values()), found.not_finite,
+        shown, findings, alone, series, silent, tested + len(measurements), dropped, precision(marks.values()), found.not_finite,
         memory.without(each.finding_id for each in described),
     )
 
@@ -198,10 +179,11 @@ def _ended_at(change: Change, of_kind: Sequence[Change]) -> int | None:
 
 
 def _succession(each: Succession) -> Finding:
-    needs = max(1, 5 - len(each.after)) if len(each.variables) < 2 and "script" not in each.variables else None
+    needs = max(0, 5 - len(each.after)) or None if len(each.variables) < 2 and "script" not in each.variables else None
     values = (*each.before, *each.after)
     variants = [side[0].comparable_key for side in (each.before, each.after)]
-    return _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before), variants)
+    found = _finding(SUCCESSION_RULE, "suspected", each.before, each.after, each.p, needs, "still", values, len(each.before), variants)
+    return replace(found, variables=each.variables)
 
 
 def _finding(
@@ -280,7 +262,7 @@ def _described(found: Measured, listed: Sequence[Finding], controls: Mapping[str
     conditions: Mapping[str, Conditions] = read_conditions(found, runs) if runs else {}
     differ = {
         pair: tuple(
-            each for each in differences(*([conditions[run] for run in side] for side in pair)) if each.kind != _EVIDENCE
+            each for each in differences(*([conditions[run] for run in side] for side in pair), in_time=True) if each.kind != _EVIDENCE
         )
         for pair in sides
     }
@@ -318,48 +300,3 @@ def _control_counts(spans: Sequence[Span], listed: Sequence[Finding], kept: Sequ
             known[place] = len(moved), len(others)
         counts[each.finding_id] = known[place]
     return counts
-
-
-def _series(
-    found: Measured, statuses: Mapping[str, str], alone: Sequence[Outlier], now: datetime
-) -> tuple[SeriesState, ...]:
-    """The state of every series, those without times included."""
-    sql = (
-        "select series_key, any_value(indicator), any_value(metric), any_value(point), any_value(unit), any_value(benchmark_case_id),"
-        f" count(*), count(distinct session), min(started_at), max(started_at) from {found.measurements.sql}"
-        " group by series_key order by 2, 3, 4, 1"
-    )
-    lone = {each.measurement.series_key for each in alone}
-    missing = _missing(found)
-    states = []
-    for key, indicator, metric, point, unit, case, points, sessions, first, last in found.con.execute(sql).fetchall():
-        status = "outlier" if key in lone else statuses.get(key, "insufficient")
-        has_stopped = is_stale(first, last, sessions, now)
-        states.append(
-            SeriesState(key, indicator, metric, point, unit, case, points, sessions, status, first, last, has_stopped, missing.get(key, 0))
-        )
-    return tuple(states)
-
-
-def is_stale(first: datetime | None, last: datetime | None, sessions: int, now: datetime) -> bool:
-    """Whether data stopped coming in a series of so many sessions between these times."""
-    return bool(first and last and sessions >= _FOR_GAPS and now - last > _STALE * (last - first) / (sessions - 1))
-
-
-def _missing(found: Measured) -> dict[str, int]:
-    """How many runs of its case and workload, on its machine, began after the last point of each series; none where the table of runs does not
-    say. A retracted run is not missing."""
-    runs = found.runs
-    needed = {"benchmark_case_id", "workload_spec_digest", "hardware_topology_key", "cluster_region_key", "started_at", "state", "mode"}
-    if runs is None or not needed <= runs.columns or not {"workload", "hardware", "testbed"} <= found.measurements.columns:
-        return {}
-    sql = (
-        "with last as (select series_key, any_value(benchmark_case_id) as benchmark_case_id, any_value(workload) as workload,"
-        f" any_value(hardware) as hardware, any_value(testbed) as testbed, max(started_at) as last_at from {found.measurements.sql}"
-        " group by series_key)"
-        f" select last.series_key, count(*) from last inner join {runs.sql} as run on run.benchmark_case_id = last.benchmark_case_id"
-        " and run.workload_spec_digest is not distinct from last.workload and run.hardware_topology_key is not distinct from last.hardware"
-        " and run.cluster_region_key is not distinct from last.testbed and run.started_at > last.last_at"
-        " where run.state = 'admitted' and run.mode = 'performance' group by all"
-    )
-    return dict(found.con.execute(sql).fetchall())

@@ -26,6 +26,7 @@ EXAMPLES = (
     "wh changes",
     "wh changes --since 1y --regressed",
     "wh changes --json --fail-on confirmed",
+    "wh changes --bisect e-4f2a9c01b7d3",
 )
 
 
@@ -42,6 +43,7 @@ def command(
     fail_on: FailOn = None,
     plot: Plot = None,
     record: Annotated[bool, typer.Option("--record", help="write new confirmed findings into the ledger, for the table regression_fact")] = False,
+    bisect: Annotated[str | None, typer.Option(metavar="EVENT", help="print the runs that would show what made an event or a finding")] = None,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="why, for mark")] = None,
     sign: Sign = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
@@ -55,6 +57,8 @@ def command(
         raise usage("wh changes takes one event or finding, or mark EVENT STATE")
     if words[:1] == ["mark"] and reason is None:
         raise usage("mark needs --reason TEXT")
+    if bisect and words:
+        raise usage("--bisect takes one event or finding, and nothing beside it")
     from warehouse.analysis.changes import changes
     from warehouse.analysis.times import parse_since
     from warehouse.project.project import find_project
@@ -62,6 +66,8 @@ def command(
     project = find_project()
     start = parse_since(since, datetime.now(UTC)) if since else None
     found = changes(project, start, limit)
+    if bisect:
+        return _bisect(project, found, bisect, as_json=as_json)
     if words[:1] == ["mark"]:
         return _mark(project, found, words[1], words[2], reason or "", sign, as_json=as_json)
     if words:
@@ -99,6 +105,35 @@ def _named(found: "Changes", any_id: str, *, as_json: bool) -> "tuple[list[Event
     elif event:
         print_event(event)
     return [event] if event else [], [finding] if finding else [*event.members] if event else []
+
+
+def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool) -> ExitCode:
+    """Print the runs that would settle an event as a script: what they show are its comments."""
+    from dataclasses import asdict
+
+    from warehouse.analysis.bisect import bisect
+
+    event = found.event(any_id)
+    if event is None:
+        raise WarehouseError("WH503", "no event or finding of now has this id", printable(any_id), "wh changes lists them", ExitCode.NOT_FOUND)
+    members = [*event.members, *event.returned]
+    finding = next((each for each in members if each.finding_id == any_id), event.clearest)
+    settling = bisect(project, finding, Path.cwd())
+    if as_json:
+        print_json({"event_id": event.event_id, "finding_id": finding.finding_id, "runs_left": settling.runs_left, **asdict(settling)})
+        return ExitCode.OK
+    say(printable(f"# {event.event_id} lies between {settling.last_good} and {settling.first_bad}"))
+    if len(settling.commits) == 1:
+        say(f"# by the runs at commits between, it is commit {settling.commits[0]}")
+    elif settling.commits:
+        say(f"# {len(settling.commits)} commits may have made it: {counted(settling.runs_left, 'measurement')} to the one")
+    for step in settling.steps:
+        say(printable(f"# {step.what}"))
+        for line in step.commands:
+            say(printable(line))
+    if settling.steps:
+        say(f"wh build && wh changes --bisect {any_id}")
+    return ExitCode.OK
 
 
 def _mark(project: "Project", found: "Changes", any_id: str, state: str, reason: str, sign: str | None, *, as_json: bool) -> ExitCode:

@@ -10,7 +10,7 @@ from warehouse.cli.output import counted, is_verbose, notice, say, warn
 from warehouse.errors import printable
 
 if TYPE_CHECKING:
-    from warehouse.analysis.changes import Changes, SeriesState
+    from warehouse.analysis.changes import Changes
     from warehouse.analysis.events import Event
     from warehouse.analysis.findings import Finding
     from warehouse.analysis.succession import Outlier
@@ -27,9 +27,7 @@ def print_changes(found: "Changes", events: "Sequence[Event]", *, is_regressed: 
     """The events, the most important first, then single runs and silence, then what was tested: at most a screen of it."""
     notices = list(_notices(found, is_regressed=is_regressed))
     outliers = [] if is_regressed else _limited([_outlier(each) for each in found.outliers], _OUTLIERS, "single runs stand out")
-    silences = [] if is_regressed else _limited(
-        [_silence(each) for each in found.series if each.is_stale or each.missing], _SILENCES, "series have no new data"
-    )
+    silences = [] if is_regressed else _limited([printable(str(each)) for each in found.silences], _SILENCES, "machines have no new data")
     most = max(_FEWEST_EVENTS, (_LINES - len(notices) - len(outliers) - len(silences) - 1) // 2)
     shown = events if is_verbose() or len(events) <= most else events[:most]
     for each in shown:
@@ -64,6 +62,7 @@ def event_row(event: "Event") -> tuple[str, str]:
 
 def print_event(event: "Event") -> None:
     """One event: what moved, since when, what differs, what did not move, what was decided, and its members."""
+    from warehouse.analysis.conditions import in_lines
     from warehouse.analysis.drawing import sparkline
 
     most = None if is_verbose() else _MEMBERS
@@ -79,7 +78,7 @@ def print_event(event: "Event") -> None:
     controls = [f"{label} ({counted(count, 'series', 'series')})" for label, count in event.controls]
     more = f" and {len(controls) - _CONTROLS} more" if most and len(controls) > _CONTROLS else ""
     lines.append(f"  did not move: {', '.join(controls[: _CONTROLS if most else None])}{more}" if controls else "  no control series on this machine")
-    differences = [f"  differs: {each}" for each in event.differences]
+    differences = [f"  differs: {each}" for each in in_lines(event.differences, is_short=not is_verbose())]
     lines += _limited(differences, _DIFFERENCES, "differences", "  ") if differences else [
         "  nothing else differs, as far as the evidence says"
     ]
@@ -93,6 +92,7 @@ def print_event(event: "Event") -> None:
 
 def print_finding(found: "Finding", event: "Event") -> None:
     """One finding, with the event that it is part of."""
+    from warehouse.analysis.conditions import in_lines
     from warehouse.analysis.drawing import sparkline
     from warehouse.statistics.interval import Interval
 
@@ -117,7 +117,7 @@ def print_finding(found: "Finding", event: "Event") -> None:
         lines.append(f"  changed there: {', '.join(found.variables)}")
     elif not found.differences:
         lines.append("  nothing else changed there, as far as the evidence says")
-    lines += [f"  changed there: {each}" for each in found.differences]
+    lines += [f"  changed there: {each}" for each in in_lines(found.differences, is_short=not is_verbose())]
     lines += _decided(found.mark, found.earlier_mark)
     role = "it ended the event" if found in event.returned else "part of the event"
     lines.append(f"  {role} {event.event_id}, {counted(len(event.members), 'member')}: wh changes {event.event_id}")
@@ -164,11 +164,7 @@ def _now(event: "Event") -> str:
 
 def _what_differs(event: "Event", width: int) -> str:
     """As many differences as fit, and how many more there are."""
-    from warehouse.analysis.conditions import listed
-
-    texts = [f"{each.name} {listed(each.base)} -> {listed(each.head)}" for each in event.differences] or [
-        f"{name} changed" for name in event.headline.variables
-    ]
+    texts = [each.words for each in event.differences] or [f"{name} changed" for name in event.headline.variables]
     for count in range(len(texts), 0, -1):
         words = [*texts[:count], *([f"and {len(texts) - count} more"] if count < len(texts) else [])]
         if len(shown := "".join(f"; {word}" for word in words)) <= width:
@@ -204,13 +200,6 @@ def _outlier(found: "Outlier") -> str:
     where = f" on {each.node}" if each.node else ""
     others = f"{len(found.others)} other runs are at {found.expected:.6g}"
     return printable(f"outlier  {each.metric} {each.point}: {each.value:.6g}{unit}{where}, while {others}; run {each.run_id}")
-
-
-def _silence(state: "SeriesState") -> str:
-    name = printable(f"{state.metric} {state.point} of {state.benchmark_case_id or state.indicator}")
-    if state.missing:
-        return f"missing data: {name}: {counted(state.missing, 'run')} since {state.last_at:%Y-%m-%d} without it"
-    return f"stale: {name}: no run since {state.last_at:%Y-%m-%d}"
 
 
 def _notices(found: "Changes", *, is_regressed: bool) -> Iterator[str]:

@@ -154,6 +154,7 @@ def test_a_night_that_slowed_all_series_is_one_event_on_one_screen(tmp_path: Pat
     assert wh_on(project, "changes", "mark", event["event_id"], "explained", "--reason", "framework 2")[0] == 0
     status, out, _ = wh_on(project, "changes", "--fail-on", "suspected")
     assert status == 0 and "; explained" in out
+    assert [(each.rule, each.real) for each in changes(project, now=NOW).precision] == [("step 2", 1)]
     assert {each.state for each in changes(project, now=NOW).findings} == {"explained"}
 
 

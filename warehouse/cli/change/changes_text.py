@@ -20,7 +20,7 @@ WIDTH = 100  # characters of a line
 _LINES = 40  # of an answer where --verbose is not given
 _FEWEST_EVENTS = 10
 _SILENCES, _OUTLIERS = 4, 3
-_MEMBERS, _DIFFERENCES, _CONTROLS = 12, 6, 3
+_MEMBERS, _DIFFERENCES, _CONTROLS, _FAMILIES = 12, 6, 3, 4
 
 
 def print_changes(found: "Changes", events: "Sequence[Event]", *, is_regressed: bool) -> None:
@@ -34,8 +34,8 @@ def print_changes(found: "Changes", events: "Sequence[Event]", *, is_regressed: 
         for line in event_row(each):
             say(printable(line))
         if is_verbose():
-            for member in each.members:
-                say(printable(_member(member)))
+            for line in _members(each):
+                say(printable(line))
     if len(shown) < len(events):
         say(f"and {len(events) - len(shown)} more: wh changes -v")
     if not events:
@@ -73,7 +73,7 @@ def print_event(event: "Event") -> None:
         f"  between {clearest.last.started_at:%Y-%m-%d %H:%M} and {clearest.first.started_at:%Y-%m-%d %H:%M}Z; {_now(event)}",
         f"  last run before {clearest.last.run_id}, first run after {clearest.first.run_id}",
         f"  {sparkline(headline.values, headline.place)}",
-        f"  moved: {', '.join(f'{count} {family}' for family, count in event.families)}; {event.unmoved} other series of these cases did not",
+        f"  moved: {_families(event)}; {event.unmoved} other series of these cases did not",
     ]
     controls = [f"{label} ({counted(count, 'series', 'series')})" for label, count in event.controls]
     more = f" and {len(controls) - _CONTROLS} more" if most and len(controls) > _CONTROLS else ""
@@ -85,7 +85,7 @@ def print_event(event: "Event") -> None:
     if event.needs:
         lines.append(f"  needs {counted(event.needs, 'more run')} to be confirmed")
     lines += _decided(event.mark, event.earlier_mark)
-    lines += _limited([_member(each) for each in event.members], _MEMBERS, "members", "  ")
+    lines += _limited(_members(event), _MEMBERS, "members", "  ")
     for line in lines:
         say(printable(line))
 
@@ -149,6 +149,12 @@ def _size(found: "Finding") -> tuple[str, str]:
     return words[0], " to ".join(words[1:])
 
 
+def _families(event: "Event") -> str:
+    most = len(event.families) if is_verbose() else _FAMILIES
+    words = [f"{count} {family}" for family, count in event.families[:most]]
+    return ", ".join(words) + (f" and {len(event.families) - most} more metrics" if len(event.families) > most else "")
+
+
 def _when(event: "Event") -> str:
     since = f"since {event.clearest.first.started_at:%Y-%m-%d %H:%M}"
     if event.end:
@@ -172,12 +178,22 @@ def _what_differs(event: "Event", width: int) -> str:
     return f"; {counted(len(texts), 'difference')}" if texts else ""
 
 
-def _member(found: "Finding") -> str:
+def _members(event: "Event") -> list[str]:
+    """A line for each member, those as sure as the event and the largest changes first."""
+    ordered = sorted(event.members, key=lambda each: (each not in event.leading, each.status != event.status, each.kind, -abs(each.log_ratio)))
+    return [_member(each, event) for each in ordered]
+
+
+def _member(found: "Finding", event: "Event") -> str:
     change, interval = _size(found)
     unit = " of spread" if found.kind == "spread" else f" {found.first.unit}" if found.first.unit else ""
-    tail = f"{found.before:.4g} -> {found.after:.4g}{unit}, {change}{f' ({interval})' if interval else ''}"
-    head = f"    {found.finding_id}  {found.status} {found.way}{'' if found.now == 'still' else ', recovered'}  "
-    return f"{head}{fitted(found.name, WIDTH - len(head) - len(tail) - 2)}  {tail}"
+    words = [] if (found.status, found.way) == (event.status, event.way) else [found.status, found.way]
+    words += [found.state] if found.state != event.state else []
+    said = f"{' '.join(words)}  " if words else ""
+    head, tail = f"    {found.finding_id}  ", f"  {said}{change}{f' ({interval})' if interval else ''}"
+    levels = f"  {found.before:.3g} -> {found.after:.3g}{unit}"
+    room = WIDTH - len(head) - len(tail)
+    return f"{head}{fitted(found.name, room)}{tail}{levels if len(found.name) + len(levels) <= room else ''}"
 
 
 def _decided(mark: "Mark | None", earlier: "Mark | None") -> list[str]:

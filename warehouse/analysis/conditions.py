@@ -32,7 +32,7 @@ _PACKAGES = re.compile(
 )
 _VERSIONED = ("script", "git", "package", "software")  # of runs in the order of time, those next to the change count
 _SESSION_OWN = ("job_uid",)  # each session has its own
-_COMMIT_LENGTH = 12
+_COMMIT_LENGTH = 10
 
 # A run's conditions: kind and name, to the text and where it is a measured quantity the number.
 Conditions = Mapping[tuple[str, str], tuple[str, float | None]]

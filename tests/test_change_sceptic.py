@@ -187,9 +187,9 @@ class TestIdentity:
         finding = findings(changes(project, now=NOW))["a"]
         assert finding.status == "confirmed"
         at = (START + timedelta(days=40)).isoformat()
-        mark(project, finding.finding_id, "false-alarm", "noise", {"changed_at": at, "status": "suspected", "rule": "step 1"})
+        mark(project, finding.finding_id, "false-alarm", "noise", {"changed_at": at, "status": "suspected", "rule": "step 2"})
         assert findings(changes(project, now=NOW))["a"].state == "open" and changes(project, now=NOW).worst() == "confirmed"
-        mark(project, finding.finding_id, "false-alarm", "noise", {"changed_at": at, "status": "confirmed", "rule": "step 1"})
+        mark(project, finding.finding_id, "false-alarm", "noise", {"changed_at": at, "status": "confirmed", "rule": "step 2"})
         assert findings(changes(project, now=NOW))["a"].state == "false-alarm" and changes(project, now=NOW).worst() is None
 
     def test_two_changes_of_a_series_have_two_ids(self, tmp_path: Path) -> None:

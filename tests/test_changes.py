@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from samples.measured import add_rows, measured_project
 from standard import standard_project
 
 from warehouse.analysis import series as series_module
-from warehouse.analysis.changes import Changes, changes
+from warehouse.analysis.changes import RULES, Changes, changes
 from warehouse.analysis.drawing import sparkline
 from warehouse.analysis.marks import mark
 from warehouse.analysis.times import parse_since
@@ -157,16 +157,16 @@ def test_marks_are_kept_counted_and_die_with_their_rule(tmp_path: Path, wh_on: W
     ids = {name: each.finding_id for name, each in findings(changes(project, now=NOW)).items()}
     assert wh_on(project, "changes", "--fail-on", "confirmed")[0] == 1
     assert wh_on(project, "changes", "mark", ids["slow"], "explained", "--reason", "framework 2")[0] == 0
-    mark(project, ids["fast"], "false-alarm", "the clock was moved", {"rule": "step 1"})
+    mark(project, ids["fast"], "false-alarm", "the clock was moved", {"rule": "step 2"})
     found = changes(project, now=NOW)
     assert {name: (each.state, each.mark.reason) for name, each in findings(found).items()} == {
         "slow": ("explained", "framework 2"), "fast": ("false-alarm", "the clock was moved")
     }
-    assert [(each.rule, each.real, each.false_alarms, each.share) for each in found.precision] == [("step 1", 1, 1, 0.5)]
+    assert [(each.rule, each.real, each.false_alarms, each.share) for each in found.precision] == [("step 2", 1, 1, 0.5)]
     status, out, err = wh_on(project, "changes", "--fail-on", "suspected")
-    assert status == 0 and "; explained" in out and "rule step 1: 1 of 2 marked findings were real (50%)" in err
+    assert status == 0 and "; explained" in out and "rule step 2: 1 of 2 marked findings were real (50%)" in err
     assert "  explained on " in wh_on(project, "changes", ids["slow"])[1]
-    monkeypatch.setattr("warehouse.analysis.changes.STEP_RULE", "step 2")
+    monkeypatch.setitem(cast("dict[str, str]", RULES), "level", "step 3")
     after = findings(changes(project, now=NOW))
     assert {name: (each.state, each.earlier_mark and each.earlier_mark.state) for name, each in after.items()} == {
         "slow": ("open", "explained"), "fast": ("open", None)  # its mark does not say of which series it was
@@ -183,7 +183,7 @@ def test_marks_are_kept_counted_and_die_with_their_rule(tmp_path: Path, wh_on: W
 def test_marks_are_rows_of_regression_fact_and_can_not_be_published(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
     before = current_build(project).digest
-    finding = {"rule": "step 1", "series_key": "k", "metric": "elapsed_ms", "outcome": "worse", "ratio": 1.15, "changed_at": "2026-01-31T00:00:00+00:00", "p": "?"}
+    finding = {"rule": "step 2", "series_key": "k", "metric": "elapsed_ms", "outcome": "worse", "ratio": 1.15, "changed_at": "2026-01-31T00:00:00+00:00", "p": "?"}
     mark(project, "f-1", "open", "found", finding)
     build(project)
     mark(project, "f-1", "fixed", "reverted", finding)

@@ -125,13 +125,13 @@ def campaign(root: Path, seed: int) -> tuple[Project, list[Planned]]:
 
 def matched(found: Changes, events: list[Planned]) -> tuple[int, int, list[int]]:
     """How many planned events are events of the scan, how many of these stand for none, and how many nights each place is off."""
-    left = [(each, [each.clearest, *([each.end] if each.end else [])]) for each in found.events]
+    left = [(each, [each.clearest.first, *([each.end] if each.end else [])]) for each in found.events]
     off: list[int] = []
     used: set[int] = set()
     for each in events:
         near = [
-            (abs((time_of(place.first) - _START).days - each.night), number) for number, (_, places) in enumerate(left)
-            for place in places if place.first.variables["testbed"] == each.testbed
+            (abs((time_of(place) - _START).days - each.night), number) for number, (_, places) in enumerate(left)
+            for place in places if place.variables["testbed"] == each.testbed
         ]
         if near and min(near)[0] <= 3:
             off.append(min(near)[0])

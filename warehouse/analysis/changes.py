@@ -19,7 +19,7 @@ import numpy as np
 from warehouse.analysis.compare import THRESHOLD, varying
 from warehouse.analysis.conditions import Conditions, differences, read_conditions
 from warehouse.analysis.distinct import distinct
-from warehouse.analysis.events import Event, Span, fold, with_context
+from warehouse.analysis.events import Event, Span, fold, is_excursion, with_context
 from warehouse.analysis.findings import FARTHEST, NEAR, Finding, Now, time_of
 from warehouse.analysis.labels import Label, labels
 from warehouse.analysis.marks import Precision, precision, read_marks
@@ -31,13 +31,14 @@ from warehouse.analysis.succession import SUCCESSION, Outlier, Succession, outli
 from warehouse.digest import domain_digest
 from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
 from warehouse.project.project import Project
-from warehouse.statistics.change_points import DETECTOR, Change
-from warehouse.statistics.comparisons import ratio_interval
+from warehouse.statistics.change import Change, Kind
+from warehouse.statistics.change_points import DETECTOR
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.scans import benjamini_hochberg
 from warehouse.transform.finished.builds import current_build
 
-STEP_RULE, SUCCESSION_RULE = f"step {DETECTOR}", f"succession {SUCCESSION}"
+RULES: Mapping[Kind, str] = {"level": f"step {DETECTOR}", "spread": f"spread {DETECTOR}", "drift": f"drift {DETECTOR}"}
+SUCCESSION_RULE = f"succession {SUCCESSION}"
 _Q = 0.05
 _AROUND = 64  # runs on each side that the size is computed from
 _EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
@@ -104,7 +105,7 @@ def changes(
         ]
         events = [with_context(each, spans, kept) for each in fold(described, memory.events)]
     remember(project.builds, memory, events, build.digest)
-    shown = tuple(each for each in events if since is None or time_of((each.end or each.clearest).first) >= since)
+    shown = tuple(each for each in events if since is None or time_of(each.end or each.clearest.first) >= since)
     findings = tuple(
         finding for each in shown for finding in (*each.members, *each.returned) if since is None or time_of(finding.first) >= since
     )
@@ -120,9 +121,10 @@ def _false_discovery_rates(
     """q of each step and succession among so many tested, and how many tests were dropped. What is one measurement is one test, with the least p."""
     tests: list[tuple[str, ...]] = []
     numbers: Counter[str] = Counter()
-    for each, _ in steps:
-        tests.append((stands.get(each.series_key, each.series_key), str(numbers[each.series_key])))
-        numbers[each.series_key] += 1
+    for each, change in steps:
+        key = f"{each.series_key} {change.kind}"
+        tests.append((stands.get(each.series_key, each.series_key), change.kind, str(numbers[key])))
+        numbers[key] += 1
     tests += [tuple(stands.get(side[0].series_key, side[0].series_key) for side in (each.before, each.after)) + ("",) for each in replaced]
     least: dict[tuple[str, ...], float] = {}
     for test, p in zip(tests, [*(change.p for _, change in steps), *(each.p for each in replaced)], strict=True):
@@ -143,14 +145,37 @@ def _points(found: Measured, series_keys: Collection[str]) -> dict[str, list[Mea
 
 def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Finding:
     """A change that the detector found, as a finding that nothing else is known of yet."""
-    following = next((each.index for each in scanned.changes if each.index > change.index), len(points))
-    previous = max((each.index for each in scanned.changes if each.index < change.index), default=0)
-    before = points[max(previous, change.index - _AROUND) : change.index]
-    after = points[change.index : min(following, change.index + _AROUND)]
+    of_kind = [each for each in scanned.changes if each.kind == change.kind]
+    place = max(1, change.index)
+    following = next((each.index for each in of_kind if each.index > place), len(points))
+    previous = max((each.index for each in of_kind if each.index < place), default=0)
+    before = points[max(previous, place - _AROUND) : place]
+    after = points[place : min(following, place + _AROUND)]
     status: Literal["confirmed", "suspected"] = "confirmed" if change.is_confirmed else "suspected"
     level = points[previous].run_id if previous else "first"
-    now = _now(points, change)
-    return _finding(STEP_RULE, status, before, after, change.p, change.needs or None, now, points, change.index, [level])
+    ended_at = _ended_at(change, of_kind)
+    end = points[ended_at] if ended_at is not None and ended_at < len(points) else None
+    now: Now = _now(points, change) if change.kind == "level" else "recovered" if end else "still"
+    sizes = None if change.kind == "level" else (change.before, change.after)
+    found = _finding(RULES[change.kind], status, before, after, change.p, change.needs or None, now, points, place, [level], sizes)
+    found = replace(found, kind=change.kind, end=end, may_be_mode=change.may_be_mode)
+    if change.kind == "level":
+        return found
+    ratio: Interval | NotSupported = NotSupported("values of zero or less have no ratio", "run", len(before), len(before))
+    if change.low is not None and change.high is not None and change.before > 0 and min(each.value for each in (*before, *after)) > 0:
+        ratio = Interval(change.after / change.before, change.low, change.high, 0.95, change.kind, {"run": len(before) + len(after)})
+    if change.kind == "spread":
+        return replace(found, stated_ratio=ratio, outcome="higher" if change.after > change.before else "lower")
+    return replace(found, stated_ratio=ratio)
+
+
+def _ended_at(change: Change, of_kind: Sequence[Change]) -> int | None:
+    """Where a change ended; not where its level was only left for a short while."""
+    ended_at = change.ended_at_index
+    other = next((each for each in of_kind if change.index < each.index and (each.after > each.before) != (change.after > change.before)), None)
+    if ended_at is None or other is None or other.ended_at_index is None:
+        return ended_at
+    return None if is_excursion(other.index - change.index, other.ended_at_index - other.index) else ended_at
 
 
 def _succession(each: Succession) -> Finding:
@@ -163,11 +188,12 @@ def _succession(each: Succession) -> Finding:
 
 def _finding(
     rule: str, status: Literal["confirmed", "suspected"], before: Sequence[Measurement], after: Sequence[Measurement], p: float,
-    needs: int | None, now: Now, points: Sequence[Measurement], place: int, interrupts: Sequence[str],
+    needs: int | None, now: Now, points: Sequence[Measurement], place: int, interrupts: Sequence[str], sizes: tuple[float, float] | None = None,
 ) -> Finding:
-    """Its id is that of the level that it ends, and of its direction: where it changed moves by a run or two as more runs come."""
+    """Its id is that of the level that it ends, and of its direction: where it changed moves by a run or two as more runs come. Its `sizes` are the
+    medians of both sides unless others are given."""
     last, first = before[-1], after[0]
-    levels = [median(each.value for each in side) for side in (before, after)]
+    levels = sizes or (median(each.value for each in before), median(each.value for each in after))
     is_higher = levels[1] > levels[0]
     if first.better in ("higher", "lower"):
         outcome: Literal["better", "worse", "higher", "lower"] = "better" if is_higher == (first.better == "higher") else "worse"
@@ -177,10 +203,10 @@ def _finding(
     start = max(0, place - _AROUND)
     around = points[start : place + _AROUND]
     return Finding(
-        f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], _size(before, after), (len(before), len(after)),
+        f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], None, (len(before), len(after)),
         len({each.session for each in after}), p, p, needs, varying(before[-NEAR:], after[:NEAR], {}), now,
         values=tuple(each.value for each in around), run_ids=tuple(each.run_id for each in around),
-        times=tuple(time_of(each) for each in around), place=place - start,
+        times=tuple(time_of(each) for each in around), sessions=tuple(each.session for each in around), place=place - start,
     )
 
 
@@ -202,7 +228,7 @@ def _is_marked(found: Finding, mark: Mark, points: Mapping[str, Sequence[Measure
     passed, and not where it called a false alarm what has been confirmed since."""
     if mark.state == FALSE_ALARM and mark.finding.get("status") == "suspected" and found.status == "confirmed":
         return False
-    return found.rule != STEP_RULE or not isinstance(mark.finding.get("changed_at"), str) or _is_there(found, mark, points)
+    return found.rule == SUCCESSION_RULE or not isinstance(mark.finding.get("changed_at"), str) or _is_there(found, mark, points)
 
 
 def _is_there(found: Finding, mark: Mark, points: Mapping[str, Sequence[Measurement]]) -> bool:
@@ -214,16 +240,6 @@ def _is_there(found: Finding, mark: Mark, points: Mapping[str, Sequence[Measurem
     times = [time_of(each) for each in points[found.first.series_key]] if found.first.series_key in points else list(found.times)
     places = [bisect_left(times, at) for at in (marked_at, time_of(found.first))]
     return abs(places[0] - places[1]) <= FARTHEST
-
-
-def _size(before: Sequence[Measurement], after: Sequence[Measurement]) -> Interval | NotSupported:
-    sides = [[each.value for each in side] for side in (before, after)]
-    if min(map(min, sides)) <= 0:
-        return NotSupported("values of zero or less have no ratio", "run", len(sides[0]), len(sides[0]))
-    sessions = [[each.session for each in side] for side in (before, after)]
-    if min(len(set(side)) for side in sessions) >= 2:
-        return ratio_interval(sides[0], sides[1], 0.95, sessions[0], sessions[1])
-    return ratio_interval(sides[0], sides[1])
 
 
 def _now(points: Sequence[Measurement], change: Change) -> Now:

@@ -21,10 +21,12 @@ from typing import Any, Literal
 
 from warehouse.analysis.conditions import Difference
 from warehouse.analysis.findings import Finding, Now, finding_document, time_of
+from warehouse.analysis.measurements import Measurement
 from warehouse.evidence.ledger.findings import FALSE_ALARM, OPEN, Mark
 
 _CLEAR = 8.0  # spreads from which on a longer step says no more of its place
 _BACK = 1 / 3  # of a step, how much may be left of it where its series is back
+SHORT = 20  # runs: what was better for longer than that and is no more got worse
 _TOGETHER = 1 / 3  # of the members of an event, how many have to go back for it to have ended
 Outcome = Literal["better", "worse", "higher", "lower"]
 
@@ -64,22 +66,31 @@ class Event:
 
     @property
     def headline(self) -> Finding:
-        """The member that stands for the event: a rate where one moved, for it sums up a run; of these the clearest."""
-        return min(self.leading, key=lambda each: (each.status != self.status, not _is_rate(each)))
+        """The member that stands for the event: a rate whose level moved, if there is one, for it sums up a run; of these the clearest."""
+        return min(self.leading, key=lambda each: (each.status != self.status, each.kind != "level", not _is_rate(each)))
 
     @property
     def worst(self) -> Finding:
         """The member that moved most, among those as sure as the event."""
-        return max((each for each in self.leading if each.status == self.status), key=lambda each: abs(each.log_ratio))
+        alike = (each for each in self.leading if (each.status, each.kind) == (self.status, self.headline.kind))
+        return max(alike, key=lambda each: abs(each.log_ratio))
 
     @property
     def now(self) -> Now:
         return "recovered" if self.end or all(each.now == "recovered" for each in self.leading if each.status == self.status) else "still"
 
     @property
-    def end(self) -> Finding | None:
-        """The clearest finding with which it ended."""
-        return self.returned[0] if self.returned else None
+    def way(self) -> str:
+        """The direction in a word or two."""
+        return self.headline.way
+
+    @cached_property
+    def end(self) -> Measurement | None:
+        """The first run after it, where it has ended: of the clearest finding with which it did, else of the clearest member that did."""
+        if self.returned:
+            return self.returned[0].first
+        ended = [each.end for each in self.leading if each.end]
+        return ended[0] if ended and len(ended) >= _TOGETHER * len(self.leading) else None
 
     @property
     def needs(self) -> int | None:
@@ -136,7 +147,7 @@ class Event:
         back = {each.first.series_key for each in self.returned}
         bad = {
             each.status for each in self.members
-            if each.outcome != "better" and each.now != "recovered" and each.first.series_key not in back
+            if each.kind != "spread" and each.outcome != "better" and not (each.now == "recovered" or each.end or each.first.series_key in back)
             and (each.mark.state if each.mark else self.state) in (OPEN, "acknowledged")
         }
         return next((status for status in ("confirmed", "suspected") if status in bad), None)
@@ -214,10 +225,11 @@ def event_document(event: Event) -> dict[str, Any]:
     first, last = event.clearest.first, event.clearest.last
     kept = ("name", "metric", "point", "unit", "benchmark_case_id", "series_key", "before", "after", "ratio", "ratio_low", "ratio_high")
     return {
-        "event_id": event.event_id, "name": event.name, "status": event.status, "outcome": event.outcome, "now": event.now, "state": event.state,
+        "event_id": event.event_id, "name": event.name, "status": event.status, "outcome": event.outcome,
+        "kind": event.headline.kind, "now": event.now, "state": event.state,
         "reason": event.mark.reason if event.mark else None, "is_exploratory": event.is_exploratory, "needs": event.needs,
         "last_run_before": last.run_id, "first_run_after": first.run_id, "last_before_at": time_of(last).isoformat(),
-        "changed_at": time_of(first).isoformat(), "ended_at": time_of(event.end.first).isoformat() if event.end else None,
+        "changed_at": time_of(first).isoformat(), "ended_at": time_of(event.end).isoformat() if event.end else None,
         "headline": {"finding_id": event.headline.finding_id, **{name: headline[name] for name in kept}},
         "worst": {
             "finding_id": worst.finding_id, "name": worst.name, "metric": worst.first.metric,
@@ -234,12 +246,13 @@ def event_document(event: Event) -> dict[str, Any]:
 def _groups(findings: Sequence[Finding]) -> list[list[Finding]]:
     """The findings, given the clearest first, by event."""
     groups: list[list[Finding]] = []
-    of_machine: dict[tuple[str, str | None], list[list[Finding]]] = {}
+    of_machine: dict[tuple[bool, str, str | None], list[list[Finding]]] = {}
     for each in findings:
-        near = of_machine.setdefault(machine(each), [])
+        near = of_machine.setdefault((each.kind == "drift", *machine(each)), [])  # a drift has no place in time
         fits = [
             (off, place) for place, group in enumerate(near)
-            if (off := _off(each, group[0])) <= each.jitter and all(each.first.series_key != other.first.series_key for other in group)
+            if (off := _off(each, group[0])) <= each.jitter
+            and all((each.first.series_key, each.kind) != (other.first.series_key, other.kind) for other in group)
         ]
         if fits:
             near[min(fits)[1]].append(each)
@@ -251,9 +264,9 @@ def _groups(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _clearness(found: Finding) -> tuple[Any, ...]:
-    """The clearest first: confirmed, far beyond the noise, and with the shortest time between the last run before and the first after it."""
+    """The clearest first: of a level, confirmed, far beyond the noise, and with the shortest time between the last run before and the first after."""
     width = time_of(found.first) - time_of(found.last)
-    return found.status != "confirmed", -min(found.distance, _CLEAR), width, -found.distance, found.finding_id
+    return found.kind != "level", found.status != "confirmed", -min(found.distance, _CLEAR), width, -found.distance, found.finding_id
 
 
 def _off(found: Finding, clear: Finding) -> int:
@@ -264,18 +277,18 @@ def _off(found: Finding, clear: Finding) -> int:
 
 def _ends(groups: Sequence[Sequence[Finding]]) -> tuple[list[tuple[Finding, ...]], set[int]]:
     """For each event the findings in which its members went back together, the clearest first; and the events that are no more than that. An event
-    in which something got worse again is more than that."""
+    in which something got worse again, that had long been better, is more than that."""
     places = {each.finding_id: number for number, group in enumerate(groups) for each in group}
     of_series: dict[str, list[Finding]] = {}
-    for each in sorted((each for group in groups for each in group), key=lambda each: time_of(each.first)):
+    for each in sorted((each for group in groups for each in group if each.kind == "level"), key=lambda each: time_of(each.first)):
         of_series.setdefault(each.first.series_key, []).append(each)
-    backs = [[back for each in group if (back := _back(each, of_series[each.first.series_key])) is not None] for group in groups]
+    pairs = [
+        [(each, back) for each in group if (back := _back(each, of_series.get(each.first.series_key, ()))) is not None] for group in groups
+    ]
+    backs = [[back for _, back in each] for each in pairs]
     ends = [_together(each, group, places) for each, group in zip(backs, groups, strict=True)]
-    returns = {back.finding_id for each in backs for back in each}
-    hidden = {
-        end for end in ends
-        if end is not None and 2 * sum(each.finding_id in returns and each.outcome != "worse" for each in groups[end]) >= len(groups[end])
-    }
+    returns = {back.finding_id for of in pairs for each, back in of if back.outcome != "worse" or each.points[1] <= SHORT}
+    hidden = {end for end in ends if end is not None and 2 * sum(each.finding_id in returns for each in groups[end]) >= len(groups[end])}
     of_event = [{back.finding_id for back in each} for each in backs]
     returned = [
         tuple(each for each in groups[end] if end in hidden or each.finding_id in ids) if end is not None else ()
@@ -293,12 +306,19 @@ def _together(backs: Sequence[Finding], group: Sequence[Finding], places: Mappin
 def _back(found: Finding, of_series: Sequence[Finding]) -> Finding | None:
     """The later change of its series that took it back to where it was, if it stayed on its side until then."""
     start, level = _level(found.before), _level(found.after)
-    for each in of_series:
+    for each in of_series if found.kind == "level" else ():
         if time_of(each.first) > time_of(found.first):
+            if each.end and is_excursion(each.points_since(found), each.points[1]):
+                continue
             gone = (_level(each.after) - start) / (level - start) if level != start else 1.0  # of the step, what is left of it
             if gone < 0.5:
                 return each if abs(gone) <= _BACK else None
     return None
+
+
+def is_excursion(before: int, runs: int) -> bool:
+    """Whether a level of so many runs, after one of so many, was only a short interruption of that one."""
+    return runs <= min(SHORT, before / 2)
 
 
 def _level(value: float) -> float:

@@ -85,4 +85,4 @@ def words(found: Finding) -> str:
     """A finding in a few words."""
     unit = f" {found.first.unit}" if found.first.unit else ""
     since = f"{time_of(found.first):%Y-%m-%d %H:%M}Z"
-    return f"{found.status} {found.outcome}: {found.name}, {found.before:.4g} -> {found.after:.4g}{unit}, since {since}"
+    return f"{found.status} {found.way}: {found.name}, {found.before:.4g} -> {found.after:.4g}{unit}, since {since}"

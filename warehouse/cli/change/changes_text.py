@@ -51,9 +51,9 @@ def print_changes(found: "Changes", events: "Sequence[Event]", *, is_regressed: 
 def event_row(event: "Event") -> tuple[str, str]:
     """An event in two lines: how sure, how much and what; then since when, how many series, what differs, and its state."""
     change, interval = _size(event.headline)
-    head = f"{event.status} {event.outcome}{' (exploratory)' if event.is_exploratory else ''}  {change}{f' ({interval})' if interval else ''}  "
+    head = f"{event.status} {event.way}{' (exploratory)' if event.is_exploratory else ''}  {change}{f' ({interval})' if interval else ''}  "
     of = len(event.members) + event.unmoved
-    parts = [_when(event), f"{len(event.members)} of {of} series moved" if of > 1 else "", event.state if event.state != "open" else ""]
+    parts = [_when(event), f"{len(event.members)} of {of} series" if of > 1 else "", event.state if event.state != "open" else ""]
     if event.needs:
         parts.append(f"needs {counted(event.needs, 'more run')}")
     tail = f"  {event.event_id}  {'; '.join(filter(None, parts))}"
@@ -68,7 +68,7 @@ def print_event(event: "Event") -> None:
     most = None if is_verbose() else _MEMBERS
     clearest, headline = event.clearest, event.headline
     lines = [
-        f"{event.event_id}  {event.status} {event.outcome}{' (exploratory)' if event.is_exploratory else ''}  {event.state}",
+        f"{event.event_id}  {event.status} {event.way}{' (exploratory)' if event.is_exploratory else ''}  {event.state}",
         f"  {event.name}",
         f"  between {clearest.last.started_at:%Y-%m-%d %H:%M} and {clearest.first.started_at:%Y-%m-%d %H:%M}Z; {_now(event)}",
         f"  last run before {clearest.last.run_id}, first run after {clearest.first.run_id}",
@@ -96,13 +96,14 @@ def print_finding(found: "Finding", event: "Event") -> None:
     from warehouse.analysis.drawing import sparkline
     from warehouse.statistics.interval import Interval
 
-    first, unit = found.first, f" {found.first.unit}" if found.first.unit else ""
+    first, unit = found.first, " of spread" if found.kind == "spread" else f" {found.first.unit}" if found.first.unit else ""
     size = f"{found.after / found.before:.3f}x" if found.before > 0 else "from zero"
     interval = f" ({found.ratio.low:.3f} to {found.ratio.high:.3f})" if isinstance(found.ratio, Interval) else ""
     needs = f", needs {counted(found.needs, 'more run')}" if found.needs else ""
+    needs += ", may be one of two modes" if found.may_be_mode else ""
     now = {"still": "still so", "recovered": "recovered since"}[found.now]
     lines = [
-        f"{found.finding_id}  {found.status} {found.outcome}{' (exploratory)' if found.is_exploratory else ''}{needs}  {found.state}",
+        f"{found.finding_id}  {found.status} {found.way}{' (exploratory)' if found.is_exploratory else ''}{needs}  {found.state}",
         f"  {found.name}",
         f"  series {first.indicator} {first.metric} {first.point}".rstrip() + f"  {first.benchmark_case_id or ''}",
         f"  {found.before:.6g} -> {found.after:.6g}{unit}, {size}{interval}, {now}; {found.points[0]} runs before, {found.points[1]} after"
@@ -151,13 +152,13 @@ def _size(found: "Finding") -> tuple[str, str]:
 def _when(event: "Event") -> str:
     since = f"since {event.clearest.first.started_at:%Y-%m-%d %H:%M}"
     if event.end:
-        return f"{since} until {event.end.first.started_at:%Y-%m-%d %H:%M}"
+        return f"{since} until {event.end.started_at:%Y-%m-%d %H:%M}"
     return since if event.now == "still" else f"{since}, recovered"
 
 
 def _now(event: "Event") -> str:
     if event.end:
-        return f"recovered, ended before {event.end.first.started_at:%Y-%m-%d %H:%M}Z, run {event.end.first.run_id}"
+        return f"recovered, ended before {event.end.started_at:%Y-%m-%d %H:%M}Z, run {event.end.run_id}"
     return {"still": "still so", "recovered": "recovered since"}[event.now]
 
 
@@ -173,9 +174,9 @@ def _what_differs(event: "Event", width: int) -> str:
 
 def _member(found: "Finding") -> str:
     change, interval = _size(found)
-    unit = f" {found.first.unit}" if found.first.unit else ""
+    unit = " of spread" if found.kind == "spread" else f" {found.first.unit}" if found.first.unit else ""
     tail = f"{found.before:.4g} -> {found.after:.4g}{unit}, {change}{f' ({interval})' if interval else ''}"
-    head = f"    {found.finding_id}  {found.status} {found.outcome}{'' if found.now == 'still' else ', recovered'}  "
+    head = f"    {found.finding_id}  {found.status} {found.way}{'' if found.now == 'still' else ', recovered'}  "
     return f"{head}{fitted(found.name, WIDTH - len(head) - len(tail) - 2)}  {tail}"
 
 

@@ -125,9 +125,9 @@ def _event_record(event: Event, threshold: float) -> dict[str, Any]:
     last, first, of = event.clearest.last, event.clearest.first, len(event.members) + event.unmoved
     return {
         **{name: headline[name] for name in ("runs", "effect", "change", "interval")},
-        "event_id": event.event_id, "name": event.name, "status": event.status, "way": direction(event.outcome, event.headline.first.unit),
+        "event_id": event.event_id, "name": event.name, "status": event.status, "way": _way(event.headline),
         "changed_on": first.started_at and first.started_at.date(), "changed_at": first.started_at, "last_before_at": last.started_at,
-        "ended_at": event.end.first.started_at if event.end else None, "last_run_before": last.run_id, "first_run_after": first.run_id,
+        "ended_at": event.end.started_at if event.end else None, "last_run_before": last.run_id, "first_run_after": first.run_id,
         "moved": f"{len(event.members)} of {of} series",
         "what_else": _what_else(event), "marked": _marked(event), "state": event.state, "now": event.now,
         "headline_metric": event.headline.first.metric,
@@ -137,6 +137,10 @@ def _event_record(event: Event, threshold: float) -> dict[str, Any]:
 
 def _marked(event: Event) -> str:
     return f"{event.earlier_mark.state}, under an earlier rule" if event.earlier_mark and not event.mark else event.state
+
+
+def _way(found: Finding) -> str | None:
+    return direction(found.outcome, found.first.unit) if found.kind == "level" else found.way
 
 
 def _table(findings: Sequence[Finding], threshold: float, events: Sequence[Event], name: str = "findings") -> Table:
@@ -151,7 +155,7 @@ def _record(found: Finding, threshold: float, event_id: str) -> dict[str, Any]:
     low, high = document["ratio_low"], document["ratio_high"]
     unit = f" {found.first.unit}" if found.first.unit else ""
     return {
-        **document, "series": found.name, "event_id": event_id, "way": direction(found.outcome, found.first.unit),
+        **document, "series": found.name, "event_id": event_id, "way": _way(found),
         "runs": {"values": found.values, "place": found.place, "before": found.points[0], "after": found.points[1]},
         "effect": {"ratio": document["ratio"], "low": low, "high": high, "threshold": threshold} if document["ratio"] else None,
         "change": percent(document["ratio"]) or "from zero", "interval": between(low, high) or "no interval",
@@ -163,7 +167,7 @@ def _record(found: Finding, threshold: float, event_id: str) -> dict[str, Any]:
 
 
 def _what_else(event: Event) -> str:
-    words = [f"until {event.end.first.started_at:%Y-%m-%d}"] if event.end else ["recovered since"] if event.now == "recovered" else []
+    words = [f"until {event.end.started_at:%Y-%m-%d}"] if event.end else ["recovered since"] if event.now == "recovered" else []
     words += [f"{each.name}: {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
     if len(event.differences) > _DIFFERENCES:
         words.append(f"{len(event.differences) - _DIFFERENCES} more")
@@ -212,8 +216,8 @@ def _event_page(event: Event, threshold: float) -> Page:
         Fact("needs", counted(event.needs, "more run") if event.needs else None, note="to be confirmed"),
     ]
     if event.end:
-        run_id = event.end.first.run_id
-        facts.append(Fact("ended_before", f"{event.end.first.started_at:%Y-%m-%d %H:%M} UTC", link=address(_RUN, run_id=run_id), note=run_id))
+        run_id = event.end.run_id
+        facts.append(Fact("ended_before", f"{event.end.started_at:%Y-%m-%d %H:%M} UTC", link=address(_RUN, run_id=run_id), note=run_id))
     facts += _decided(event.mark, event.earlier_mark)
     columns = (Column("case", "what did not move"), Column("series", kind="number"))
     drawn = _table(worst[:_DRAWN], threshold, [event], "drawn")

@@ -94,4 +94,5 @@ def test_the_commit_in_the_middle_and_then_the_one(tmp_path: Path, wh_on: WhOn, 
     for row, commit in zip(between, (commits[3], commits[3], commits[4], commits[4]), strict=True):
         row["software"] = commit
     add_rows(project, "between", between)
-    assert f"it is commit {commits[4]}" in wh_on(project, "changes", "--bisect", finding)[1]
+    out = wh_on(project, "changes", "--bisect", finding)[1]
+    assert f"it is commit {commits[4]}" in out and out.count("wh retract ") == 4 and "wh retract a-050 --reason bisect" in out

@@ -73,7 +73,7 @@ def test_each_thing_that_differs_is_one_line_the_likeliest_first() -> None:
     assert str(differences(_runs(old), _runs(new))[0]) == "machine host: a -> b"  # sides that are not in time are no move
     found = differences(_runs(old), _runs(new), in_time=True)
     assert in_lines(found) == [
-        "moved from host a to b", "git commit: 111111111111 -> 222222222222", "package torch: 2.6 -> 2.7", "package lib0: 1 -> 2",
+        "moved from host a to b", "git commit: 1111111111 -> 2222222222", "package torch: 2.6 -> 2.7", "package lib0: 1 -> 2",
         "package lib1: 1 -> 2", "and 41 more packages", "software driver_version: 570 -> 575", "workload prompts: p1 -> p2",
     ]
     assert len(in_lines(found, is_short=False)) == 48

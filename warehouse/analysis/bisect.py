@@ -12,13 +12,13 @@ import shlex
 import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log, log2
 from pathlib import Path
 from statistics import median
 
 from warehouse.analysis.conditions import Conditions, Difference, read_conditions
-from warehouse.analysis.findings import Finding
+from warehouse.analysis.findings import Finding, time_of
 from warehouse.analysis.measurements import Measurement, measured
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
@@ -65,8 +65,14 @@ def bisect(project: Project, finding: Finding, folder: Path) -> Bisection:
         with measured(current_build(project)) as found:
             runs = found.read("m.series_key = ?", [finding.first.series_key])
             conditions = read_conditions(found, {each.run_id for each in runs})
-        commits = narrowed(commits, runs, conditions, finding.before, finding.after)
-    return plan(finding.last, finding.first, finding.differences, commits)
+        left = narrowed(commits, runs, conditions, finding.before, finding.after)
+        found_one = plan(finding.last, finding.first, finding.differences, left)
+        between = [
+            each.run_id for each in runs
+            if each.started_at and each.started_at > time_of(finding.first) and conditions[each.run_id].get(_COMMIT, ("", None))[0] in commits[:-1]
+        ]
+        return replace(found_one, steps=(*found_one.steps, _taken_out(between))) if len(left) == 1 and between else found_one
+    return plan(finding.last, finding.first, finding.differences)
 
 
 def plan(last: Measurement, first: Measurement, differences: Sequence[Difference], commits: Sequence[str] = ()) -> Bisection:
@@ -123,6 +129,11 @@ def _put_back(each: Difference, last: Measurement, first: Measurement) -> Step:
     if each.is_move:
         return Step(f"on {value}, all else as after the change", (_again(first),))
     return Step(f"with {each.kind} {each.name} {value}, all else as after the change", (_again(first),))
+
+
+def _taken_out(run_ids: Sequence[str]) -> Step:
+    commands = tuple(f"wh retract {shlex.quote(each)} --reason bisect" for each in run_ids)
+    return Step("runs at the commits between count in their series as runs of when they were made: take them out", commands)
 
 
 def _again(run: Measurement) -> str:

@@ -32,7 +32,7 @@ _PACKAGES = re.compile(
 )
 _VERSIONED = ("script", "git", "package", "software")  # of runs in the order of time, those next to the change count
 _SESSION_OWN = ("job_uid",)  # each session has its own
-_COMMIT_LENGTH = 12
+_COMMIT_LENGTH = 10
 
 # A run's conditions: kind and name, to the text and where it is a measured quantity the number.
 Conditions = Mapping[tuple[str, str], tuple[str, float | None]]
@@ -53,19 +53,19 @@ class Difference:
     is_move: bool = False
 
     def __str__(self) -> str:
-        return self._change if self.is_move else f"{self.kind} {self.name}: {self._change}"
+        if self.is_move:
+            return f"moved from {self.name} {listed(self.base)} to {listed(self.head)}"
+        return f"{self.kind} {self.name}: {self._change}"
 
     @property
     def words(self) -> str:
         """The difference in short, without its kind."""
-        return self._change if self.is_move else f"{self.name} {self._change}"
+        return f"{'moved' if self.is_move else self.name} {self._change}"
 
     @property
     def _change(self) -> str:
         if self.ratio is not None:
             return f"{self.base[0]} -> {self.head[0]} ({self.ratio:.2f}x{'' if self.is_apart else ', ranges overlap'})"
-        if self.is_move:
-            return f"moved from {self.name} {listed(self.base)} to {listed(self.head)}"
         length = _COMMIT_LENGTH if (self.kind, self.name) == _COMMIT else None
         return " -> ".join(listed(tuple(each[:length] for each in side)) for side in (self.base, self.head))
 

@@ -16,7 +16,8 @@ _STALE = 3  # mean gaps between sessions without a run
 _FOR_GAPS = 5  # sessions that have a mean gap
 _RETIRED_GAPS = 10  # mean gaps without a run, where other series of the case go on
 _RETIRED = timedelta(days=90)  # without a run
-_LISTED = 3  # metrics and hosts in a line
+_LISTED = 3  # metrics and cases in a line
+_SHORT = 8  # characters of the key of a machine that has no name
 
 
 
@@ -108,7 +109,7 @@ def silences(found: Measured, series: Sequence[SeriesState]) -> tuple[Silence, .
             groups[("retired",)].append(each)
         else:
             case = each.benchmark_case_id or each.indicator
-            where = each.node or each.testbed or each.hardware
+            where = each.node or names[each.series_key].gpu or (each.testbed or each.hardware or "")[:_SHORT]
             groups["missing data" if each.missing else "stale", f"{case} on {where}" if where else case].append(each)
     found_silences = [_silence(key, group, [names[each.series_key].metric for each in group]) for key, group in groups.items()]
     order = ("missing data", "stale", "retired")

@@ -165,8 +165,17 @@ def test_what_is_no_longer_detected_still_answers(tmp_path: Path, wh_on: WhOn) -
     assert changes(project, now=NOW).events == ()
     for any_id in (event.event_id, event.members[0].finding_id):
         status, out, _ = wh_on(project, "changes", any_id)
-        assert status == 0 and "no longer detected; it was confirmed worse: elapsed_ms · a, " in out, out
-    assert f"1 confirmed event of before no longer detected: {event.event_id}" in wh_on(project, "changes")[2]
+        assert status == 0 and "; it was confirmed worse: elapsed_ms · a, " in out, out
+    found = changes(project, now=NOW)
+    assert found.lost == (event.event_id,) and changes(project, now=NOW + timedelta(days=15)).lost == ()
+
+
+def test_what_a_higher_threshold_leaves_out_is_not_lost(tmp_path: Path, wh_on: WhOn) -> None:
+    project = measured_project(tmp_path / "project", stepped("a", 20))
+    (event,) = changes(project, now=NOW).events
+    found = changes(project, threshold=0.5, now=NOW)
+    assert found.events == () and found.lost == ()
+    assert "or smaller than the threshold; it was confirmed worse" in wh_on(project, "changes", event.event_id, "--threshold", "50%")[1]
 
 
 @pytest.mark.parametrize(("noise", "stands"), [(0.0, {"b": "a"}), (0.001, {"b": "a"}), (0.02, {})])

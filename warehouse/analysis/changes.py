@@ -50,7 +50,8 @@ _CONTROL_POINTS = 11
 class Changes:
     """What a scan found: `events`, and the `findings` that are their members. `tested` measurements and successions were tested, `dropped` suspicions
     did not survive that there were so many. `precision` is how often findings of each rule were real, by the marks that people made.
-    `not_finite` rows of measurements have no number and were left out. `passed` is what was shown before and is no longer detected."""
+    `not_finite` rows of measurements have no number and were left out. `passed` is what was shown before and is not now, `lost` the
+    confirmed events of these that are no longer detected, whatever the threshold."""
 
     events: tuple[Event, ...]
     findings: tuple[Finding, ...]
@@ -62,6 +63,7 @@ class Changes:
     precision: tuple[Precision, ...]
     not_finite: int
     passed: Memory
+    lost: tuple[str, ...]
 
     def worst(self) -> str | None:
         """The strongest status of an event that is worse, still so, and neither fixed, explained nor a false alarm; None without one."""
@@ -79,7 +81,7 @@ def changes(
 ) -> Changes:
     """Scan all series of the current build. Events that began and ended before `since` are left out, and changes smaller than the threshold. `now` is
     what staleness is counted to. Raises WH501, WH504, WH211, WH218, WH107."""
-    build = current_build(project)
+    build, now = current_build(project), now or datetime.now(UTC)
     marks, memory = read_marks(project), read_memory(project.builds)
     with measured(build) as found:
         scanned = scan(found, project.builds)
@@ -95,7 +97,7 @@ def changes(
         ] + [replace(_succession(each), q=rate) for each, rate in zip(replaced, q[len(steps) :], strict=True) if rate <= _Q]
         listed = [each for each in kept if _is_large(each, threshold)]
         alone = tuple(outliers(found, statuses, threshold))
-        series = series_states(found, statuses, {each.measurement.series_key for each in alone}, now or datetime.now(UTC))
+        series = series_states(found, statuses, {each.measurement.series_key for each in alone}, now)
         silent = silences(found, series)
         names = labels(found) if listed else {}
         spans = _spans(found, names) if listed else []
@@ -104,14 +106,14 @@ def changes(
             for each in _described(found, listed, _control_counts(spans, listed, kept))
         ]
         events = [with_context(each, spans, kept) for each in fold(described, memory.events)]
-    remember(project.builds, memory, events, build.digest)
+    remember(project.builds, memory, events, now)
     shown = tuple(each for each in events if since is None or time_of(each.end or each.clearest.first) >= since)
     findings = tuple(
         finding for each in shown for finding in (*each.members, *each.returned) if since is None or time_of(finding.first) >= since
     )
     return Changes(
         shown, findings, alone, series, silent, tested + len(measurements), dropped, precision(marks.values()), found.not_finite,
-        memory.without(each.finding_id for each in described),
+        memory.without(each.finding_id for each in described), memory.without(each.finding_id for each in kept).lost(events, now),
     )
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from warehouse.analysis.events import Event, event_id_of
@@ -17,18 +18,18 @@ from warehouse.evidence.durable import replace_durably
 
 SHOWN_FILE = "changes-shown.json"
 _FORM = 1
+_RECENT = timedelta(days=14)
 _MOST = 20_000  # findings; the oldest are forgotten first
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A finding as it was last shown: its event, what it was in words, its status, and the build and the time of the first run after it."""
+    """A finding as it was last shown: its event, what it was in words, its status, and the day on which it was shown."""
 
     event_id: str
     words: str
     status: str
-    changed_at: str
-    build: str
+    shown_on: str
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ class Memory:
         """What was shown, but for these findings."""
         now = {*finding_ids}
         return Memory({finding_id: each for finding_id, each in self.findings.items() if finding_id not in now})
+
+    def lost(self, events: Iterable[Event], now: datetime) -> tuple[str, ...]:
+        """The confirmed events that were shown in the past two weeks and are not among those of now."""
+        since = (now - _RECENT).date().isoformat()
+        shown = {each.event_id for each in self.findings.values() if each.status == "confirmed" and each.shown_on >= since}
+        return tuple(sorted(shown.difference(*(each.ids for each in events))))
 
     def named(self, any_id: str) -> dict[str, Shown]:
         """The findings that an id means: of a finding, or of an event or any of its members."""
@@ -67,10 +74,10 @@ def read_memory(folder: Path) -> Memory:
         return Memory()
 
 
-def remember(folder: Path, memory: Memory, events: Iterable[Event], build: str) -> None:
+def remember(folder: Path, memory: Memory, events: Iterable[Event], now: datetime) -> None:
     """Keep what is shown now beside what was shown before."""
     shown = {
-        each.finding_id: Shown(event.event_id, words(each), each.status, time_of(each.first).isoformat(), build)
+        each.finding_id: Shown(event.event_id, words(each), each.status, now.date().isoformat())
         for findings in ("returned", "members") for event in events for each in getattr(event, findings)
     }
     if all(memory.findings.get(finding_id) == each for finding_id, each in shown.items()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.changes import Changes
     from warehouse.analysis.events import Event
     from warehouse.analysis.findings import Finding
+    from warehouse.analysis.shown import Shown
     from warehouse.project.project import Project
 
 PAGE = "docs/changes.md"
@@ -64,7 +66,7 @@ def command(
     from warehouse.project.project import find_project
 
     project = find_project()
-    start = parse_since(since, datetime.now(UTC)) if since else None
+    start = parse_since(since, datetime.now(UTC)) if since and not words and not bisect else None
     found = changes(project, start, limit)
     if bisect:
         return _bisect(project, found, bisect, as_json=as_json)
@@ -78,7 +80,7 @@ def command(
     if record:
         _record(project, findings)
     if as_json:
-        print_json(_document(found, events, findings))
+        print_json(_document(found, events, findings, found.passed.named(words[0]) if words else {}))
     elif not words:
         print_changes(found, events, is_regressed=regressed)
     if plot:
@@ -99,7 +101,7 @@ def _named(found: "Changes", any_id: str, *, as_json: bool) -> "tuple[list[Event
     if as_json:
         return [event] if event else [], [finding] if finding else [*event.members] if event else []
     for finding_id, each in passed.items():
-        say(printable(f"{finding_id}  no longer detected; it was {each.words} (build {each.build[:12]})"))
+        say(printable(f"{finding_id}  not detected, or smaller than the threshold; it was {each.words} (shown on {each.shown_on})"))
     if event and finding:
         print_finding(finding, event)
     elif event:
@@ -174,7 +176,9 @@ def _record(project: "Project", findings: "list[Finding]") -> None:
     notice(f"{counted(len(new), 'finding')} recorded. To update the table regression_fact: wh build")
 
 
-def _document(found: "Changes", events: "list[Event]", findings: "list[Finding]") -> dict[str, Any]:
+def _document(
+    found: "Changes", events: "list[Event]", findings: "list[Finding]", passed: "Mapping[str, Shown]"
+) -> dict[str, Any]:
     from dataclasses import asdict
 
     from warehouse.analysis.events import event_document
@@ -200,5 +204,6 @@ def _document(found: "Changes", events: "list[Event]", findings: "list[Finding]"
         ],
         "series": [asdict(each) for each in found.series],
         "tested": found.tested, "dropped": found.dropped, "precision": [{**asdict(each), "share": each.share} for each in found.precision],
-        "not_finite": found.not_finite,
+        "not_finite": found.not_finite, "lost": list(found.lost),
+        "passed": [{"finding_id": finding_id, **asdict(each)} for finding_id, each in passed.items()],
     }

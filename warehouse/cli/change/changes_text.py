@@ -223,11 +223,9 @@ def _notices(found: "Changes", *, is_regressed: bool) -> Iterator[str]:
     yield f"{counted(len(found.series), 'series', 'series')}: {statuses or 'none'}; {found.tested} tested"
     if is_regressed and (unknown := sum(each.outcome in ("higher", "lower") for each in found.events)):
         yield f"{counted(unknown, 'event')} of metrics without a direction: whether they are worse is not known; wh changes lists them"
-    lost = {each.event_id for each in found.passed.findings.values() if each.status == "confirmed"}
-    if lost := lost - {any_id for each in found.events for any_id in each.ids}:
-        ids = sorted(lost)
-        more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
-        yield f"{counted(len(lost), 'confirmed event')} of before no longer detected: {', '.join(ids[:3])}{more}"
+    if found.lost:
+        more = f" and {len(found.lost) - 3} more" if len(found.lost) > 3 else ""
+        yield f"{counted(len(found.lost), 'confirmed event')} of before no longer detected: {', '.join(found.lost[:3])}{more}"
     if found.not_finite:
         yield f"{counted(found.not_finite, 'measurement')} without a number left out"
     if found.dropped:

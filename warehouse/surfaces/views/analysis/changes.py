@@ -196,8 +196,8 @@ def _one(visit: Visit, found: Changes) -> Page:
         return _event_page(event, visit["threshold"])
     if not passed:
         raise WarehouseError("WH503", "no event or finding has this id", printable(any_id), "/changes lists them", ExitCode.NOT_FOUND)
-    columns = (Column("finding_id", "finding", kind="code"), Column("words", "it was"), Column("build", "last shown in build", kind="code"))
-    rows = tuple((finding_id, each.words, each.build[:12]) for finding_id, each in passed.items())
+    columns = (Column("finding_id", "finding", kind="code"), Column("words", "it was"), Column("shown_on", "last shown on"))
+    rows = tuple((finding_id, each.words, each.shown_on) for finding_id, each in passed.items())
     return Page(
         "No longer detected", (Table("passed", columns, rows[:_MOST], total=len(rows)),), any_id, crumbs=(("What changed", _PATH),),
         next_steps={"What changed": _PATH},

@@ -12,8 +12,8 @@ from conftest import WhOn
 from samples.measured import add_rows, measured_project
 from test_changes import series
 
-from warehouse.analysis.bisect import narrowed, plan
 from warehouse.analysis.conditions import Difference
+from warehouse.analysis.events.bisect import narrowed, plan
 from warehouse.analysis.measurements import VARIABLES, Measurement
 
 _LAST = Measurement(

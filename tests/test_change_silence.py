@@ -12,7 +12,7 @@ from test_changes import NOW, START, flat, series
 
 from warehouse.analysis.changes import changes
 from warehouse.analysis.compare import compare
-from warehouse.analysis.silence import Silence
+from warehouse.analysis.events.silence import Silence
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 

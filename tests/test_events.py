@@ -16,9 +16,9 @@ from samples.measured import add_rows, measured_project
 from test_changes import NOW, START, flat, series, stepped
 
 from warehouse.analysis.changes import _finding, changes
-from warehouse.analysis.distinct import distinct
-from warehouse.analysis.events import Event, event_id_of, fold
-from warehouse.analysis.findings import Finding
+from warehouse.analysis.events.distinct import distinct
+from warehouse.analysis.events.event import Event, event_id_of, fold
+from warehouse.analysis.events.findings import Finding
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement
 from warehouse.evidence.ledger.events import Event as LedgerEvent
 from warehouse.evidence.ledger.findings import Mark

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from figure import Figure
 
 from warehouse.analysis.changes import Changes, changes
-from warehouse.analysis.findings import time_of
+from warehouse.analysis.events.findings import time_of
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build

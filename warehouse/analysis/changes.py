@@ -18,15 +18,15 @@ import numpy as np
 
 from warehouse.analysis.compare import THRESHOLD, varying
 from warehouse.analysis.conditions import Conditions, differences, read_conditions
-from warehouse.analysis.distinct import distinct
-from warehouse.analysis.events import Event, Span, fold, is_excursion, with_context
-from warehouse.analysis.findings import FARTHEST, NEAR, Finding, Now, time_of
+from warehouse.analysis.events.distinct import distinct
+from warehouse.analysis.events.event import Event, Span, fold, is_excursion, with_context
+from warehouse.analysis.events.findings import FARTHEST, NEAR, Finding, Now, time_of
+from warehouse.analysis.events.shown import Memory, read_memory, remember
+from warehouse.analysis.events.silence import SeriesState, Silence, series_states, silences
 from warehouse.analysis.labels import Label, labels
 from warehouse.analysis.marks import Precision, precision, read_marks
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.analysis.series import Scanned, scan
-from warehouse.analysis.shown import Memory, read_memory, remember
-from warehouse.analysis.silence import SeriesState, Silence, series_states, silences
 from warehouse.analysis.succession import SUCCESSION, Outlier, Succession, outliers, successions
 from warehouse.digest import domain_digest
 from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark

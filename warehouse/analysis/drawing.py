@@ -7,7 +7,7 @@ from html import escape
 from statistics import median
 
 from warehouse.analysis.compare import Comparison
-from warehouse.analysis.findings import Finding
+from warehouse.analysis.events.findings import Finding
 from warehouse.statistics.interval import Interval
 
 _BARS = "▁▂▃▄▅▆▇█"

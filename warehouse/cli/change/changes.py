@@ -18,9 +18,9 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.changes import Changes
-    from warehouse.analysis.events import Event
-    from warehouse.analysis.findings import Finding
-    from warehouse.analysis.shown import Shown
+    from warehouse.analysis.events.event import Event
+    from warehouse.analysis.events.findings import Finding
+    from warehouse.analysis.events.shown import Shown
     from warehouse.project.project import Project
 
 PAGE = "docs/changes.md"
@@ -113,7 +113,7 @@ def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool)
     """Print the runs that would settle an event as a script: what they show are its comments."""
     from dataclasses import asdict
 
-    from warehouse.analysis.bisect import bisect
+    from warehouse.analysis.events.bisect import bisect
 
     event = found.event(any_id)
     if event is None:
@@ -140,7 +140,7 @@ def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool)
 
 def _mark(project: "Project", found: "Changes", any_id: str, state: str, reason: str, sign: str | None, *, as_json: bool) -> ExitCode:
     """Mark a finding, or all members of an event."""
-    from warehouse.analysis.findings import finding_document
+    from warehouse.analysis.events.findings import finding_document
     from warehouse.analysis.marks import mark
     from warehouse.cli.decisions.decided import signing_key
 
@@ -167,7 +167,7 @@ def _mark(project: "Project", found: "Changes", any_id: str, state: str, reason:
 
 
 def _record(project: "Project", findings: "list[Finding]") -> None:
-    from warehouse.analysis.findings import finding_document
+    from warehouse.analysis.events.findings import finding_document
     from warehouse.analysis.marks import mark
 
     new = [each for each in findings if each.status == "confirmed" and each.mark is None]
@@ -181,8 +181,8 @@ def _document(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from warehouse.analysis.events import event_document
-    from warehouse.analysis.findings import finding_document
+    from warehouse.analysis.events.event import event_document
+    from warehouse.analysis.events.findings import finding_document
 
     return {
         "events": [event_document(each) for each in events],

@@ -11,8 +11,8 @@ from warehouse.errors import printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.changes import Changes
-    from warehouse.analysis.events import Event
-    from warehouse.analysis.findings import Finding
+    from warehouse.analysis.events.event import Event
+    from warehouse.analysis.events.findings import Finding
     from warehouse.analysis.succession import Outlier
     from warehouse.evidence.ledger.findings import Mark
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from warehouse.analysis.changes import changes
 from warehouse.analysis.conditions import Conditions, listed, read_conditions
-from warehouse.analysis.findings import Finding, finding_document
+from warehouse.analysis.events.findings import Finding, finding_document
 from warehouse.analysis.measurements import measured
 from warehouse.errors import WarehouseError, counted
 from warehouse.project.project import Project

@@ -10,8 +10,8 @@ from typing import Any
 
 from warehouse.analysis.changes import Changes, changes
 from warehouse.analysis.compare import THRESHOLD
-from warehouse.analysis.events import Event
-from warehouse.analysis.findings import Finding, finding_document
+from warehouse.analysis.events.event import Event
+from warehouse.analysis.events.findings import Finding, finding_document
 from warehouse.analysis.times import parse_since
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.evidence.ledger.findings import Mark

@@ -20,7 +20,7 @@ from math import log
 from typing import Any, Literal
 
 from warehouse.analysis.conditions import Difference
-from warehouse.analysis.findings import Finding, Now, finding_document, time_of
+from warehouse.analysis.events.findings import Finding, Now, finding_document, time_of
 from warehouse.analysis.measurements import Measurement
 from warehouse.evidence.ledger.findings import FALSE_ALARM, OPEN, Mark
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from warehouse.analysis.events import Event, event_id_of
-from warehouse.analysis.findings import Finding, time_of
+from warehouse.analysis.events.event import Event, event_id_of
+from warehouse.analysis.events.findings import Finding, time_of
 from warehouse.evidence.durable import replace_durably
 
 SHOWN_FILE = "changes-shown.json"

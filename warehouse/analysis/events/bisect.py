@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from warehouse.analysis.conditions import Conditions, Difference, read_conditions
-from warehouse.analysis.findings import Finding, time_of
+from warehouse.analysis.events.findings import Finding, time_of
 from warehouse.analysis.measurements import Measurement, measured
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build

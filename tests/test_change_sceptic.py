@@ -219,7 +219,7 @@ class TestTimesAndPlaces:
         (finding,) = changes(project, now=NOW).findings
         assert finding.variables == ("node",)
         out = wh_on(project, "changes")[1]
-        assert "; node changed" in out
+        assert "; moved old -> new" in out
 
     def test_runs_of_two_hosts_in_turn_are_no_change(self, tmp_path: Path) -> None:
         rows = [{**row, "value": row["value"] * (1.2 if place % 2 else 1), "node": str(place % 2)} for place, row in enumerate(flat("a", 4))]

@@ -291,6 +291,14 @@ def test_a_cell_that_is_judged_can_be_typed_as_it_is_printed(other_kinds: Projec
         assert status == 0 and out.startswith(number_id)
 
 
+def test_a_rule_that_many_numbers_break_is_told_once(other_kinds: Project, wh_on: WhOn) -> None:
+    short, full = (wh_on(other_kinds, "judge", "sizes", *options)[1].splitlines() for options in ((), ("--full",)))
+    told = [line for line in short if line.startswith("default, ") and line.endswith(" (2 numbers)")]
+    assert told and not any(line.startswith("    ") for line in short)
+    text = told[0].removeprefix("default, ").removesuffix(" (2 numbers)")
+    assert full.count(f"    {text}") == 2
+
+
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------
 
 

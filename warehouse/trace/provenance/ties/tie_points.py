@@ -18,8 +18,8 @@ from warehouse.trace.provenance.syntax.engine import function_name
 from warehouse.trace.provenance.syntax.refusals import offset_of, refuse
 from warehouse.trace.provenance.syntax.spelling import respelled
 from warehouse.trace.provenance.syntax.stars import has_star
-from warehouse.trace.provenance.values import call, identifier, subquery
 from warehouse.trace.provenance.ties.item_names import flat, rename_items_like_columns
+from warehouse.trace.provenance.values import call, identifier, subquery
 from warehouse.trace.provenance.windows import bare_function, cuts_rows
 
 # Aggregates that hand on one of their rows, or all in an order.

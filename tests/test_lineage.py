@@ -431,7 +431,7 @@ def test_one_screen(published: Project, server: Lineage, wh_on: WhOn) -> None:
         models=tuple((f"main.m{number}", "0" * 64) for number in range(40)),
     )
     lines = tree(many, None, [open_file(published, file) for file in many.raw_files[:3]], is_full=False, opens=False)
-    assert len(lines) <= 24
+    assert len(lines) <= 30
     assert "│           and 37 more: --full" in lines and "            and 37 more: --full" in lines
     assert any("its value by main.m0, main.m1, main.m2 and 37 more; 40 models under the query" in line for line in lines)
     assert sum('"value": 24593.768' in line for line in lines) == 3

@@ -81,5 +81,5 @@ def test_a_true_conflict_names_the_values_that_differ(sql: Sql) -> None:
     assert sql("select run_id from benchmark_run_fact where has_conflict") == [(f"mlflow/{CHANGED}",)]
     stating = dict(sql(f"select value, artifact_manifest_digest from staging.run_statement where run_id = 'mlflow/{CHANGED}' and name = 'metric node_0/valid.auc, line 2'"))
     values = [f"{value} at step 2 at 1795212823000000" for value in ("0.75", "0.85")]
-    shown = [f"{value} in bundle {stating[value][:12]}, {mlflow.EXPERIMENT}/{CHANGED}/metrics/node_0/valid.auc" for value in values]
+    shown = [f"{value} in bundle {stating[value][:12]}, metrics/node_0/valid.auc" for value in values]
     assert f"(metric node_0/valid.auc, line 2: {' or '.join(shown)})" in message

@@ -89,6 +89,7 @@ class Auditor:
         self._specification = specification
         self._found_replayer: Replayer | None = None
         self._replays: dict[tuple[frozenset[str], bool], Replayed] = {}  # by the evidence, and whether it is traced whole
+        self._codes: dict[frozenset[str], Code] = {}  # numbers of a publication mostly ask for the same
         self._found_damaged: dict[frozenset[str], dict[str, tuple[WarehouseError, ...]]] = {}
 
     def verdict(self, claim: Claim, evidence: Iterable[frozenset[str]]) -> Verdict:
@@ -104,7 +105,7 @@ class Auditor:
                 publication=published.digest if published else None, published_at=self._published_at, engines=self.engines, code=code,
             )
 
-        code = self.code(())
+        code = self.code(frozenset())
         problems = [problem for digest in sorted(claim.bundles) for problem in self._now.problems(digest)]
         for signing, what in ((self._published, "the publication's signature"), (self._checkpoint, "the ledger's signature")):
             if signing and (problem := signing.problem(what)):
@@ -136,7 +137,7 @@ class Auditor:
             if damaged:
                 continue
             try:
-                code = self.code(bundles | claim.bundles)
+                code = self.code(bundles if claim.bundles <= bundles else bundles | claim.bundles)
                 replayed = self.replayed(bundles, tuple(claim.grain_forms))
             except WarehouseError as error:  # over so few rows the SQL may fail where it did not
                 failed[bundles] = error
@@ -181,9 +182,11 @@ class Auditor:
         then, now = self._specification["document"]["engine"], engine_leaf()
         return Engines(*(f"{engine.get('name')} {engine.get('version')}" for engine in (then, now)))
 
-    def code(self, bundles: Collection[str]) -> Code:
+    def code(self, bundles: frozenset[str]) -> Code:
         """The wh of the publication and the ingestors of these bundles, then and here, as far as they differ. Raises WH309 when the query
         cannot be replayed here on any evidence, or not on these bundles."""
+        if bundles in self._codes:
+            return self._codes[bundles]
         changed = self._replayer().changed_parsers(bundles) if bundles else {}
         then = str(self._publication.record.get("wh") or "of an unknown version") if self._publication else __version__
         pairs = [(f"wh {then}", f"wh {__version__}")] if then != __version__ else []
@@ -191,7 +194,8 @@ class Auditor:
             numbers = [version and version.partition("+")[0] for version in versions]
             if numbers[0] != numbers[1] or not pairs:  # the digest of an ingestor's code is of the version of wh too
                 pairs.append((_parser(name, versions[0], numbers), _parser(name, versions[1], numbers)))
-        return Code(*(tuple(pair[side] for pair in pairs) for side in (0, 1)))
+        self._codes[bundles] = Code(*(tuple(pair[side] for pair in pairs) for side in (0, 1)))
+        return self._codes[bundles]
 
     def way_back(self, code: Code) -> str:
         """For the reason of what was not reproduced: what replayed it instead of what recorded it, and how to get that; nothing where they

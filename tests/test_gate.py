@@ -291,6 +291,16 @@ def test_a_cell_that_is_judged_can_be_typed_as_it_is_printed(other_kinds: Projec
         assert status == 0 and out.startswith(number_id)
 
 
+def test_a_rule_that_many_numbers_break_is_told_once(other_kinds: Project, wh_on: WhOn) -> None:
+    judge = ("judge", "sizes", "--policy", "serving")
+    short, full = (wh_on(other_kinds, *judge, *options)[1].splitlines() for options in ((), ("--full",)))
+    told = [line for line in short if line.startswith("serving, ") and line.endswith(" (2 numbers)")]
+    assert told and not any(line.startswith("    ") for line in short), short
+    for line in told:
+        assert full.count(f"    {line.removeprefix('serving, ').removesuffix(' (2 numbers)')}") == 2
+    assert len([line for line in short if line.startswith("serving, not checked: ")]) == 1 < len([line for line in full if "not checked: " in line])
+
+
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------
 
 

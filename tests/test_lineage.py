@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -22,8 +23,10 @@ from standard import standard_project
 from stored import folder_of, unpublish
 
 from warehouse.claims.numbers.lineage import Lineage, lineage
+from warehouse.claims.numbers.raw_bytes import open_file
 from warehouse.claims.publish.publication import CONTENT, publications
 from warehouse.claims.publish.publish import publish
+from warehouse.cli.numbers.lineage import tree
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import bundle_key
@@ -408,7 +411,7 @@ def test_json(published: Project, wh_on: WhOn) -> None:
 
 def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
     number = server
-    status, out, _ = wh_on(published, "lineage", SERVER)
+    status, out, _ = wh_on(published, "lineage", SERVER, "--full")
     assert status == 0
     assert out.startswith(f"{number.number_id}  24593.8\n")
     for part in ("1 row", "2 query", "3 runs   1", "4 raw    1 file", "scenario = Server", str(number.publication),
@@ -417,6 +420,22 @@ def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
                  f"@{os.uname().nodename}, with wh {__version__}, duckdb ", "models under the query", "no repeats",
                  "G3 the evidence of these runs alone gives it: "):
         assert part in out, part
+
+
+def test_one_screen(published: Project, server: Lineage, wh_on: WhOn) -> None:
+    """Whatever the number depends on; --full has the rest."""
+    status, out, err = wh_on(published, "lineage", SERVER)
+    assert status == 0 and out.startswith(f"{server.number_id}  24593.8\n") and "--full shows the rest" in err
+    assert '"value": 24593.768' in out and "guaranteed: G1" in out and str(server.publication)[:12] in out and str(server.publication) not in out
+    many = replace(
+        server, runs=tuple({**server.runs[0], "run_id": f"r{number}"} for number in range(40)), raw_files=server.raw_files * 40,
+        models=tuple((f"main.m{number}", "0" * 64) for number in range(40)),
+    )
+    lines = tree(many, None, [open_file(published, file) for file in many.raw_files[:3]], is_full=False, opens=False)
+    assert len(lines) <= 30
+    assert "│           and 37 more: --full" in lines and "            and 37 more: --full" in lines
+    assert any("its value by main.m0, main.m1, main.m2 and 37 more; 40 models under the query" in line for line in lines)
+    assert sum('"value": 24593.768' in line for line in lines) == 3
 
 
 # --- verification ------------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_all
 from warehouse.claims.verify.verification import verify_all
 from warehouse.evidence.ledger.events import PUBLICATION, PUBLISHING, Ledger
+from warehouse.evidence.objects import holds as evidence_holds
 from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key
@@ -83,6 +86,86 @@ def findings(project: Project) -> list[tuple[str, str]]:
 
 def states(project: Project) -> set[str]:
     return {verdict.state for verdict in verify_all(project)}
+
+
+# Runs a command on a store in S3, whose client has threads that no fork keeps: project, key, command, write, and whether it is killed after it.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.signing import sign_all
+from warehouse.evidence.objects.s3 import S3Objects
+from warehouse.evidence.signing.keys import load_signing_key
+from warehouse.project.project import read_project
+
+root, key, command, write, after = sys.argv[1:]
+created, count = S3Objects.create, 0
+
+def create(self, name, data):
+    global count
+    count += 1
+    if count == int(write) + 1 and after == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    made = created(self, name, data)
+    if count == int(write) + 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return made
+
+S3Objects.create = create
+project, signing_key = read_project(Path(root)), load_signing_key(key)
+publish(project, "claim", signing_key) if command == "publish" else list(sign_all(project, signing_key))
+"""
+
+
+def killed_on_s3(project: Project, folder: Path, command: str, write: int, after: bool) -> bool:
+    """As `killed_at`."""
+    arguments = [str(project.root), str(folder / "nightly.pem"), command, str(write), "after" if after else "before"]
+    return subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, capture_output=True).returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def far_project(bucket_name: str, tmp_path: Path) -> tuple[Project, SigningKey]:
+    """A built project whose store is a bucket, and the key that it trusts."""
+    make_key(tmp_path / "nightly.pem")
+    key = load_signing_key(str(tmp_path / "nightly.pem"))
+    made = values_project(tmp_path / "project", SQL)
+    file = made.root / "warehouse.toml"
+    file.write_text(file.read_text().replace('url = ".wh/store"', f'url = "s3://{bucket_name}/store"'))
+    project = trust_key(read_project(made.root), "nightly", key.public.text)
+    take_in(project, value_files(tmp_path / "a", "a=1\n", "b=2\n"))
+    build(project)
+    return project, key
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("write", "after"), [(write, after) for write in range(PUBLISH_WRITES) for after in (False, True)])
+def test_after_a_publication_to_s3_that_was_killed_the_next_command_leaves_a_whole_store(
+    far_project: tuple[Project, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: int, after: bool
+) -> None:
+    project, key = far_project
+    assert killed_on_s3(project, tmp_path, "publish", write, after)
+    assert states(project) <= {"verified"}
+    take_in(project, value_files(tmp_path / "b", "a=5\n", "c=3\n"))
+    build(project)
+    publish(project, "claim", key)
+    assert {kind for kind, _ in findings(project)} <= {"leftover"}  # which stays as long as the dead process's hold counts
+    monkeypatch.setattr(evidence_holds, "_KEPT", timedelta(seconds=-60))  # a day later
+    list(remove_leftovers(open_store(project), older_than=datetime.now(UTC)))
+    assert findings(project) == []
+    assert states(project) <= {"verified", "stale"}
+    assert [each.fault for each in publications(project)] == [None] * (1 + (write >= 8 or (write, after) == (7, True)))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("write", "after"), [(write, after) for write in range(SIGN_WRITES) for after in (False, True)])
+def test_after_a_signature_on_s3_that_was_killed_the_next_command_leaves_a_whole_store(
+    far_project: tuple[Project, SigningKey], tmp_path: Path, write: int, after: bool
+) -> None:
+    project, key = far_project
+    publish(project, "claim")
+    assert killed_on_s3(project, tmp_path, "sign", write, after)
+    list(remove_leftovers(open_store(project), older_than=datetime.now(UTC)))
+    assert findings(project) == []
 
 
 MOMENTS = few([(write, after) for write in range(PUBLISH_WRITES) for after in (False, True)], 7)

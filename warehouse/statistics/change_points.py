@@ -241,7 +241,7 @@ class _Scan:
     def _slow(self, seen: Ints, splits: Splits) -> tuple[int, Change] | None:
         """The first change of spread, drift or end of a drift, and the point at which it is seen."""
         rows = [row for row in np.flatnonzero(seen % _SLOWLY == _SLOWLY - 1) if seen[row] + 1 - self.start >= SLOW_POINTS]
-        level = [row for row in rows if splits.deviate[row] < NEARLY_SUSPECTED]
+        level = [row for row in rows if splits.deviate[row] < SUSPECTED]
         spreads = self.held.spread_changes(max(self.start, self.spread_start), seen[level]) if level else {}
         drift = next((change for change in self.running if change.kind == "drift"), None)
         for row in rows:
@@ -250,8 +250,10 @@ class _Scan:
                 first = max(self.start, end + 1 - SHORT_WINDOW)
                 if self.held.line(first, end + 1).deviate < NEARLY_SUSPECTED:
                     return end, replace(drift, ended_at_index=max(first, drift.seen_at + 1))
-            if not drift and splits.is_drift[row] and splits.deviate[row] >= SUSPECTED and (found := self.held.drift(self.start, end)):
-                return end, found
+            if not drift and splits.deviate[row] >= SUSPECTED:
+                points, after = int(splits.before[row] + splits.after[row]), int(splits.after[row])
+                if found := self.held.drift(end, points, 0 if splits.is_drift[row] else after):
+                    return end, found
             if end in spreads:
                 return end, spreads[end]
         return None

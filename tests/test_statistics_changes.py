@@ -313,8 +313,8 @@ def test_a_drift_is_a_change_of_its_own_kind_with_a_slope_and_an_end() -> None:
     (change,) = found.settled
     assert change.kind == "drift" and change.is_confirmed and 40 <= change.index <= 65
     assert change.low and change.high and 1 < change.low < change.after / change.before < change.high
-    drifts = [each for each in advance(SeriesState(), values).settled if each.kind == "drift"]
-    assert len(drifts) == 1 and drifts[0].ended_at_index and drifts[0].ended_at_index > change.seen_at
+    (ended,) = advance(SeriesState(), values).settled
+    assert ended == replace(change, ended_at_index=ended.ended_at_index) and 125 <= (ended.ended_at_index or 0) <= 175
 
 
 def test_a_zero_loses_nothing_that_was_found() -> None:
@@ -330,11 +330,14 @@ def test_a_zero_loses_nothing_that_was_found() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000))
+@example(5)  # a step that may be a mode, and another one on the same side
+@example(6)  # the same where a drift ends
 def test_what_was_confirmed_once_stays(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    values = noise(240, seed) * np.repeat(chance.choice([1.0, 1.0, 1.06, 1.2], 8), 30) + np.repeat(chance.choice([0.0, 0.1], 2), 120) * np.arange(240)
+    values = noise(500, seed) * np.repeat(chance.choice([1.0, 1.0, 1.06, 1.2], 8), [30, 200, 30, 60, 12, 60, 60, 48])
+    values += np.repeat(chance.choice([0.0, 0.1], 2), 250) * np.tile(np.arange(250), 2)
     state, known, confirmed = SeriesState(), (), set()
-    for start in range(0, 240, 6):
+    for start in range(0, 500, 6):
         found = advance(state, values[start : start + 6])
         state, known = found.state, merged(known, found.settled)
         confirmed |= {(change.index, change.kind) for change in known if change.is_confirmed}

@@ -41,7 +41,8 @@ FLAT: Mapping[str, Draw] = {
 
 
 def changes(found: Advance) -> list[Change]:
-    return [*found.settled, *([found.open] if found.open else [])]
+    """The changes of level; `beside` has those of other kinds."""
+    return [change for change in (*found.settled, *([found.open] if found.open else [])) if change.kind == "level"]
 
 
 def figures(series: int, scan: int) -> Iterator[Figure]:

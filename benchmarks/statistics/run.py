@@ -14,6 +14,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1])]
 
+import beside
 import coverage
 import detection
 import labelled
@@ -29,11 +30,12 @@ _GROUPS = {"tcpd and otava": ("tcpd", "otava"), "nab": ("nab",), "mozilla, label
 def ours(values: rules.Floats) -> list[int]:
     """What a report of one series lists: changes that a series of this length without a change would show in 5 % of cases at most."""
     scale = "ratio" if values.min() > 0 else "difference"
-    return [change.index for change in detection.changes(advance(SeriesState(scale), values)) if change.p <= 0.05]
+    return [change.index for change in detection.changes(advance(SeriesState(scale), values)) if change.p <= 0.05 and change.kind == "level"]
 
 
 RULES: Mapping[str, Callable[[rules.Floats], list[int]]] = {
-    "ours": ours, "Perfherder": rules.perfherder, "asv": rules.asv, "Otava": rules.otava, "nothing found": lambda values: [],
+    "ours": ours, "Perfherder": rules.perfherder, "asv": rules.asv, "Otava": rules.otava, "PELT": rules.pelt,
+    "nothing found": lambda values: [],
 }
 
 
@@ -56,12 +58,14 @@ def main() -> None:
     parser.add_argument("--series", type=int, default=600, help="series for each share")
     parser.add_argument("--scan", type=int, default=6000, help="series for what is expected in a scan of 2,000")
     parser.add_argument("--labelled", type=Path, default=SERIES, help="folder of labelled series")
-    parser.add_argument("--only", choices=("coverage", "detection", "labelled"))
+    parser.add_argument("--only", choices=("coverage", "detection", "beside", "kinds", "labelled"))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
         "coverage": lambda: coverage.figures(options.trials),
         "detection": lambda: detection.figures(options.series, options.scan),
+        "beside": lambda: beside.figures(options.series),
+        "kinds": lambda: beside.of_kinds(options.series // 2),
         "labelled": lambda: on_labelled(options.labelled) if options.labelled.is_dir() else iter(()),
     }
     group = None

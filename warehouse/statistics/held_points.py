@@ -165,6 +165,13 @@ class Held:
     def line(self, start: int, end: int) -> Line:
         return line_through(self.scaled[start - self.offset : end - self.offset])
 
+    def is_slower(self, drift: Change, start: int, end: int) -> bool:
+        """Whether these points rise by less than half of what the drift would, at the 95 % level."""
+        ends = np.array([drift.before, drift.after])
+        before, after = np.log(ends) if self.scale == "ratio" else ends
+        expected, line = (after - before) / (drift.points_after - 1) * (end - 1 - start), self.line(start, end)
+        return bool((line.high if expected > 0 else -line.low) < abs(expected) / 2)
+
     def drift(self, seen_at: int, points: int, after: int) -> Change | None:
         """The drift among the last points, if it is confirmed: from the first of them on, or from where a rise to the last `after` begins."""
         first = seen_at + 1 - points

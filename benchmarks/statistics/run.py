@@ -22,15 +22,20 @@ import rules
 from figure import Figure
 
 from warehouse.statistics.change_points import SeriesState, advance
+from warehouse.statistics.splits import LEAST_BEFORE
 
 SERIES = HERE.parents[2] / "shared" / "changepoints"
 _GROUPS = {"tcpd and otava": ("tcpd", "otava"), "nab": ("nab",), "mozilla, labelled by Perfherder itself": ("mozilla",)}
 
 
 def ours(values: rules.Floats) -> list[int]:
-    """What a report of one series lists: changes that a series of this length without a change would show in 5 % of cases at most."""
+    """What a report of one series lists: changes that a series of this length without a change would show in 5 % of cases at most. What
+    lasted for a few points is listed once, with its end."""
     scale = "ratio" if values.min() > 0 else "difference"
-    return [change.index for change in detection.changes(advance(SeriesState(scale), values)) if change.p <= 0.05 and change.kind == "level"]
+    return [
+        change.index for change in detection.changes(advance(SeriesState(scale), values))
+        if change.p <= 0.05 and not (change.is_return and change.points_before < LEAST_BEFORE)
+    ]
 
 
 RULES: Mapping[str, Callable[[rules.Floats], list[int]]] = {

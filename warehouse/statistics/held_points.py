@@ -99,7 +99,7 @@ class Held:
             deviate = max(deviate, float(self.splits(step.first + self.offset, np.array([seen_at]), np.inf).deviate[0]))
         sessions_after = len(set(self.sessions[step.middle : step.last]))
         is_confirmed = (
-            (step.is_far or (deviate >= bar and n_after >= CONFIRMED_AFTER and self._is_clear_of_its_spread(step, bar)))
+            (step.is_far or (deviate >= bar and n_after >= CONFIRMED_AFTER and self._is_clear_of_its_spread(step)))
             and sessions_after >= SESSIONS_AFTER
             and self._sessions_differ(self.scaled, step.first, step.middle, step.last)
             and (n_after < _RISING or rise_start(self._winsorised(step), n_after) is None)
@@ -126,7 +126,7 @@ class Held:
         centres = [centre_and_spread(side)[0] for side in sides]
         return np.concatenate([np.clip(side, centre - bound, centre + bound) for side, centre in zip(sides, centres, strict=True)])
 
-    def _is_clear_of_its_spread(self, step: _Step, bar: float) -> bool:
+    def _is_clear_of_its_spread(self, step: _Step) -> bool:
         """Whether a step that is followed by a wider spread is surprising beside that spread: Welch's t (Biometrika 34, 1947)."""
         values, n_before = self._winsorised(step), step.middle - step.first
         before, after = values[:n_before], values[n_before:]
@@ -135,7 +135,7 @@ class Held:
             return True
         error, freedom = np.sqrt(wide / len(after) + narrow / n_before), len(after) - 1
         t_squared = float((after.mean() - before.mean()) / error) ** 2
-        return bool(np.sqrt(freedom * np.log1p(t_squared / freedom)) * (8 * freedom + 1) / (8 * freedom + 3) >= bar)
+        return bool(np.sqrt(freedom * np.log1p(t_squared / freedom)) * (8 * freedom + 1) / (8 * freedom + 3) >= NEARLY_SUSPECTED)
 
     def spread_changes(self, start: int, seen: Ints) -> dict[int, Change]:
         """The confirmed changes of spread by the point at which they are seen."""
@@ -216,8 +216,9 @@ class _Step:
     is_far: bool
 
 
-def _bar(correlation: float, bars: Mapping[float, float] = _BARS) -> float:
+def _bar(correlation: float, bars: Mapping[float, float] | None = None) -> float:
     """The deviate that confirms, for noise that may have so much autocorrelation."""
+    bars = _BARS if bars is None else bars
     return float(np.interp(correlation, list(bars), list(bars.values())))
 
 

@@ -128,11 +128,13 @@ def of_kinds(series: int) -> Iterator[Figure]:
             for kind in {change.kind for change in advance(SeriesState(), drawn.values, drawn.sessions).settled} & found.keys():
                 found[kind] += 1
         for kind, count in found.items():
-            yield Figure(f"share of series with a {kind}, where there is none", row.name, count / series, high=0.05 if "modes" not in row.name else None)
+            high = None if "modes" in row.name else 0.05
+            yield Figure(f"share of series with a {kind}, where there is none", row.name, count / series, high=high)
     for after in (20, 30, 60):
         for factor in (3.0, 1 / 3):
             ratio = np.repeat([1.0, factor], [100, after])
-            yield from _found("spread", f"spread x{factor:.2g}, {after} after 100", series, lambda chance, by=ratio: 100 + by * chance.normal(size=len(by)), factor)
+            name = f"spread x{factor:.2g}, {after} after 100"
+            yield from _found("spread", name, series, lambda chance, by=ratio: 100 + by * chance.normal(size=len(by)), factor)
     for size in (3, 5, 8):
         rise = np.concatenate([np.zeros(50), np.linspace(0, size, 100)])
         yield from _found("drift", f"rise of {size} sigma over 100 after 50", series, lambda chance, by=rise: 100 + by + chance.normal(size=len(by)))

@@ -14,7 +14,7 @@ from scipy import stats
 
 from warehouse.statistics.change import Change, false_alarm_rate
 from warehouse.statistics.change_points import Advance, SeriesState, advance, merged
-from warehouse.statistics.held_points import CONFIRMED, SUSPECTED
+from warehouse.statistics.detector.held_points import CONFIRMED, SUSPECTED
 from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, best_splits, splits_of
 
 Floats = NDArray[np.float64]

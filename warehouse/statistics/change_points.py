@@ -39,9 +39,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from warehouse.statistics.change import Change, Kind, probability
-from warehouse.statistics.held_points import CONFIRMED_AFTER, FAR, OUTLIER, SESSIONS_AFTER, SLOW_POINTS, SUSPECTED, Held
+from warehouse.statistics.detector.held_points import CONFIRMED_AFTER, FAR, OUTLIER, SESSIONS_AFTER, SLOW_POINTS, SUSPECTED, Held
+from warehouse.statistics.detector.modes import Level, last_stay, last_visit, with_level
 from warehouse.statistics.interval import Scale
-from warehouse.statistics.modes import Level, last_stay, last_visit, with_level
 from warehouse.statistics.observations import Floats, finite
 from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, Ints, Splits
 
@@ -249,9 +249,9 @@ class _Scan:
         drift = next((change for change in self.running if change.kind == "drift"), None)
         for row in rows:
             end = int(seen[row])
-            for longest in (SHORT_WINDOW, WINDOW) if drift else ():
-                first = max(self.start, drift.seen_at + 1, end + 1 - longest)
-                if end + 1 - first >= SLOW_POINTS and self.held.is_slower(drift, first, end + 1):
+            for longest in (SHORT_WINDOW, WINDOW):
+                first = max(self.start, drift.seen_at + 1, end + 1 - longest) if drift else end
+                if drift and end + 1 - first >= SLOW_POINTS and self.held.is_slower(drift, first, end + 1):
                     return end, replace(drift, ended_at_index=first)
             if not drift and splits.deviate[row] >= SUSPECTED:
                 points, after = int(splits.before[row] + splits.after[row]), int(splits.after[row])

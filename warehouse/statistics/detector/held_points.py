@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import fdtrc, stdtr
 
 from warehouse.statistics.change import Change, probability
-from warehouse.statistics.drifts import Line, line_through, rise_start
+from warehouse.statistics.detector.drifts import Line, line_through, rise_start
+from warehouse.statistics.detector.spreads import deviations, spread_ratio, spread_splits
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, grouped
 from warehouse.statistics.splits import CLIP, WINDOW, Ints, Splits, best_splits, centre_and_spread
-from warehouse.statistics.spreads import deviations, spread_ratio, spread_splits
 
 SUSPECTED, CONFIRMED = 4.2, 5.7
 NEARLY_SUSPECTED = 3.0

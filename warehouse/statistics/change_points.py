@@ -39,9 +39,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from warehouse.statistics.change import Change, Kind, probability
-from warehouse.statistics.held_points import CONFIRMED_AFTER, FAR, NEARLY_SUSPECTED, OUTLIER, SESSIONS_AFTER, SLOW_POINTS, SUSPECTED, Held
+from warehouse.statistics.detector.held_points import CONFIRMED_AFTER, FAR, OUTLIER, SESSIONS_AFTER, SLOW_POINTS, SUSPECTED, Held
+from warehouse.statistics.detector.modes import Level, last_stay, last_visit, with_level
 from warehouse.statistics.interval import Scale
-from warehouse.statistics.modes import Level, last_stay, last_visit, with_level
 from warehouse.statistics.observations import Floats, finite
 from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, Ints, Splits
 
@@ -187,7 +187,9 @@ class _Scan:
     def _settle_level(self, change: Change) -> None:
         self.judged = change.seen_at + 1
         self.levels = with_level(self.levels, Level(change.index, change.before))
+        last = self.last
         self._end(change.after, "level", change.index)
+        self._leave(last)
         self._begin(change)
         self.start, self.spread_start, self.is_after_change = change.index, change.index, change.is_confirmed
 
@@ -198,7 +200,7 @@ class _Scan:
         is_end = ends and last is not None and last.is_confirmed and not last.is_return
         visited = max(
             last_visit(self.levels, change.before, change.after),
-            self._stay(self.start, change.index, change.before, change.after, change.effect),
+            self._stay(self.start, change.index, change.seen_at, change.before, change.after, change.effect),
         )
         least = _KNOWN if visited else _NEW_AND_FAR if self.held.scale == "ratio" and _is_far(change) else _NEW
         is_clear = is_end or change.index - visited >= least or (change.points_after >= least and self._has_stayed(change, change.seen_at))
@@ -210,11 +212,12 @@ class _Scan:
 
     def _has_stayed(self, change: Change, until: int) -> bool:
         """Whether the series was never back since a change."""
-        return not self._stay(change.index, until + 1, change.after, change.before, change.effect)
+        return not self._stay(change.index, until + 1, until, change.after, change.before, change.effect)
 
-    def _stay(self, start: int, end: int, before: float, after: float, effect: float | None) -> int:
-        """The index after the last stay at `after` among these points of the level `before`; 0 where there is none."""
-        first = max(start, self.held.offset)
+    def _stay(self, start: int, end: int, seen_at: int, before: float, after: float, effect: float | None) -> int:
+        """The index after the last stay at `after` among these points of the level `before`, as far as a state has them; 0 where there is
+        none."""
+        first = max(start, seen_at + 1 - WINDOW)
         stay = last_stay(self.held.raw(first, end), before, after, effect or np.inf)
         return first + stay if stay else 0
 
@@ -241,17 +244,19 @@ class _Scan:
     def _slow(self, seen: Ints, splits: Splits) -> tuple[int, Change] | None:
         """The first change of spread, drift or end of a drift, and the point at which it is seen."""
         rows = [row for row in np.flatnonzero(seen % _SLOWLY == _SLOWLY - 1) if seen[row] + 1 - self.start >= SLOW_POINTS]
-        level = [row for row in rows if splits.deviate[row] < NEARLY_SUSPECTED]
+        level = [row for row in rows if splits.deviate[row] < SUSPECTED]
         spreads = self.held.spread_changes(max(self.start, self.spread_start), seen[level]) if level else {}
         drift = next((change for change in self.running if change.kind == "drift"), None)
         for row in rows:
             end = int(seen[row])
-            if drift and end - drift.seen_at >= SLOW_POINTS:
-                first = max(self.start, end + 1 - SHORT_WINDOW)
-                if self.held.line(first, end + 1).deviate < NEARLY_SUSPECTED:
-                    return end, replace(drift, ended_at_index=max(first, drift.seen_at + 1))
-            if not drift and splits.is_drift[row] and splits.deviate[row] >= SUSPECTED and (found := self.held.drift(self.start, end)):
-                return end, found
+            for longest in (SHORT_WINDOW, WINDOW):
+                first = max(self.start, drift.seen_at + 1, end + 1 - longest) if drift else end
+                if drift and end + 1 - first >= SLOW_POINTS and self.held.is_slower(drift, first, end + 1):
+                    return end, replace(drift, ended_at_index=first)
+            if not drift and splits.deviate[row] >= SUSPECTED:
+                points, after = int(splits.before[row] + splits.after[row]), int(splits.after[row])
+                if found := self.held.drift(end, points, 0 if splits.is_drift[row] else after):
+                    return end, found
             if end in spreads:
                 return end, spreads[end]
         return None
@@ -260,11 +265,19 @@ class _Scan:
         if change.ended_at_index is not None:
             self.running = tuple(each for each in self.running if each.kind != change.kind)
             self.settled.append(change)
+            self._leave(self.last)
+            self.start = self.spread_start = change.ended_at_index
+            self.is_after_change = False
             return
         if change.kind == "spread":
             self._end(change.after, "spread", change.index)
             self.spread_start = change.index
         self._begin(change)
+
+    def _leave(self, last: Change | None) -> None:
+        """Give up a suspicion of a mode, as the level that it began is left for another on the same side."""
+        if last and last.needs and last in self.running:
+            self._update(last, replace(last, needs=0))
 
     def _begin(self, change: Change) -> None:
         self.running = (*self.running, change)[-_RUNNING:]

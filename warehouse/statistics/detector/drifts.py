@@ -12,6 +12,28 @@ from warehouse.statistics.splits import CLIP
 
 _MOST_CORRELATED = 0.95  # noise that wanders looks like a line for a while: unlike a step, a line is not taken for structure
 _KENDALL = 4.0
+_SHORTEST_RISE = 16  # points of a rise: of fewer nobody can say that they are no step
+_MARGIN = 3.0  # by how many variances of the residuals a step fits better that is no rise
+
+
+def rise_start(values: Floats, after: int) -> int | None:
+    """The place from which a series that was level moves along a line, where this fits about as well as the step before its last `after`
+    values; None where the step fits better."""
+    n = len(values)
+    centred = values - values.mean()
+    place = np.arange(n, dtype=np.float64)
+    # The rise from each place on: its values' sum, sum of squares, and products with the series, as sums from the end.
+    length = n - 1 - place
+    total, squares = length * (length + 1) / 2, length * (length + 1) * (2 * length + 1) / 6
+    from_here = centred[::-1].cumsum()[::-1]
+    products = np.concatenate([from_here[1:][::-1].cumsum()[::-1], [0.0]])
+    gains = np.zeros(n)
+    tried = slice(0, n - _SHORTEST_RISE)
+    gains[tried] = products[tried] ** 2 / (squares[tried] - total[tried] ** 2 / n)
+    start = int(gains.argmax())
+    step = float(from_here[n - after]) ** 2 * n / (after * (n - after))
+    variance = max(float((centred**2).sum()) - step, 0.0) / (n - 2)
+    return start if n > _SHORTEST_RISE and gains[start] > step - _MARGIN * variance else None
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import fdtrc, stdtr
 
 from warehouse.statistics.change import Change, probability
-from warehouse.statistics.drifts import Line, line_through
+from warehouse.statistics.detector.drifts import Line, line_through, rise_start
+from warehouse.statistics.detector.spreads import deviations, spread_ratio, spread_splits
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, grouped
 from warehouse.statistics.splits import CLIP, WINDOW, Ints, Splits, best_splits, centre_and_spread
-from warehouse.statistics.spreads import deviations, spread_ratio, spread_splits
 
 SUSPECTED, CONFIRMED = 4.2, 5.7
 NEARLY_SUSPECTED = 3.0
@@ -25,12 +25,15 @@ FAR = 6.0  # spreads from the level before, where three points confirm
 SLOW_POINTS = 32  # points that a change of spread or a drift needs
 
 # The deviates that confirm, by the autocorrelation that the noise may have.
-_BARS = {0.3: 5.25, 0.5: CONFIRMED, 0.9: 6.4}
+_BARS = {0.3: 5.15, 0.5: CONFIRMED, 0.9: 6.4}
+_SPREAD_BARS = {0.3: 4.65, 0.5: CONFIRMED, 0.9: 6.4}  # roots of deviations have no long tails, and are looked at a quarter as often
 _WIDE_CLIP = 4.5  # decides: 3.5 takes a twelfth of a step of three spreads away
 _FAR_ALIKE = 8.0  # spreads between points that form one level
 _COINCIDENCE = 2e-6  # how seldom as many far points come in a row
 _SESSION_P = 2e-5
 _PATIENCE = 64  # points after which a suspicion is given up, so that what came before it is still in the window
+_WIDER_P = 0.01  # from which on the spread after a step is its own
+_RISING = 8  # points after a step from which on it is compared with a rise
 _SLOW_AFTER = 12  # points after a change of spread
 
 
@@ -96,9 +99,10 @@ class Held:
             deviate = max(deviate, float(self.splits(step.first + self.offset, np.array([seen_at]), np.inf).deviate[0]))
         sessions_after = len(set(self.sessions[step.middle : step.last]))
         is_confirmed = (
-            (step.is_far or (deviate >= bar and n_after >= CONFIRMED_AFTER))
+            (step.is_far or (deviate >= bar and n_after >= CONFIRMED_AFTER and self._is_clear_of_its_spread(step)))
             and sessions_after >= SESSIONS_AFTER
             and self._sessions_differ(self.scaled, step.first, step.middle, step.last)
+            and (n_after < _RISING or rise_start(self._winsorised(step), n_after) is None)
         )
         return Change(
             index=step.middle + self.offset,
@@ -115,6 +119,24 @@ class Held:
             effect=step.effect,
         )
 
+    def _winsorised(self, step: _Step) -> Floats:
+        """The values of a split, each side about its own median."""
+        sides = (self.scaled[step.first : step.middle], self.scaled[step.middle : step.last])
+        bound = _WIDE_CLIP * centre_and_spread(sides[0])[1]
+        centres = [centre_and_spread(side)[0] for side in sides]
+        return np.concatenate([np.clip(side, centre - bound, centre + bound) for side, centre in zip(sides, centres, strict=True)])
+
+    def _is_clear_of_its_spread(self, step: _Step) -> bool:
+        """Whether a step that is followed by a wider spread is surprising beside that spread: Welch's t (Biometrika 34, 1947)."""
+        values, n_before = self._winsorised(step), step.middle - step.first
+        before, after = values[:n_before], values[n_before:]
+        wide, narrow = float(after.var(ddof=1)), float(before.var(ddof=1))
+        if not narrow or fdtrc(len(after) - 1, n_before - 1, wide / narrow) > _WIDER_P:
+            return True
+        error, freedom = np.sqrt(wide / len(after) + narrow / n_before), len(after) - 1
+        t_squared = float((after.mean() - before.mean()) / error) ** 2
+        return bool(np.sqrt(freedom * np.log1p(t_squared / freedom)) * (8 * freedom + 1) / (8 * freedom + 3) >= NEARLY_SUSPECTED)
+
     def spread_changes(self, start: int, seen: Ints) -> dict[int, Change]:
         """The confirmed changes of spread by the point at which they are seen."""
         seen = seen[seen + 1 - start >= SLOW_POINTS]
@@ -130,7 +152,7 @@ class Held:
             away = np.zeros(len(self.scaled))
             away[first:last] = deviations(self.scaled[first:last])
             sessions_after = len(set(self.sessions[middle:last]))
-            is_clear = deviate >= _bar(float(splits.correlation[row])) and sessions_after >= SESSIONS_AFTER
+            is_clear = deviate >= _bar(float(splits.correlation[row]), _SPREAD_BARS) and sessions_after >= SESSIONS_AFTER
             if not (is_clear and self._sessions_differ(away, first, middle, last)):
                 continue
             size = spread_ratio(self.scaled[first:middle], self.scaled[middle:last])
@@ -143,9 +165,21 @@ class Held:
     def line(self, start: int, end: int) -> Line:
         return line_through(self.scaled[start - self.offset : end - self.offset])
 
-    def drift(self, start: int, seen_at: int) -> Change | None:
-        """The drift from a point on, if it is confirmed."""
-        first = max(start, self.offset, seen_at + 1 - WINDOW)
+    def is_slower(self, drift: Change, start: int, end: int) -> bool:
+        """Whether these points rise by less than half of what the drift would, at the 95 % level."""
+        ends = np.array([drift.before, drift.after])
+        before, after = np.log(ends) if self.scale == "ratio" else ends
+        expected, line = (after - before) / (drift.points_after - 1) * (end - 1 - start), self.line(start, end)
+        return bool((line.high if expected > 0 else -line.low) < abs(expected) / 2)
+
+    def drift(self, seen_at: int, points: int, after: int) -> Change | None:
+        """The drift among the last points, if it is confirmed: from the first of them on, or from where a rise to the last `after` begins."""
+        first = seen_at + 1 - points
+        if after:
+            rise = rise_start(self.scaled[first - self.offset : seen_at + 1 - self.offset], after)
+            if rise is None:
+                return None
+            first += rise
         line = self.line(first, seen_at + 1)
         sessions = self.sessions_between(first, seen_at + 1)
         if line.deviate < CONFIRMED or sessions <= SESSIONS_AFTER:
@@ -182,9 +216,10 @@ class _Step:
     is_far: bool
 
 
-def _bar(correlation: float) -> float:
+def _bar(correlation: float, bars: Mapping[float, float] | None = None) -> float:
     """The deviate that confirms, for noise that may have so much autocorrelation."""
-    return float(np.interp(correlation, list(_BARS), list(_BARS.values())))
+    bars = _BARS if bars is None else bars
+    return float(np.interp(correlation, list(bars), list(bars.values())))
 
 
 def _needs(deviate: float, bar: float, n_before: int, n_after: int) -> int:

@@ -162,6 +162,7 @@ select
     cost.cost_per_million_input_tokens_usd,
     cost.cost_per_million_output_tokens_usd,
     cost.cost_per_million_total_tokens_usd,
+    datediff('day', cost.price_effective_date, keyed.started_at::date) as price_age_days,
     abs(cost.accelerator_count_ratio - 1) as accelerator_count_error,
     validity.load_unit,
     validity.is_open_loop,

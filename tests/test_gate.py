@@ -309,7 +309,7 @@ def test_a_provisional_number_says_so_wherever_it_goes(project: Project, wh: Wh,
     assert publication.record["published_as"] == "provisional" and publication.record["verdicts"] == {"refused": 1}
     cell = "picked[series=a].v"
     text = wh("lineage", cell)[1]
-    assert "refused by policy default 1" in text and "published as provisional" in text and "left out without a reason: 7" in text
+    assert "refused by policy default 2" in text and "published as provisional" in text and "left out without a reason: 7" in text
     document = json.loads(wh("lineage", cell, "--json")[1])
     worth = (document[0] if isinstance(document, list) else document)["worth"]
     assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 2, "run": 3})

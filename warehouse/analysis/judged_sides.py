@@ -25,6 +25,7 @@ from warehouse.statistics.observations import Floats, grouped
 Verdict = Literal["confirmed", "suspected", "equivalent", "inconclusive", "not supported"]
 Outcome = Literal["better", "worse", "higher", "lower"]
 
+EXPLORATORY_REASON = "more than one thing differs: exploratory"
 _CONFIDENCE = 0.95
 _LONE_CONFIDENCE = 0.999  # of the prediction interval that a single run is held against
 _MOST_RUNS = 1000
@@ -92,7 +93,7 @@ def _judged(
             reason = "one session a side: another session may differ by as much"
             return Judged("suspected", outcome, reason, ratio, design, is_paired, detectable, 2, "session")
         if is_exploratory:
-            return Judged("suspected", outcome, "more than one thing differs: exploratory", ratio, design, is_paired, detectable)
+            return Judged("suspected", outcome, EXPLORATORY_REASON, ratio, design, is_paired, detectable)
         reason = f"the whole interval is more than {threshold:.1%} away from no change"
         return Judged("confirmed", outcome, reason, ratio, design, is_paired, detectable)
     if judgement.outcome == "same":

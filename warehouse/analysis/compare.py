@@ -207,8 +207,9 @@ def _paired(
     several would be no repeats, and their shares would decide."""
     sides = [_grouped(side, lambda each: tuple(each.variables[name] for name in _OF_SERIES)) for side in (base, head)]
     apart = {(one, other): sum(a != b for a, b in zip(one, other, strict=True)) for one in sides[0] for other in sides[1]}
-    nearest = [{one: min(apart[one, other] for other in sides[1]) for one in sides[0]}, {other: min(apart[one, other] for one in sides[0]) for other in sides[1]}]
-    pairs = [pair for pair, distance in apart.items() if distance == nearest[0][pair[0]] == nearest[1][pair[1]]]
+    of_base = {one: min(apart[one, other] for other in sides[1]) for one in sides[0]}
+    of_head = {other: min(apart[one, other] for one in sides[0]) for other in sides[1]}
+    pairs = [(one, other) for (one, other), distance in apart.items() if distance == of_base[one] == of_head[other]]
     if not (of_one_workload and min(map(len, sides)) == 1):
         often = Counter(("base", one) for one, _ in pairs) + Counter(("head", other) for _, other in pairs)
         pairs = [(one, other) for one, other in pairs if often["base", one] == often["head", other] == 1]

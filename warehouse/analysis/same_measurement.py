@@ -25,8 +25,9 @@ def distinct_measurements(metrics: Sequence[Sides]) -> list[int]:
     for places in alike.values():
         rows = np.array([_logs(metrics[place]) for place in places])
         middle = len(metrics[places[0]][0])
-        steps = rows[:, middle:].mean(axis=1) - rows[:, :middle].mean(axis=1)
-        within = np.hstack([rows[:, :middle] - rows[:, :middle].mean(axis=1, keepdims=True), rows[:, middle:] - rows[:, middle:].mean(axis=1, keepdims=True)])
+        levels = [part.mean(axis=1, keepdims=True) for part in (rows[:, :middle], rows[:, middle:])]
+        steps = (levels[1] - levels[0])[:, 0]
+        within = np.hstack([rows[:, :middle] - levels[0], rows[:, middle:] - levels[1]])
         spread = np.sqrt((within**2).mean(axis=1))
         for row, place in enumerate(places):
             others = slice(row + 1, None)

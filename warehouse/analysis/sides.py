@@ -52,8 +52,8 @@ class Side:
 def select(found: Measured, asked: str, *, may_be_file: bool = True) -> Side:
     """The measurements that are meant: `RUN,RUN`, a file with one run id a line, or `name=value,name!=value`. A name is `model`, `accelerator`,
     `commit`, `since` or `until` (of the start), a variable (`software`, `hardware`, `testbed`, `workload`, `script`), a column of the
-    measurements (`session`, `node`, `metric`), or any condition of the runs (`nccl_version`, `cluster`). A value may have `*`. Whoever asks from another machine names no file here:
-    `may_be_file`. Raises WH502 where no measured run is meant."""
+    measurements (`session`, `node`, `metric`), or any condition of the runs (`nccl_version`, `cluster`). A value may have `*`. Whoever asks
+    from another machine names no file here: `may_be_file`. Raises WH502 where no measured run is meant."""
     run_ids = [asked] if _is_run(found, asked) else None
     if run_ids is None and "=" in asked:
         return _by_conditions(found, asked)

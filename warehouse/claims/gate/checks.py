@@ -89,7 +89,8 @@ def _balance(evidence: Evidence, settings: Settings) -> Finding | None:
     sizes = Counter(sessions_of(evidence.measured))
     if None in sizes or len(sizes) < 2:
         return None
-    return Finding(sizes.total() ** 2 / sum(size**2 for size in sizes.values()), [{SESSION: name, "runs": size} for name, size in sorted(sizes.items(), key=str)])
+    rows = [{SESSION: name, "runs": size} for name, size in sorted(sizes.items(), key=str)]
+    return Finding(sizes.total() ** 2 / sum(size**2 for size in sizes.values()), rows)
 
 
 def _spread(evidence: Evidence, settings: Settings) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,10 +30,11 @@ _METRICS, _NOTES, _DIFFERENCES = 12, 6, 8
 _LEAST_LABEL = 24  # characters of a line that labels get before a column is dropped
 _COLUMNS = ("verdict", "ratio", "95 % interval", "needs", "runs", "sessions", "finds", "base", "head", "A/A")
 _FIRST_DROPPED = ("A/A", "head", "base", "sessions", "needs", "finds", "runs", "95 % interval")  # the others always stand
+_SIDE = "run ids with commas, a file of them, or conditions such as software='vllm 0.6*' or accelerator='*H100*',since=2026-01-31"
 
 
 def command(
-    base: Annotated[str, typer.Argument(metavar="BASE", help="run ids with commas, a file of them, or conditions such as software='vllm 0.6*' or accelerator='*H100*',since=2026-01-31")],
+    base: Annotated[str, typer.Argument(metavar="BASE", help=_SIDE)],
     head: Annotated[str, typer.Argument(metavar="HEAD", help="the same, of the runs to judge")],
     metric: Annotated[str | None, typer.Option(metavar="NAME", help="only metrics of this name; * stands for any characters")] = None,
     threshold: Threshold = "2%",
@@ -116,8 +117,8 @@ def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
     longest = max(len(row["metric"]) for row in rows)
     room = terminal_width()
     dropped = []
-    for name in _FIRST_DROPPED if room else ():
-        if sum(widths[each] + 2 for each in columns) + min(longest, _LEAST_LABEL) <= room:
+    for name in _FIRST_DROPPED:
+        if room is None or sum(widths[each] + 2 for each in columns) + min(longest, _LEAST_LABEL) <= room:
             break
         if name in columns:
             columns.remove(name)

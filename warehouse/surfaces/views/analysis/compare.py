@@ -111,7 +111,8 @@ def _effect(found: MetricComparison, threshold: float) -> dict[str, Any]:
     low, high = (ratio.low, ratio.high) if ratio else (None, None)
     unit = f" {found.unit}" if found.unit else ""
     return {
-        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "headline": found.headline, "way": direction(judged.outcome, found.unit) or "not known",
+        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "headline": found.headline,
+        "way": direction(judged.outcome, found.unit) or "not known",
         "effect": {"ratio": estimate, "low": low, "high": high, "threshold": threshold} if estimate else None,
         "change": percent(estimate) or "no ratio", "interval": between(low, high) or "no interval", "base": base, "head": head, "unit": found.unit,
         "levels": f"{base:,.6g} → {head:,.6g}{unit}",

@@ -17,10 +17,12 @@ from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, Ro
 from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.policy import PUBLISHABLE, Policy, extended, read_policy
 from warehouse.project.project import standard_folder
+from warehouse.statistics.interval import SessionNoise
 from warehouse.transform.project.claim import WORDS, Claim, ClaimedNumber
 
 CASES = Path(__file__).parent / "gate"
 HONEST = (100.0, 100.2, 100.4, 99.9, 100.3)  # the median of one session is 100.2, of the other 100.1
+QUIET = (0.002, 100, 200)  # other sessions of the testbed differ by so much: a spread, degrees of freedom, sessions
 SOFTWARE = "sha256:" + "5" * 64
 # What says the best of all evidence: the standard's severity is a warning, which stops nothing.
 NEVER_AGAINST = {("mlperf-endpoints", "steady-state-basis")}
@@ -84,7 +86,7 @@ def evidence_of_case(case: dict[str, Any]) -> Evidence:
     ]
     later = frozenset(case.get("later", ()))
     row = RowEvidence(
-        observed, {"v": ColumnEvidence(values, used, case.get("dropped", 1))}, left_out, "2026-01-01T00:00:00+00:00" if later else None, later
+        observed, {"v": ColumnEvidence(values, used, case.get("dropped", 1), SessionNoise(*case.get("noise", QUIET)))}, left_out, "2026-01-01T00:00:00+00:00" if later else None, later
     )
     number = ClaimedNumber(case.get("statistic", "median"), "observation.value", case.get("percentile"))
     claim = Claim(case["policy"], "o", {"v": number}, {}, case.get("stopping"), dict.fromkeys(case.get("words", WORDS), "written"))

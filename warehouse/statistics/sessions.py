@@ -8,6 +8,7 @@ expression* (Statistical Applications in Genetics and Molecular Biology 3, 2004)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, stdtrit
 
-from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
 from warehouse.statistics.observations import Floats, finite, grouped, tail_of
 
 Statistic = Literal["mean", "median", "geometric mean"]
@@ -29,21 +30,11 @@ _DOUBT = 0.2  # the history counts with the upper end of its one-sided 80 % inte
 
 
 @dataclass(frozen=True)
-class SessionNoise:
-    """How much other sessions of a testbed differ beyond what their runs explain, as a share (a standard deviation): from so many sessions,
-    with so many degrees of freedom."""
-
-    spread: float
-    freedom: int
-    sessions: int
-
-
-@dataclass(frozen=True)
 class Spread:
     """What the sessions of one number say of the variance between sessions, in squares of shares: less than zero where they differ less
     than their runs explain."""
 
-    sessions: tuple[Hashable, ...]
+    sessions: tuple[str, ...]
     variance: float
 
     @property
@@ -51,7 +42,7 @@ class Spread:
         return len(self.sessions) - 1
 
 
-def spread_of(values: Mapping[Hashable, Sequence[float]]) -> Spread | None:
+def spread_of(values: Mapping[str, Sequence[float]]) -> Spread | None:
     """The spread of the positive values of one number by session; None with fewer than two sessions, or a value that is not positive."""
     groups = [np.log(each) for each in values.values() if min(each, default=1.0) > 0]
     if len(groups) < 2 or len(groups) < len(values):
@@ -60,16 +51,32 @@ def spread_of(values: Mapping[Hashable, Sequence[float]]) -> Spread | None:
     return Spread(tuple(values), between - _within(groups) * float(np.mean([1 / len(group) for group in groups])))
 
 
-def pooled(spreads: Iterable[Spread]) -> SessionNoise | None:
-    """What the sessions of several numbers say together; None of none. Numbers that share their sessions do not say the same twice: the
-    degrees of freedom are at most half as many as there are sessions."""
-    known = list(spreads)
-    freedom = sum(each.freedom for each in known)
-    if not freedom:
-        return None
-    sessions = len({session for each in known for session in each.sessions})
-    variance = sum(each.freedom * each.variance for each in known) / freedom
-    return SessionNoise(float(np.sqrt(max(0.0, variance))), min(freedom, sessions // 2), sessions)
+class Pool:
+    """What the sessions of several numbers say together. Numbers that share their sessions do not say the same twice: the degrees of freedom
+    are at most half as many as there are sessions."""
+
+    def __init__(self, spreads: Iterable[Spread] = ()) -> None:
+        self._variance, self._freedom = 0.0, 0
+        self._sessions: Counter[str] = Counter()
+        for spread in spreads:
+            self.add(spread)
+
+    def add(self, spread: Spread, times: int = 1) -> None:
+        """Add what a number says; or take it away again, with -1."""
+        self._variance += times * spread.freedom * spread.variance
+        self._freedom += times * spread.freedom
+        for session in spread.sessions:
+            self._sessions[session] += times
+            if not self._sessions[session]:
+                del self._sessions[session]
+
+    @property
+    def noise(self) -> SessionNoise | None:
+        """None of no number."""
+        if not self._freedom:
+            return None
+        spread, sessions = float(np.sqrt(max(0.0, self._variance / self._freedom))), len(self._sessions)
+        return SessionNoise(spread, min(self._freedom, sessions // 2), sessions)
 
 
 def expected(history: SessionNoise | None) -> tuple[float, int]:

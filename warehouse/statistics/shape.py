@@ -42,7 +42,8 @@ def two_levels_p(values: ArrayLike, sessions: Sequence[Hashable] | None = None, 
     found = [_levels_p(large)] if sum(map(len, large)) >= _FEWEST else []
     if len(groups) >= _FEWEST:
         found.append(_levels_p([np.array([group.mean() for group in groups])]))
-    return _any_of(found) if found else NotSupported("so few values of a session form no two groups", "run", max(map(len, groups), default=0), _FEWEST)
+    most = max(map(len, groups), default=0)
+    return _any_of(found) if found else NotSupported("so few values of a session form no two groups", "run", most, _FEWEST)
 
 
 def trend_p(

@@ -1,0 +1,31 @@
+"""The checks of the first version of the gate, where they are others than those of now: what it judged is judged again as it was. The interval of
+that version is in `evidence`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warehouse.claims.gate.checks import Check, Finding, Settings, drift_of, supported
+from warehouse.claims.gate.evidence import RUN_ID, SESSION, Evidence
+
+
+def _sessions(evidence: Evidence, settings: Settings) -> Finding:
+    """The sessions that its runs are of, each of which counts."""
+    rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, evidence.session_of, strict=True)]
+    known = {session for session in evidence.session_of if session is not None}
+    return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in evidence.session_of)
+
+
+def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
+    """The p-value of runs about one level, as if they were of one session and not rounded."""
+    from warehouse.statistics.shape import two_levels_p
+
+    return supported(two_levels_p(evidence.values, step=0), evidence)
+
+
+def _drift(evidence: Evidence, settings: Settings) -> Finding:
+    """The p-value of runs that come in no order, as if they were of one session."""
+    return drift_of(evidence, None)
+
+
+FIRST_CHECKS: Mapping[str, Check] = {"sessions": Check(_sessions), "two levels": Check(_two_levels), "drift": Check(_drift)}

@@ -40,6 +40,12 @@ columns:
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache; of several rows, the greatest"}
   is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same stack succeeded; NULL: none is known"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
+  mean_prompt_tokens: {type: double, unit: tokens, description: "Input tokens of a request, on average: (total - output token throughput) / request throughput"}
+  price_age_days: {type: bigint, description: "Days from the first day on which the run's price applies to the run; of several rows, the most"}
+  exit_code: {type: bigint, description: "Exit code of the command; NULL: not recorded"}
+  missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
+  is_throttled: {type: boolean, description: "Whether the hardware was held back (run_disturbance)"}
+  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (run_disturbance)"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
 */
 select
@@ -96,8 +102,17 @@ select
     max(curve.prefix_cache_hit_rate) as prefix_cache_hit_rate,
     bool_and(curve.is_accuracy_shown) as is_accuracy_shown,
     max(curve.accelerator_count_error) as accelerator_count_error,
+    avg(
+        (curve.total_token_throughput_per_s - curve.output_token_throughput_per_s) / nullif(curve.request_throughput_per_s, 0)
+        order by curve.request_throughput_per_s
+    ) as mean_prompt_tokens,
+    max(curve.price_age_days) as price_age_days,
     curve.started_at,
     curve.session,
+    run.exit_code,
+    run.missing_repeats,
+    run_disturbance.is_throttled,
+    run_disturbance.is_host_saturated,
     run.workload_spec_digest as configuration,
     software_version_dim.image_digest as software,
     run.outcome_digest,
@@ -105,6 +120,8 @@ select
 from serving_curve as curve
 inner join benchmark_run_fact as run
     on run.run_id = curve.run_id
+left join run_disturbance
+    on run_disturbance.run_id = curve.run_id
 left join software_version_dim
     on software_version_dim.software_version_key = run.software_version_key
 group by all

@@ -18,6 +18,7 @@ select
         when run.exit_code <> 0 then 'exit code ' || run.exit_code::varchar
     end as status_reason,
     run.repeat_index,
+    run.missing_repeats,
     run.started_at,
     run.ended_at,
     false as is_zone_assumed,

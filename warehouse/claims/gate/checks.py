@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.claims.gate.evidence import DECLARED_REPEATS, NOT_DETERMINED, REQUESTS, RUN_ID, SESSION, STARTED_AT, Evidence, Observation
+from warehouse.claims.gate.evidence import (
+    DAY,
+    DECLARED_REPEATS,
+    NOT_DETERMINED,
+    REQUESTS,
+    RUN_ID,
+    SESSION,
+    STARTED_AT,
+    Evidence,
+    Observation,
+    stated_sessions,
+)
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import WORDS
 
+BY_TIME = "time"  # how `sessions` may count
+DATED = DAY + "2026-01-01"
 Settings = Mapping[str, Any]
 Row = Mapping[str, Any]
 
@@ -60,12 +74,23 @@ def _runs(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _sessions(evidence: Evidence, settings: Settings) -> Finding:
-    """The sessions (a job allocation, or a day) that its runs are of, without those that have less than half of an equal share of the runs."""
-    from warehouse.statistics.sessions import counting
+    """The sessions (a job allocation, or a day on a testbed) that its runs are of. `by` time: a day on several testbeds is one session."""
+    sessions = stated_sessions(evidence.measured)
+    if settings.get("by") == BY_TIME:
+        sessions = [session[: len(DATED)] if session and session.startswith(DAY) else session for session in sessions]
+    rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
+    known = {session for session in sessions if session is not None}
+    return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in sessions)
 
-    rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, evidence.session_of, strict=True)]
-    known = [session for session in evidence.session_of if session is not None]
-    return Finding(len(counting(known)) or None, rows, f"no run states its {SESSION}", is_partial=0 < len(known) < len(rows))
+
+def _balance(evidence: Evidence, settings: Settings) -> Finding | None:
+    """The number of equal sessions that would share out the runs as well (Kish's effective number); not of one session, or where a run does not
+    state its own."""
+    sizes = Counter(evidence.session_of)
+    if None in sizes or len(sizes) < 2:
+        return None
+    rows = [{SESSION: name, "runs": size} for name, size in sorted(sizes.items(), key=str)]
+    return Finding(sizes.total() ** 2 / sum(size**2 for size in sizes.values()), rows)
 
 
 def _spread(evidence: Evidence, settings: Settings) -> Finding:
@@ -145,6 +170,25 @@ def _fixed(evidence: Evidence, settings: Settings) -> Finding:
     return Finding(len(rows), rows)
 
 
+def _removed(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that were retracted or superseded after a look at the number with them."""
+    return Finding(len(evidence.removed), [{RUN_ID: each.run_id, "left out by": each.excuse or each.reason} for each in evidence.removed])
+
+
+def _ahead(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that state a start after the arrival of their evidence."""
+    rows = [{RUN_ID: each.run_id, STARTED_AT: each.columns.get(STARTED_AT)} for each in evidence.used if each.run_id in evidence.ahead]
+    return Finding(len(rows), rows)
+
+
+def _complete(evidence: Evidence, settings: Settings) -> Finding | None:
+    """Of a geometric mean, the parts without a value: the mean of the others is of another set."""
+    if evidence.number.statistic != "geometric mean":
+        return None
+    without = [each.run_id for each in evidence.used if each.value is None] + [each.run_id for each in evidence.left_out if each.has_failed]
+    return Finding(len(without), [{RUN_ID: run} for run in without])
+
+
 def _lineage(evidence: Evidence, settings: Settings) -> Finding:
     """Whether guarantees hold of the number's lineage."""
     rows = [{"guarantee": name, "holds": evidence.guarantees.get(name, {}).get("holds")} for name in settings["guarantees"]]
@@ -175,6 +219,7 @@ NOT_MATCHING = "not matching"  # the one of `_OVER` that needs a pattern
 _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {
     "greatest": lambda known, pattern: _outermost(max, known),
     "least": lambda known, pattern: _outermost(min, known),
+    "range": lambda known, pattern: _range(known),
     "repeated": lambda known, pattern: len(known) - len(set(map(str, known))),
     "distinct": lambda known, pattern: len(set(map(str, known))),
     # What is no boolean counts against the number.
@@ -187,7 +232,8 @@ CHECKS: Mapping[str, Check] = {
     "statistic": Check(_statistic),
     "method": Check(_method),
     "runs": Check(_runs),
-    "sessions": Check(_sessions),
+    "sessions": Check(_sessions, frozenset({"by"}), frozenset({"by"})),
+    "balance": Check(_balance),
     "spread": Check(_spread),
     "interval": Check(_interval),
     "requests": Check(_requests, frozenset({"column"}), frozenset({"column"})),
@@ -196,12 +242,15 @@ CHECKS: Mapping[str, Check] = {
     "accounted": Check(_accounted),
     "failures": Check(_failures),
     "fixed": Check(_fixed),
+    "removed": Check(_removed),
+    "ahead": Check(_ahead),
+    "complete": Check(_complete),
     "lineage": Check(_lineage, frozenset({"guarantees"})),
     "observed": Check(_observed, frozenset({"column", "over", "matching", "when"}), frozenset({"matching", "when"})),
     "column": Check(_column, frozenset({"column", "when"}), frozenset({"when"})),
 }
 OVER = tuple(_OVER)
-RELATIVE_TO_OTHERS = ("repeated", "distinct")  # those of `OVER` that compare runs with each other
+RELATIVE_TO_OTHERS = ("repeated", "distinct", "range")  # those of `OVER` that compare runs with each other
 OF_OBSERVATIONS = ("observed", "requests")  # the checks whose `column` is one of the observations
 GUARANTEES = ("G1", "G2", "G3", "G4")  # what `lineage` can ask for
 
@@ -218,6 +267,13 @@ def _outermost(which: Callable[[list[Any]], Any], known: list[Any]) -> Any:
         return which(known)
     except TypeError:  # structs have no order; no bound holds for one
         return known[0]
+
+
+def _range(known: list[Any]) -> Any:
+    """By which share the least value is below the greatest; what is no number counts against the number."""
+    if not all(isinstance(value, int | float) and value >= 0 for value in known):
+        return 1.0
+    return 1 - min(known) / max(known) if max(known) else 0.0
 
 
 def supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:

@@ -39,7 +39,8 @@ class Observation:
 @dataclass(frozen=True)
 class LeftOut:
     """A run that was launched and is not in the number. `reason` is the kind of the clause that left it out, `clause` its text and `place`
-    its file and line; `excuse` is why it need not be in, None if no reason was given."""
+    its file and line; `excuse` is why it need not be in, None if no reason was given; `bundle` is the digest of the bundle that states it,
+    "" in publications of before."""
 
     run_id: str
     reason: str
@@ -47,6 +48,7 @@ class LeftOut:
     place: str
     excuse: str | None
     has_failed: bool = False
+    bundle: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,16 @@ class ColumnEvidence:
 @dataclass(frozen=True)
 class RowEvidence:
     """What all numbers of a row share: the run of each observation and its columns; the runs that were left out; when it was first looked
-    at, and the runs that arrived later. `columns` has those that its row claims."""
+    at, and the runs that arrived later; `removed`, the runs that were retracted or superseded after a look at the number with them; `ahead`, those
+    that state a start after the arrival of their evidence. `columns` has those that its row claims."""
 
     observed: Sequence[tuple[str, Mapping[str, Any]]]
     columns: Mapping[str, ColumnEvidence]
     left_out: Sequence[LeftOut] = ()
     first_look: str | None = None
     later: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    ahead: frozenset[str] = frozenset()
 
     def of(self, column: str, value: Any, row: Mapping[str, Any], claim: Claim, guarantees: Mapping[str, Any]) -> "Evidence":
         """The evidence of one of its claimed numbers."""
@@ -87,7 +92,8 @@ class RowEvidence:
         is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
         return Evidence(
             column, float(value) if is_number and isfinite(value) else None, claim, row, observations, left_out, self.first_look,
-            sorted(self.later & used), guarantees, dropped=own.dropped, noise=own.noise,
+            sorted(self.later & used), guarantees, dropped=own.dropped,
+            removed=[each for each in left_out if each.run_id in self.removed], ahead=sorted(self.ahead & used), noise=own.noise,
         )
 
 
@@ -95,7 +101,7 @@ class RowEvidence:
 class Evidence:
     """Of one cell: its `column` and `value`, None where that is not a finite number; the values of its `row` by column; `later`, those of
     its runs that arrived after somebody had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None
-    where there are no later ones."""
+    where there are no later ones. `removed` and `ahead` are as in `RowEvidence`."""
 
     column: str
     value: float | None
@@ -108,6 +114,8 @@ class Evidence:
     guarantees: Mapping[str, Any]
     confidence: float = 0.95
     dropped: int = 1  # of an olympic mean, at each end
+    removed: Sequence[LeftOut] = ()
+    ahead: Sequence[str] = ()
     noise: SessionNoise | None = None  # of other sessions of the testbed
     gate: int = GATE_VERSION  # that judges it
 

@@ -6,14 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warehouse.claims.gate.checks import Check, Finding, Settings, drift_of, supported
-from warehouse.claims.gate.evidence import RUN_ID, SESSION, Evidence
-
-
-def _sessions(evidence: Evidence, settings: Settings) -> Finding:
-    """The sessions that its runs are of, each of which counts."""
-    rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, evidence.session_of, strict=True)]
-    known = {session for session in evidence.session_of if session is not None}
-    return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in evidence.session_of)
+from warehouse.claims.gate.evidence import Evidence
 
 
 def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
@@ -28,4 +21,4 @@ def _drift(evidence: Evidence, settings: Settings) -> Finding:
     return drift_of(evidence, None)
 
 
-FIRST_CHECKS: Mapping[str, Check] = {"sessions": Check(_sessions), "two levels": Check(_two_levels), "drift": Check(_drift)}
+FIRST_CHECKS: Mapping[str, Check] = {"two levels": Check(_two_levels), "drift": Check(_drift)}

@@ -148,9 +148,11 @@ def _rows(
                 for run in rollup.facts.runs_of(rollup.runs_of[rowid]) if run.get("artifact_manifest_digest")
             }
             first_look, later = looks.at(bundles)
+            left_out = rollup.accounts.left_out(rowid)
             evidence = replace(
                 found, columns={name: replace(found.columns[name], used=used[name]) for name in found.columns},
-                left_out=rollup.accounts.left_out(rowid), first_look=first_look, later=later,
+                left_out=left_out, first_look=first_look, later=later, removed=looks.removed(left_out),
+                ahead=looks.ahead(bundles, found.observed),
             )
             numbers = row_numbers(spec.name, text, spec.grain, rollup.columns, values)
             yield {name: row[name] for name in spec.grain}, row, evidence, numbers

@@ -18,18 +18,20 @@ NOT_CHECKED = "not checked"  # what is said of a rule whose figure is not known,
 
 @dataclass(frozen=True)
 class RuleVerdict:
-    """What one rule says of a number: a verdict, the figure (None: not known, and `why`), and the rows that it comes from."""
+    """What one rule says of a number: a verdict, the figure (None: not known, and `why`), and the rows that it comes from. `is_partial`: some of
+    its runs do not state what the rule looks at."""
 
     rule: Rule
     verdict: str
     figure: Any
     why: str | None
     rows: Sequence[Row]
+    is_partial: bool = False
 
     @property
     def told(self) -> str:
-        """The verdict as it is shown: a rule that nobody could check was not passed."""
-        return NOT_CHECKED if self.figure is None and self.verdict == PUBLISHABLE else self.verdict
+        """The verdict as it is shown: a rule that could not be checked, or not of all runs, is not passed."""
+        return NOT_CHECKED if (self.figure is None or self.is_partial) and self.verdict == PUBLISHABLE else self.verdict
 
     @property
     def is_met(self) -> bool:
@@ -38,6 +40,8 @@ class RuleVerdict:
     def __str__(self) -> str:
         unknown = self.why if self.told == NOT_CHECKED else f"{NOT_CHECKED} ({self.why})"
         found = f"{self.figure:.4g}" if isinstance(self.figure, float) else unknown if self.figure is None else str(self.figure)
+        if self.figure is not None and self.is_partial:
+            found = f"{found} of the runs that state it, others do not"
         asked = f", asked: {self.rule.publishable}" if self.verdict != PUBLISHABLE else ""
         return f"{self.rule.says}: {found}{asked}"
 
@@ -69,6 +73,8 @@ def judge(evidence: Evidence, policy: Policy, gate: int = GATE_VERSION) -> Judge
     checks = {**CHECKS, **FIRST_CHECKS} if gate == 1 else CHECKS
     rules = []
     for rule in policy.rules:
+        if not rule.is_about(evidence.column):
+            continue
         finding = checks[rule.check].find(evidence, rule.settings)
         if finding is None:
             continue
@@ -76,7 +82,7 @@ def judge(evidence: Evidence, policy: Policy, gate: int = GATE_VERSION) -> Judge
         verdict = rule.verdict(figure, evidence.row)
         if finding.is_partial:
             verdict = _worst([verdict, rule.missing])
-        rules.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows))
+        rules.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows, finding.is_partial))
     rules.sort(key=lambda each: -VERDICTS.index(each.verdict))
     verdict = _worst([each.verdict for each in rules]) if policy.rules else EXPLORATORY
     return Judgement(verdict, evidence.interval, evidence.n, rules)

@@ -49,6 +49,10 @@ class Rejudge:
     def _history(self) -> History:
         return History(row.evidence for row in self.rows.values())
 
+    def asks_for(self, check: str) -> bool:
+        """Whether its policy has a rule of a check: a publication of before that check says nothing of what the check looks at."""
+        return any(rule.check == check for rule in self.policy.rules)
+
     def doubt(self, claim: Claim, replayed: RowEvidence | None) -> Doubt | None:
         """What is said of a number's worth that its evidence says otherwise; `replayed` are the observations of its row in a replay."""
         judged = self.rows.get(row_key(claim.grain_forms))
@@ -91,6 +95,10 @@ class Rejudge:
             }
             if late := looks.at(bundles)[1] - judged.evidence.later:
                 return f"does not say that run {min(late)} arrived after a look at the number"
+            if self.asks_for("removed") and (gone := looks.removed(found.left_out) - judged.evidence.removed):
+                return f"does not say that run {min(gone)} was retracted after a look at the number"
+            if self.asks_for("ahead") and (ahead := looks.ahead(bundles, judged.evidence.observed) - judged.evidence.ahead):
+                return f"does not say that run {min(ahead)} started after its evidence arrived"
         return None
 
 

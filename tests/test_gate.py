@@ -312,7 +312,7 @@ def test_a_provisional_number_says_so_wherever_it_goes(project: Project, wh: Wh,
     assert "refused by policy default 2" in text and "published as provisional" in text and "left out without a reason: 7" in text
     document = json.loads(wh("lineage", cell, "--json")[1])
     worth = (document[0] if isinstance(document, list) else document)["worth"]
-    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 2, "run": 3})
+    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 3, "run": 3})
     assert wh("audit-packet", cell, "-o", str(tmp_path / "a.tar"))[0] == 0
     with tarfile.open(tmp_path / "a.tar") as packet:
         pages = [packet.extractfile(member).read() for member in packet if member.isfile()]  # type: ignore[union-attr]

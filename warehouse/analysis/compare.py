@@ -13,6 +13,7 @@ import numpy as np
 from warehouse.analysis.conditions import Conditions, Difference, differences, read_conditions
 from warehouse.analysis.judged_sides import Judged, judge_sides
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
+from warehouse.analysis.session_noise import session_noise
 from warehouse.analysis.sides import Side, select
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project.project import Project
@@ -225,7 +226,7 @@ def _compared(
 ) -> MetricComparison:
     variables = varying(base, head, conditions)
     mixed = tuple(name for name in _OF_SERIES if any(len(_shares(side, name)) > 1 for side in (base, head)))
-    judged = judge_sides(base, head, threshold, len(variables) > 1 or bool(mixed))
+    judged = judge_sides(base, head, threshold, len(variables) > 1 or bool(mixed), session_noise(found, base, head))
     keys = sorted({each.comparable_key for each in (*base, *head)})
     repeats = found.read("list_contains(?, m.comparable_key)", [keys])
     first = base[0]

@@ -35,7 +35,7 @@ select
     if(value.value < 0, null, value.value) as value,
     if(value.value < 0, 'failed', 'succeeded') as status,
     'w' as workload_spec_digest,
-    'job ' || (right(value.key, 2)::int % 2) as session,
+    'job ' || (right(value.key, 2)::int % 5) as session,
     timestamptz '2026-01-01 00:00:00+00' + right(value.key, 2)::int * interval 1 hour as started_at,
     'sha256:' || repeat('5', 64) as software,
     coalesce(run_decision.state, 'admitted') as state
@@ -151,7 +151,7 @@ def cherries(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_honest_runs_are_published_and_a_failed_one_is_accounted_for(cherries: Project) -> None:
     judgement = only(cherries, "honest")
-    assert (judgement.verdict, judgement.n) == ("publishable", {"session": 2, "run": 10})
+    assert (judgement.verdict, judgement.n) == ("publishable", {"session": 5, "run": 10})
     assert rule(cherries, "failures", "honest").figure == pytest.approx(1 / 11)
     assert publish(cherries, "honest").judged.verdicts == {"publishable": 1}
 
@@ -312,7 +312,7 @@ def test_a_provisional_number_says_so_wherever_it_goes(project: Project, wh: Wh,
     assert "refused by policy default 2" in text and "published as provisional" in text and "left out without a reason: 7" in text
     document = json.loads(wh("lineage", cell, "--json")[1])
     worth = (document[0] if isinstance(document, list) else document)["worth"]
-    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 2, "run": 3})
+    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 3, "run": 3})
     assert wh("audit-packet", cell, "-o", str(tmp_path / "a.tar"))[0] == 0
     with tarfile.open(tmp_path / "a.tar") as packet:
         pages = [packet.extractfile(member).read() for member in packet if member.isfile()]  # type: ignore[union-attr]

@@ -17,10 +17,12 @@ from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, LeftOut, Ro
 from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.policy import PUBLISHABLE, Policy, extended, read_policy
 from warehouse.project.project import standard_folder
+from warehouse.statistics.interval import SessionNoise
 from warehouse.transform.project.claim import WORDS, Claim, ClaimedNumber
 
 CASES = Path(__file__).parent / "gate"
 HONEST = (100.0, 100.2, 100.4, 99.9, 100.3)  # the median of one session is 100.2, of the other 100.1
+QUIET = (0.002, 100, 200)  # other sessions of the testbed differ by so much: a spread, degrees of freedom, sessions
 SOFTWARE = "sha256:" + "5" * 64
 # What says the best of all evidence: the standard's severity is a warning, which stops nothing.
 NEVER_AGAINST = {("mlperf-endpoints", "steady-state-basis")}
@@ -85,9 +87,10 @@ def evidence_of_case(case: dict[str, Any]) -> Evidence:
     later = frozenset(case.get("later", ()))
     removed = frozenset(one["run"] for one in case.get("left_out", ()) if one.get("removed"))
     column = case.get("column", "v")
+    noise = case.get("noise", QUIET)
     row = RowEvidence(
-        observed, {column: ColumnEvidence(values, used, case.get("dropped", 1))}, left_out, "2026-01-01T00:00:00+00:00" if later else None, later,
-        removed, frozenset(case.get("ahead", ())),
+        observed, {column: ColumnEvidence(values, used, case.get("dropped", 1), SessionNoise(*noise) if noise else None)}, left_out,
+        "2026-01-01T00:00:00+00:00" if later else None, later, removed, frozenset(case.get("ahead", ())),
     )
     number = ClaimedNumber(case.get("statistic", "median"), "observation.value", case.get("percentile"))
     claim = Claim(case["policy"], "o", {column: number}, {}, case.get("stopping"), dict.fromkeys(case.get("words", WORDS), "written"))

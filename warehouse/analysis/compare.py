@@ -15,6 +15,7 @@ from warehouse.analysis.judged_sides import EXPLORATORY_REASON, Judged, judge_si
 from warehouse.analysis.labels import Label, labels
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
 from warehouse.analysis.same_measurement import distinct_measurements
+from warehouse.analysis.session_noise import session_noise
 from warehouse.analysis.sides import Side, select
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project.project import Project
@@ -283,7 +284,7 @@ def _compared(
     named: Mapping[str, Label],
 ) -> MetricComparison:
     variables = varying(base, head, conditions)
-    judged = judge_sides(base, head, threshold, len(variables) > 1)
+    judged = judge_sides(base, head, threshold, len(variables) > 1, session_noise(found, base, head))
     keys = sorted({each.comparable_key for each in (*base, *head)})
     repeats = found.read("list_contains(?, m.comparable_key)", [keys])
     first = base[0]

@@ -18,7 +18,7 @@ from warehouse.claims.gate.evidence import (
     STARTED_AT,
     Evidence,
     Observation,
-    sessions_of,
+    stated_sessions,
 )
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import WORDS
@@ -70,12 +70,12 @@ def _method(evidence: Evidence, settings: Settings) -> Finding:
 def _runs(evidence: Evidence, settings: Settings) -> Finding:
     """The runs that the number depends on: those with a value; for an olympic mean, all that were launched."""
     counted = evidence.used if evidence.number.statistic == "olympic mean" else evidence.measured
-    return Finding(len(counted), _rows(counted))
+    return Finding(len(counted), rows_of(counted))
 
 
 def _sessions(evidence: Evidence, settings: Settings) -> Finding:
     """The sessions (a job allocation, or a day on a testbed) that its runs are of. `by` time: a day on several testbeds is one session."""
-    sessions = sessions_of(evidence.measured)
+    sessions = stated_sessions(evidence.measured)
     if settings.get("by") == BY_TIME:
         sessions = [session[: len(DATED)] if session and session.startswith(DAY) else session for session in sessions]
     rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
@@ -86,7 +86,7 @@ def _sessions(evidence: Evidence, settings: Settings) -> Finding:
 def _balance(evidence: Evidence, settings: Settings) -> Finding | None:
     """The number of equal sessions that would share out the runs as well (Kish's effective number); not of one session, or where a run does not
     state its own."""
-    sizes = Counter(sessions_of(evidence.measured))
+    sizes = Counter(evidence.session_of)
     if None in sizes or len(sizes) < 2:
         return None
     rows = [{SESSION: name, "runs": size} for name, size in sorted(sizes.items(), key=str)]
@@ -99,14 +99,14 @@ def _spread(evidence: Evidence, settings: Settings) -> Finding:
 
     if evidence.values and not sum(evidence.values):
         return Finding(None, why="the mean is zero")
-    return _supported(variation(evidence.values), evidence)
+    return supported(variation(evidence.values), evidence)
 
 
 def _interval(evidence: Evidence, settings: Settings) -> Finding:
     """Half the width of the interval, relative to the value."""
     interval = evidence.interval
     if isinstance(interval, Interval):
-        return Finding(interval.relative_half_width, _rows(evidence.measured, SESSION), "the estimate is zero")
+        return Finding(interval.relative_half_width, rows_of(evidence.measured, SESSION), "the estimate is zero")
     return Finding(None, why=str(interval))
 
 
@@ -119,14 +119,19 @@ def _requests(evidence: Evidence, settings: Settings) -> Finding | None:
 
 
 def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
-    """The p-value of runs about one level, against two."""
+    """The p-value of runs about one level, against two, within sessions."""
     from warehouse.statistics.shape import two_levels_p
 
-    return _supported(two_levels_p(evidence.values), evidence)
+    return supported(two_levels_p(evidence.values, evidence.sessions), evidence, SESSION)
 
 
 def _drift(evidence: Evidence, settings: Settings) -> Finding:
-    """The p-value of runs that come in no order, against a rise or a fall over time."""
+    """The p-value of runs that come in no order, against a rise or a fall over time, within sessions."""
+    return drift_of(evidence, evidence.sessions)
+
+
+def drift_of(evidence: Evidence, sessions: Sequence[str] | None) -> Finding:
+    """The same, of runs of these sessions; None: of one."""
     from warehouse.statistics.shape import trend_p
 
     started = [str(each.columns[STARTED_AT]) for each in evidence.measured if each.columns.get(STARTED_AT) is not None]
@@ -134,8 +139,8 @@ def _drift(evidence: Evidence, settings: Settings) -> Finding:
         return Finding(None, why="the evidence does not say when each run started")
     places = {at: place for place, at in enumerate(sorted(set(started)))}
     if len(places) == 1 < len(started):
-        return Finding(None, _rows(evidence.measured, STARTED_AT), "all runs started at the same time")
-    return _supported(trend_p(evidence.values, [places[at] for at in started]), evidence, STARTED_AT)
+        return Finding(None, rows_of(evidence.measured, STARTED_AT), "all runs started at the same time")
+    return supported(trend_p(evidence.values, [places[at] for at in started], sessions), evidence, STARTED_AT)
 
 
 def _accounted(evidence: Evidence, settings: Settings) -> Finding:
@@ -251,7 +256,7 @@ GUARANTEES = ("G1", "G2", "G3", "G4")  # what `lineage` can ask for
 
 
 def _over(observations: Sequence[Observation], column: str, figure: Callable[[list[Any]], Any]) -> Finding:
-    rows = _rows(observations, column)
+    rows = rows_of(observations, column)
     known = [row[column] for row in rows if row[column] is not None]
     why = f"no run states its {column}" if rows else "there is no run"
     return Finding(figure(known) if known else None, rows, why, is_partial=0 < len(known) < len(rows))
@@ -271,10 +276,10 @@ def _range(known: list[Any]) -> Any:
     return 1 - min(known) / max(known) if max(known) else 0.0
 
 
-def _supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:
-    rows = _rows(evidence.measured, *columns)
+def supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:
+    rows = rows_of(evidence.measured, *columns)
     return Finding(None, rows, str(figure)) if isinstance(figure, NotSupported) else Finding(figure, rows)
 
 
-def _rows(observations: Iterable[Observation], *columns: str) -> list[Row]:
+def rows_of(observations: Iterable[Observation], *columns: str) -> list[Row]:
     return [{RUN_ID: each.run_id, "value": each.value} | {name: each.columns.get(name) for name in columns} for each in observations]

@@ -17,7 +17,7 @@ from warehouse.claims.publish.publication import JUDGEMENT, POLICY, PublishedRol
 from warehouse.digest import canonical_document, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.exact import inexact
-from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim
 
 _REMOVED, _AHEAD = "removed", "ahead"  # written only where there are such runs
@@ -71,6 +71,7 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
                 name: {
                     **cell, "values": list(evidence.columns[name].values), "dropped": evidence.columns[name].dropped,
                     **({} if evidence.columns[name].used == everything else {"used": sorted(evidence.columns[name].used)}),
+                    **({"noise": asdict(noise)} if (noise := evidence.columns[name].noise) else {}),
                 }
                 for name, cell in cells.items()
             },
@@ -94,6 +95,11 @@ def published_policy(publication: PublishedRollup) -> Policy | None:
         return read_policy(canonical_document(b"".join(publication.chunks(POLICY))), f"publication {publication.digest[:12]}")
     except (ValueError, WarehouseError) as error:
         raise unreadable(error, publication) from error
+
+
+def gate_of(publication: PublishedRollup) -> int:
+    """The version of the gate that judged a publication."""
+    return int(publication.record.get("gate", 1))
 
 
 def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: Claim, guarantees: Mapping[str, Any]) -> Evidence:
@@ -139,6 +145,9 @@ def _columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 def _column(cell: dict[str, Any], count: int) -> ColumnEvidence:
     """The evidence of a cell, taken out of it: what is left is what was said of it. Raises what `_read` catches."""
     values, used, dropped = cell.pop("values"), frozenset(cell.pop("used", range(count))), cell.pop("dropped")
+    noise = SessionNoise(**said) if (said := cell.pop("noise", None)) else None
+    if noise and not (type(noise.spread) in (int, float) and noise.spread >= 0 and type(noise.freedom) is type(noise.sessions) is int):
+        raise ValueError(f"the noise of sessions is {said!r}")
     if len(values) != count or not all(value is None or type(value) in (int, float) for value in values):
         raise ValueError(f"the values of {count} observations are {values!r}")
     if not used <= frozenset(range(count)) or type(dropped) is not int or dropped < 0:
@@ -146,7 +155,7 @@ def _column(cell: dict[str, Any], count: int) -> ColumnEvidence:
     told_interval(cell)
     if not isinstance(cell["verdict"], str) or not all(type(n) is int for n in cell["n"].values()) or not isinstance(cell["rules"], dict):
         raise ValueError(f"{cell!r} is not a judgement")
-    return ColumnEvidence(values, used, dropped)
+    return ColumnEvidence(values, used, dropped, noise)
 
 
 def unreadable(error: Exception, publication: PublishedRollup) -> WarehouseError:

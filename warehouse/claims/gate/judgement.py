@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warehouse.claims.gate.checks import CHECKS, Row
-from warehouse.claims.gate.evidence import Evidence, rounded
+from warehouse.claims.gate.evidence import GATE_VERSION, Evidence, rounded
+from warehouse.claims.gate.first_version import FIRST_CHECKS
 from warehouse.claims.gate.policy import EXPLORATORY, PUBLISHABLE, VERDICTS, Policy, Rule
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval, NotSupported
 
 NOT_CHECKED = "not checked"  # what is said of a rule whose figure is not known, and which does not count against the number for that
-GATE_VERSION = 1  # of the checks: another one may judge the same evidence otherwise
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,16 @@ class Judgement:
         return [each for each in self.rules if not each.is_met]
 
 
-def judge(evidence: Evidence, policy: Policy) -> Judgement:
-    """What a policy says of a number: the worst that one of its rules does, or `exploratory` where it has none."""
-    evidence = replace(evidence, confidence=policy.confidence)
+def judge(evidence: Evidence, policy: Policy, gate: int = GATE_VERSION) -> Judgement:
+    """What a policy says of a number: the worst that one of its rules does, or `exploratory` where it has none. `gate` is the version of the
+    checks."""
+    evidence = replace(evidence, confidence=policy.confidence, gate=gate)
+    checks = {**CHECKS, **FIRST_CHECKS} if gate == 1 else CHECKS
     rules = []
     for rule in policy.rules:
         if not rule.is_about(evidence.column):
             continue
-        finding = CHECKS[rule.check].find(evidence, rule.settings)
+        finding = checks[rule.check].find(evidence, rule.settings)
         if finding is None:
             continue
         figure = rounded(finding.figure)

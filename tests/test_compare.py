@@ -14,10 +14,10 @@ from conftest import WhOn
 from samples.measured import measured_project
 
 from warehouse.analysis.compare import Comparison, compare, varying
+from warehouse.analysis.comparison.judged_sides import judge_sides
+from warehouse.analysis.comparison.same_measurement import distinct_measurements
 from warehouse.analysis.conditions import differences
-from warehouse.analysis.judged_sides import judge_sides
 from warehouse.analysis.measurements import VARIABLES, Measurement
-from warehouse.analysis.same_measurement import distinct_measurements
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project
 from warehouse.statistics.comparisons import least_detectable_ratio

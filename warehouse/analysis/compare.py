@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from warehouse.analysis.comparison.judged_sides import EXPLORATORY_REASON, Judged, judge_sides
+from warehouse.analysis.comparison.same_measurement import distinct_measurements
+from warehouse.analysis.comparison.session_noise import session_noise
 from warehouse.analysis.conditions import Conditions, Difference, differences, read_conditions
-from warehouse.analysis.judged_sides import EXPLORATORY_REASON, Judged, judge_sides
 from warehouse.analysis.labels import Label, labels
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
-from warehouse.analysis.same_measurement import distinct_measurements
-from warehouse.analysis.session_noise import session_noise
 from warehouse.analysis.sides import Side, select
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project.project import Project

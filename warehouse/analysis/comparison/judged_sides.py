@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from warehouse.analysis.design import Design, design_of
+from warehouse.analysis.comparison.design import Design, design_of
 from warehouse.analysis.measurements import Measurement
 from warehouse.statistics.comparisons import (
     least_detectable_ratio,

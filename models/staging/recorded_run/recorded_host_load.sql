@@ -2,11 +2,10 @@
 description: >
   One row per recorded run whose host was sampled: whether the host was full of other work, so that the run measured less than the machine can
   do. A run that fills its host itself is not disturbed.
-materialized: view
 grain: [run_id, artifact_manifest_digest]
 columns:
-  run_id: {tests: [not_null]}
-  artifact_manifest_digest: {tests: [not_null]}
+  run_id: {type: varchar, description: "The run", tests: [not_null]}
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   is_host_saturated: {type: boolean, description: "Whether the CPUs were busy for 95 % of the run or more, and processes other than its own took a tenth of them or more; NULL: not known"}
 */
 select

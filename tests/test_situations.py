@@ -26,6 +26,8 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
 from warehouse.record.command import record
 from warehouse.transform.build.build import build
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
 
 
 def situations() -> dict[str, dict[str, Any]]:
@@ -103,6 +105,12 @@ def without_software(folder: Path) -> None:
     (folder / "software.json").unlink()
 
 
+def failing(folder: Path) -> None:
+    """As `wh record` leaves a repeat whose command printed nothing and failed."""
+    edit(folder / "run-02" / "run.json", status="failed", exit_code=1)
+    (folder / "run-02" / "stdout.txt").write_text("")
+
+
 def of_next_month(folder: Path) -> None:
     moved(folder / "run-01", 40)
 
@@ -112,6 +120,7 @@ DONE = {
     "deleted": (deleted, "declared-repeats", "provisional", 1),
     "copied": (copied_to_the_next_day, "copied-figures", "refused", 2),
     "exit": (said_to_succeed, "exit-code", "not representative", 1),
+    "failing": (failing, "failures", "provisional", 0.5),
     "unnamed": (without_software, "pinned", "provisional", None),
     "future": (of_next_month, "dates", "refused", 1),
 }
@@ -144,7 +153,9 @@ def test_what_was_done_to_recordings_is_found(recorded: Project) -> None:
         case: (verdict, figure) for case, (_, _, verdict, figure) in DONE.items()
     }
     assert {said["honest"][rule].told for _, rule, *_ in DONE.values()} == {"publishable"}
-    assert said["honest"]["host"].rule.missing == "publishable"
+    with open_build(current_build(recorded).path) as con:
+        cases = con.execute("select benchmark_case_id, status, count(*) from benchmark_run_fact group by all").fetchall()
+    assert ("numbers/Sum", "failed", 1) in cases and {case for case, *_ in cases} == {"numbers/Sum"}
 
 
 def test_a_run_that_is_retracted_after_a_look_is_named(recorded: Project) -> None:

@@ -6,7 +6,15 @@ feeds: benchmark_run
 */
 select
     run.run_id,
-    coalesce(run.component || '/' || run.indicator_name, run.indicator_name, run.program, 'command') as benchmark_case_id,
+    -- A repeat that failed printed no name: then its workload document has it.
+    coalesce(
+        run.component || '/' || run.indicator_name,
+        run.indicator_name,
+        json_extract_string(run.workload_document, '$.component') || '/' || json_extract_string(run.workload_document, '$.indicator_name'),
+        json_extract_string(run.workload_document, '$.indicator_name'),
+        run.program,
+        'command'
+    ) as benchmark_case_id,
     run.workload_spec_digest,
     run.artifact_manifest_digest,
     split_part(run.raw_path, '/', 1) || '/' as raw_folder,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from warehouse.claims.gate.evidence import (
-    DAY,
     DECLARED_REPEATS,
     NOT_DETERMINED,
     REQUESTS,
@@ -18,13 +17,10 @@ from warehouse.claims.gate.evidence import (
     STARTED_AT,
     Evidence,
     Observation,
-    stated_sessions,
 )
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import WORDS
 
-BY_TIME = "time"  # how `sessions` may count
-DATED = DAY + "2026-01-01"
 Settings = Mapping[str, Any]
 Row = Mapping[str, Any]
 
@@ -74,10 +70,8 @@ def _runs(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _sessions(evidence: Evidence, settings: Settings) -> Finding:
-    """The sessions (a job allocation, or a day on a testbed) that its runs are of. `by` time: a day on several testbeds is one session."""
-    sessions = stated_sessions(evidence.measured)
-    if settings.get("by") == BY_TIME:
-        sessions = [session[: len(DATED)] if session and session.startswith(DAY) else session for session in sessions]
+    """The sessions (a job allocation, or a day on a testbed) that its runs are of."""
+    sessions = evidence.session_of
     rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
     known = {session for session in sessions if session is not None}
     return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in sessions)
@@ -232,7 +226,7 @@ CHECKS: Mapping[str, Check] = {
     "statistic": Check(_statistic),
     "method": Check(_method),
     "runs": Check(_runs),
-    "sessions": Check(_sessions, frozenset({"by"}), frozenset({"by"})),
+    "sessions": Check(_sessions),
     "balance": Check(_balance),
     "spread": Check(_spread),
     "interval": Check(_interval),

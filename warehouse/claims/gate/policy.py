@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from warehouse.claims.gate.checks import BY_TIME, CHECKS, GUARANTEES, NOT_MATCHING, OVER
+from warehouse.claims.gate.checks import CHECKS, GUARANTEES, NOT_MATCHING, OVER
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project.project import Project, standard_folder
@@ -221,8 +221,6 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
                 raise fault(f"{what} states no {key}", f"the check {named} needs it")
         if rule.get("over", OVER[0]) not in OVER:
             raise fault(f"over of {what} is not known: {rule['over']!r}", f"known: {', '.join(OVER)}")
-        if rule.get("by", BY_TIME) != BY_TIME:
-            raise fault(f"by of {what} is not known: {rule['by']!r}", f'by = "{BY_TIME}"')
         if (rule.get("over") == NOT_MATCHING) != bool(rule.get("matching")):
             raise fault(f"{what} needs both over = {NOT_MATCHING!r} and matching, or neither", 'over = "not matching", matching = "^sha256:"')
         asked = rule.get("guarantees", GUARANTEES)

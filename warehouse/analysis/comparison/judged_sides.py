@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from warehouse.analysis.design import Design, design_of
+from warehouse.analysis.comparison.design import Design, design_of
 from warehouse.analysis.measurements import Measurement
 from warehouse.statistics.comparisons import (
     least_detectable_ratio,
@@ -27,6 +27,7 @@ from warehouse.statistics.sessions import Expected, expected
 Verdict = Literal["confirmed", "suspected", "equivalent", "inconclusive", "not supported"]
 Outcome = Literal["better", "worse", "higher", "lower"]
 
+EXPLORATORY_REASON = "more than one thing differs: exploratory"
 _CONFIDENCE = 0.95
 _LONE_AGAINST = 4  # runs that a single run is held against, at least
 _LONE_CONFIDENCE = 0.999  # of the prediction interval that a single run is held against
@@ -99,7 +100,7 @@ def _judged(
             reason = "one session a side: another session may differ by as much"
             return Judged("suspected", outcome, reason, ratio, design, is_paired, detectable, 2, "session")
         if is_exploratory:
-            return Judged("suspected", outcome, "more than one thing differs: exploratory", ratio, design, is_paired, detectable)
+            return Judged("suspected", outcome, EXPLORATORY_REASON, ratio, design, is_paired, detectable)
         reason = f"the whole interval is more than {threshold:.1%} away from no change"
         return Judged("confirmed", outcome, reason, ratio, design, is_paired, detectable)
     if judgement.outcome == "same":

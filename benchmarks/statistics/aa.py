@@ -8,7 +8,7 @@ import numpy as np
 from figure import Figure
 from numpy.random import Generator
 
-from warehouse.analysis.judged_sides import judge_sides
+from warehouse.analysis.comparison.judged_sides import judge_sides
 from warehouse.analysis.measurements import VARIABLES, Measurement
 from warehouse.statistics.comparisons import ratio_interval
 from warehouse.statistics.effects import judge

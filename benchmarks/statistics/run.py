@@ -14,8 +14,10 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1])]
 
+import aa
 import coverage
 import detection
+import gate
 import labelled
 import rules
 from figure import Figure
@@ -56,11 +58,13 @@ def main() -> None:
     parser.add_argument("--series", type=int, default=600, help="series for each share")
     parser.add_argument("--scan", type=int, default=6000, help="series for what is expected in a scan of 2,000")
     parser.add_argument("--labelled", type=Path, default=SERIES, help="folder of labelled series")
-    parser.add_argument("--only", choices=("coverage", "detection", "labelled"))
+    parser.add_argument("--only", choices=("coverage", "gate", "aa", "detection", "labelled"))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
         "coverage": lambda: coverage.figures(options.trials),
+        "gate": lambda: gate.figures(options.trials // 8),
+        "aa": lambda: aa.figures(options.series),
         "detection": lambda: detection.figures(options.series, options.scan),
         "labelled": lambda: on_labelled(options.labelled) if options.labelled.is_dir() else iter(()),
     }

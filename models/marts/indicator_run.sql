@@ -12,6 +12,8 @@ columns:
   hardware_topology_key: {type: varchar, description: "The machine"}
   software_version_key: {type: varchar, description: "The software"}
   value: {type: double, description: "The result of the run"}
+  testbed: {type: varchar, description: "Key in cluster_region_dim: sessions of one testbed say how much its sessions differ"}
+  metric: {type: varchar, description: "Indicator and result: the same measure, whatever its parameters"}
   software: {type: varchar, description: "The image's digest; without an image, that of the script that measured, where the evidence states the software that it ran on; NULL: not stated"}
   exit_code: {type: bigint, description: "Exit code of the command"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
@@ -44,6 +46,8 @@ select
     run.has_conflict,
     run.started_at,
     run_session.session,
+    run.cluster_region_key as testbed,
+    concat_ws(' ', outcome.indicator, outcome.key) as metric,
     run.workload_spec_digest as configuration,
     coalesce(
         software_version_dim.image_digest,

@@ -42,6 +42,7 @@ columns:
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
   mean_prompt_tokens: {type: double, unit: tokens, description: "Input tokens of a request, on average: (total - output token throughput) / request throughput"}
   price_age_days: {type: bigint, description: "Days from the first day on which the run's price applies to the run; of several rows, the most"}
+  testbed: {type: varchar, description: "Key in cluster_region_dim: sessions of one testbed say how much its sessions differ"}
   exit_code: {type: bigint, description: "Exit code of the command; NULL: not recorded"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
@@ -107,6 +108,7 @@ select
     max(curve.price_age_days) as price_age_days,
     curve.started_at,
     curve.session,
+    run.cluster_region_key as testbed,
     run.exit_code,
     run.missing_repeats,
     run.workload_spec_digest as configuration,

@@ -79,13 +79,30 @@ class Pool:
         return SessionNoise(spread, min(self._freedom, sessions // 2), sessions)
 
 
-def expected(history: SessionNoise | None) -> tuple[float, int]:
-    """The variance between sessions to reckon with before any is seen, in squares of shares, and its degrees of freedom."""
+@dataclass(frozen=True)
+class Expected:
+    """The variance between sessions to reckon with before any is seen, in squares of shares, its degrees of freedom, and where it is from."""
+
+    variance: float
+    freedom: int
+    source: str
+
+    def __str__(self) -> str:
+        return f"sessions expected to differ by {np.sqrt(self.variance):.1%} ({self.source})"
+
+
+def expected(history: SessionNoise | None, is_selected: bool = False) -> Expected:
+    """What a history, or none, lets expect. `is_selected`: for intervals of which the narrow ones are picked. Then what is assumed counts
+    besides, and the history with the upper end of its interval; else a history with enough degrees of freedom counts alone."""
     if history is None or not history.freedom:
-        return ASSUMED**2, ASSUMED_FREEDOM
-    freedom = history.freedom
-    upper = history.spread**2 * freedom / (2 * float(gammaincinv(freedom / 2, _DOUBT)))
-    return (ASSUMED_FREEDOM * ASSUMED**2 + freedom * upper) / (ASSUMED_FREEDOM + freedom), ASSUMED_FREEDOM + freedom
+        return Expected(ASSUMED**2, ASSUMED_FREEDOM, "assumed")
+    freedom, upper, source = history.freedom, history.spread**2, f"{history.sessions} others"
+    if is_selected:
+        upper *= freedom / (2 * float(gammaincinv(freedom / 2, _DOUBT)))
+    elif freedom >= ASSUMED_FREEDOM:
+        return Expected(upper, freedom, source)
+    total = ASSUMED_FREEDOM + freedom
+    return Expected((ASSUMED_FREEDOM * ASSUMED**2 + freedom * upper) / total, total, f"{source}, and {ASSUMED:.0%} assumed")
 
 
 def counting(sessions: Sequence[Hashable]) -> list[Hashable]:
@@ -128,21 +145,15 @@ def session_interval(
     centres = [np.median(shares(group)) if is_median else shares(group).mean() for group in chosen]
     of_runs = _within([shares(group) for group in groups.values()])
     of_runs *= float(np.mean([(_price_of_median(len(group)) if is_median else 1.0) / len(group) for group in chosen]))
-    before, freedom_before = expected(history)
-    freedom = freedom_before + len(chosen) - 1
-    variance = (freedom_before * (before + of_runs) + (len(chosen) - 1) * float(np.var(centres, ddof=1))) / freedom
+    before = expected(history, is_selected=True)
+    freedom = before.freedom + len(chosen) - 1
+    variance = (before.freedom * (before.variance + of_runs) + (len(chosen) - 1) * float(np.var(centres, ddof=1))) / freedom
     price = _price_of_median(len(chosen)) if is_median else 1.0
     variance *= 1 + (price - 1) * max(0.0, 1 - of_runs / variance)
     weights = sum((len(group) / len(array)) ** 2 for group in groups.values())
     half = float(-stdtrit(freedom, tail) * np.sqrt(variance * weights))
     low, high = (value * np.exp(-half), value * np.exp(half)) if array.min() > 0 else (value - half * abs(value), value + half * abs(value))
-    return Interval(value, float(low), float(high), confidence, f"t, {noise_in_words(history)}", n)  # type: ignore[arg-type]
-
-
-def noise_in_words(history: SessionNoise | None) -> str:
-    """By how much sessions are expected to differ, and where that comes from."""
-    spread = f"sessions expected to differ by {np.sqrt(expected(history)[0]):.1%}"
-    return f"{spread}: {f'{history.sessions} others and ' if history else ''}{ASSUMED:.0%} assumed"
+    return Interval(value, float(low), float(high), confidence, f"t, {before}", n)  # type: ignore[arg-type]
 
 
 def _of_unequal(groups: Mapping[Hashable, Floats], statistic: str, runs: int) -> NotSupported:

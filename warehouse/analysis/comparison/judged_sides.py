@@ -22,7 +22,7 @@ from warehouse.statistics.effects import judge
 from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
 from warehouse.statistics.means import multiplied
 from warehouse.statistics.observations import Floats, grouped
-from warehouse.statistics.sessions import expected, noise_in_words
+from warehouse.statistics.sessions import Expected, expected
 
 Verdict = Literal["confirmed", "suspected", "equivalent", "inconclusive", "not supported"]
 Outcome = Literal["better", "worse", "higher", "lower"]
@@ -62,8 +62,8 @@ def judge_sides(
     thing differs is exploratory, and supports no more either."""
     design = design_of(base, head)
     ratio, spread, replicates = _effect(base, head, design)
-    if not design.is_across_sessions and not _is_of_one_session(base, head, design) and (error := _error(base, head, noise)):
-        return _of_single_sessions(base, head, threshold, design, ratio, error, noise)
+    if not design.is_across_sessions and not _is_of_one_session(base, head, design) and (error := _error(base, head, expected(noise))):
+        return _of_single_sessions(base, head, threshold, design, ratio, error, expected(noise))
     judged = _judged(base, head, threshold, is_exploratory, design, ratio, spread, replicates)
     if isinstance(ratio, NotSupported) or spread is None:
         return judged
@@ -119,10 +119,10 @@ def _is_of_one_session(base: Sequence[Measurement], head: Sequence[Measurement],
     return bool(design.pairs) or len({each.session for each in (*base, *head)}) == 1
 
 
-def _error(base: Sequence[Measurement], head: Sequence[Measurement], noise: SessionNoise | None) -> tuple[float, float] | None:
+def _error(base: Sequence[Measurement], head: Sequence[Measurement], between: Expected) -> tuple[float, float] | None:
     """The standard error of the logarithm of head over base, sessions included, and its degrees of freedom (Satterthwaite, *An approximate
     distribution of estimates of variance components*, Biometrics Bulletin 2, 1946). None where a side has no logarithms, or nothing shows
-    how much runs of one session differ."""
+    how much runs of one session differ, or nothing differs."""
     if min(each.value for each in (*base, *head)) <= 0:
         return None
     sides = [grouped(np.log([each.value for each in side]), [each.session for each in side]) for side in (base, head)]
@@ -131,15 +131,15 @@ def _error(base: Sequence[Measurement], head: Sequence[Measurement], noise: Sess
     if not freedom_of_runs:
         return None
     of_runs = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / freedom_of_runs * (1 / len(base) + 1 / len(head))
-    between, freedom = expected(noise)
-    of_sessions = between * sum((len(group) / len(side)) ** 2 for side, named in zip((base, head), sides, strict=True) for group in named)
-    total = of_runs + of_sessions
-    return float(np.sqrt(total)), total**2 / (of_runs**2 / freedom_of_runs + of_sessions**2 / freedom)
+    of_sessions = between.variance * sum((len(group) / len(side)) ** 2 for side, named in zip((base, head), sides, strict=True) for group in named)
+    if not (total := of_runs + of_sessions):
+        return None
+    return float(np.sqrt(total)), total**2 / (of_runs**2 / freedom_of_runs + of_sessions**2 / between.freedom)
 
 
 def _of_single_sessions(
     base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, design: Design, of_runs: Interval | NotSupported,
-    error: tuple[float, float], noise: SessionNoise | None,
+    error: tuple[float, float], between: Expected,
 ) -> Judged:
     """Where a side has one session: the interval covers what sessions are expected to differ by."""
     lone = min(len(base), len(head)) == 1
@@ -152,7 +152,7 @@ def _of_single_sessions(
     half = stdtrit(freedom, (1 + confidence) / 2) * deviation
     low, high = multiplied((middle - half, middle + half))
     n: dict[Level, int] = {"session": design.base_sessions + design.head_sessions, "run": len(base) + len(head)}
-    ratio = Interval(float(np.exp(middle)), low, high, confidence, f"t, {noise_in_words(noise)}", n)
+    ratio = Interval(float(np.exp(middle)), low, high, confidence, f"t, {between}", n)
     least = float(np.exp((stdtrit(freedom, (1 + confidence) / 2) + stdtrit(freedom, 0.8)) * deviation))
     distance = abs(middle) - np.log1p(threshold)
     p = float(2 * stdtr(freedom, -distance / deviation)) if distance > 0 else 1.0
@@ -160,9 +160,9 @@ def _of_single_sessions(
     outcome = judge(ratio, threshold, "higher").outcome
     if outcome in ("better", "worse"):
         told = _outcome(outcome == "better", base[0].better)
-        reason = f"{sides}: it differs by more than {noise_in_words(noise)}"
+        reason = f"{sides}: it differs by more than {between}"
         return Judged("suspected", told, reason, ratio, design, False, least, 2, "session", p)
-    reason = f"cannot tell: {sides}, {noise_in_words(noise)}; a difference of {least - 1:.1%} or more could be told"
+    reason = f"cannot tell: {sides}, {between}; a difference of {least - 1:.1%} or more could be told"
     return Judged("inconclusive", None, reason, ratio, design, False, least, 2, "session", p)
 
 

@@ -98,8 +98,8 @@ def test_engineering_reads_each_number_with_what_is_against_it_and_its_runs(publ
     table = report.page.table("numbers-1")
     assert table
     rows = {row["what"]: row for row in table.records()}
-    assert rows["a"]["value"] == pytest.approx((100.1 + 100.11) / 2) and rows["a"]["unit"] == "tokens/s" and rows["a"]["n"] == "10 runs, 2 sessions"
-    assert rows["b"]["value"] == 7.5 and rows["b"]["n"] == "3 runs, 2 sessions" and rows["b"]["standing"] == "not publishable"
+    assert rows["a"]["value"] == pytest.approx((100.1 + 100.11) / 2) and rows["a"]["unit"] == "tokens/s" and rows["a"]["n"] == "10 runs, 5 sessions"
+    assert rows["b"]["value"] == 7.5 and rows["b"]["n"] == "3 runs, 3 sessions" and rows["b"]["standing"] == "not publishable"
     assert rows["a"]["number"] == numbers_of(published, "claim")["a"]
     assert "asked: " in rows["b"]["against"]
     dots = report.page.table("runs-1-v")

@@ -14,9 +14,14 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1])]
 
+<<<<<<< HEAD
 import beside
+=======
+import aa
+>>>>>>> h-gate
 import coverage
 import detection
+import gate
 import labelled
 import rules
 from figure import Figure
@@ -63,11 +68,17 @@ def main() -> None:
     parser.add_argument("--series", type=int, default=600, help="series for each share")
     parser.add_argument("--scan", type=int, default=6000, help="series for what is expected in a scan of 2,000")
     parser.add_argument("--labelled", type=Path, default=SERIES, help="folder of labelled series")
+<<<<<<< HEAD
     parser.add_argument("--only", choices=("coverage", "detection", "beside", "kinds", "labelled"))
+=======
+    parser.add_argument("--only", choices=("coverage", "gate", "aa", "detection", "labelled"))
+>>>>>>> h-gate
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
         "coverage": lambda: coverage.figures(options.trials),
+        "gate": lambda: gate.figures(options.trials // 8),
+        "aa": lambda: aa.figures(options.series),
         "detection": lambda: detection.figures(options.series, options.scan),
         "beside": lambda: beside.figures(options.series),
         "kinds": lambda: beside.of_kinds(options.series // 2),

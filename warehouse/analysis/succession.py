@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from warehouse.analysis.compare import varying
+from warehouse.analysis.comparison.judged_sides import Judged, judge_sides
 from warehouse.analysis.conditions import Conditions, read_conditions
-from warehouse.analysis.judged_sides import Judged, judge_sides
 from warehouse.analysis.measurements import Measured, Measurement
 from warehouse.statistics.comparisons import difference_p
 from warehouse.statistics.observations import Floats

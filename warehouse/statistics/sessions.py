@@ -26,7 +26,7 @@ Statistic = Literal["mean", "median", "geometric mean"]
 # enough to call a number good to 5 %, and four are (five for a median).
 ASSUMED = 0.05
 ASSUMED_FREEDOM = 5
-_DOUBT = 0.2  # the history counts with the upper end of its one-sided 80 % interval: too low a figure lets numbers pass that should not
+_DOUBT = 0.1  # the history counts with the upper end of its one-sided 90 % interval: too low a figure lets numbers pass that should not
 
 
 @dataclass(frozen=True)

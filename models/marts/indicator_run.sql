@@ -18,8 +18,7 @@ columns:
   exit_code: {type: bigint, description: "Exit code of the command"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
   figures_digest: {type: varchar, description: "Digest of what the system measured of the run: its duration, CPU time, memory, faults and context switches. Two runs that share it are one execution; NULL: not measured"}
-  is_throttled: {type: boolean, description: "Whether the hardware was held back (run_disturbance)"}
-  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (run_disturbance)"}
+  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (staging.recorded_host_load); NULL: not known"}
 */
 with parameters as (
     select
@@ -73,8 +72,7 @@ select
         ),
         null
     ) as figures_digest,
-    run_disturbance.is_throttled,
-    run_disturbance.is_host_saturated,
+    recorded_host_load.is_host_saturated,
     run.outcome_digest,
     run.benchmark_grade as grade
 from performance_indicator_fact as outcome
@@ -82,8 +80,10 @@ inner join benchmark_run_fact as run
     on run.run_id = outcome.run_id
 inner join run_session
     on run_session.run_id = outcome.run_id
-left join run_disturbance
-    on run_disturbance.run_id = outcome.run_id
+left join recorded_host_load
+    on
+        recorded_host_load.run_id = run.run_id
+        and recorded_host_load.artifact_manifest_digest = run.artifact_manifest_digest
 left join parameters
     on parameters.run_id = outcome.run_id
 left join indicator_unit

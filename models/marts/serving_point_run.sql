@@ -45,8 +45,6 @@ columns:
   testbed: {type: varchar, description: "Key in cluster_region_dim: sessions of one testbed say how much its sessions differ"}
   exit_code: {type: bigint, description: "Exit code of the command; NULL: not recorded"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
-  is_throttled: {type: boolean, description: "Whether the hardware was held back (run_disturbance)"}
-  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (run_disturbance)"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
 */
 select
@@ -113,8 +111,6 @@ select
     run.cluster_region_key as testbed,
     run.exit_code,
     run.missing_repeats,
-    run_disturbance.is_throttled,
-    run_disturbance.is_host_saturated,
     run.workload_spec_digest as configuration,
     software_version_dim.image_digest as software,
     run.outcome_digest,
@@ -122,8 +118,6 @@ select
 from serving_curve as curve
 inner join benchmark_run_fact as run
     on run.run_id = curve.run_id
-left join run_disturbance
-    on run_disturbance.run_id = curve.run_id
 left join software_version_dim
     on software_version_dim.software_version_key = run.software_version_key
 group by all

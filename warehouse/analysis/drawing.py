@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import median
 
-from warehouse.analysis.changes import Finding
 from warehouse.analysis.compare import Comparison
+from warehouse.analysis.findings import Finding
 from warehouse.statistics.interval import Interval
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -26,7 +26,7 @@ _DIMENSIONS = {
         "main.hardware_topology_dim", "hardware_topology_key", "hardware", ("accelerator_name", "gpu_model", "accelerator_family"),
     ),
 }
-_COMMIT, _COMMITS = "commit", ("git_commit", "commit", "source_commit", "revision")  # the conditions that state one; what it begins with will do
+_COMMIT, _COMMITS = "commit", ("commit", "git_commit")  # the conditions that state one; what it begins with will do
 # Conditions on what was measured, not on the run; and the columns of the table of runs that the others are about.
 _OF_METRICS = ("indicator", "metric", "point")
 _RUN_COLUMNS = {

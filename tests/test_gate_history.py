@@ -44,9 +44,9 @@ def test_other_metrics_and_testbeds_say_nothing() -> None:
 
 
 def test_what_is_expected_is_shrunk_towards_what_is_assumed() -> None:
-    """(5 x 0.05^2 + 2 x 0.0001 x 2 / 0.446287) / 7: of two degrees of freedom chi squared is below -2 ln 0.8 = 0.446287 in a fifth."""
+    """(5 x 0.05^2 + 2 x 0.0001 x 2 / 0.210721) / 7: of two degrees of freedom chi squared is below -2 ln 0.9 = 0.210721 in a tenth."""
     found = expected(SessionNoise(0.01, 2, 4), is_selected=True)
-    assert (found.variance, found.freedom) == (pytest.approx((0.0125 + 0.0004 / 0.446287) / 7, rel=1e-5), 7)
+    assert (found.variance, found.freedom) == (pytest.approx((0.0125 + 0.0004 / 0.210721) / 7, rel=1e-5), 7)
     assert expected(SessionNoise(0.01, 40, 80)).variance == pytest.approx(0.0001)
     assert expected(None).variance == pytest.approx(0.0025)
 

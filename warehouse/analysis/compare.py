@@ -19,8 +19,8 @@ from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, me
 from warehouse.analysis.sides import Side, select
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project.project import Project
-from warehouse.statistics.levels import variance_components
 from warehouse.statistics.scans import benjamini_hochberg
+from warehouse.statistics.sessions import variance_components
 from warehouse.transform.finished.builds import current_build
 
 THRESHOLD = 0.02

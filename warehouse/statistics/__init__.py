@@ -9,7 +9,7 @@ that the observations cannot answer gets `NotSupported`, which says how many are
 | `interval` | `Interval`, `NotSupported`: what the others return |
 | `means` | `mean_interval`, `median_interval`, `geometric_interval`: over runs, or over sessions of runs where these are given; `olympic_interval` |
 | `sessions` | `session_interval`: about a statistic of all runs, over their sessions, by what others of the testbed show (`Pool`, `expected`) |
-| `levels` | `variance_components`: what sessions and runs each add to the variance |
+| | `variance_components`: what sessions and runs each add to the variance |
 | `summaries` | `olympic_mean`, `geometric_mean`, `variation` |
 | `comparisons` | head against base: `ratio_interval`, `shift_interval`, `paired_ratio_interval` |
 | | what the sizes allow: `least_detectable_ratio` |

@@ -33,10 +33,12 @@ def two_levels_p(values: ArrayLike, sessions: Sequence[Hashable] | None = None, 
     to, which is found from the values unless it is given (0: not rounded).
     """
     array = finite(values)
-    if len(array):
+    if len(array) and step != 0:
         array = _unrounded(array, step)
     if sessions is None:
-        return _levels_p([array]) if len(array) >= _FEWEST else NotSupported("so few values form no two groups", "run", len(array), _FEWEST)
+        if len(array) < _FEWEST:
+            return NotSupported("so few values form no two groups", "run", len(array), _FEWEST)
+        return _levels_p([array], is_exact=step == 0)
     groups = grouped(array, sessions)
     large = [group for group in groups if len(group) > 2]
     found = [_levels_p(large)] if sum(map(len, large)) >= _FEWEST else []
@@ -105,7 +107,7 @@ def _unrounded(array: Floats, step: float | None) -> Floats:
     """Equal values spread evenly over the step that they were rounded to: the last digit that the values have, or if it is larger the least
     distance between two of them, up to a fiftieth of the median (a rate of whole seconds has many digits)."""
     distinct, places, counts = np.unique(array, return_inverse=True, return_counts=True)
-    if len(distinct) == len(array) or len(distinct) < 2 or step == 0:
+    if len(distinct) == len(array) or len(distinct) < 2:
         return array
     if step is None:
         digit = 10.0 ** min(int(Decimal(repr(float(value))).normalize().as_tuple().exponent) for value in distinct if value)
@@ -116,9 +118,11 @@ def _unrounded(array: Floats, step: float | None) -> Floats:
     return array + step * rank
 
 
-def _levels_p(groups: Sequence[Floats]) -> float:
+def _levels_p(groups: Sequence[Floats], is_exact: bool = False) -> float:
+    """`is_exact`: values are taken as they are. Else from the first of their group: equal ones then have no variance from the last bit of their
+    mean."""
     sizes = _at_most([len(group) for group in groups])
-    share = float(_mean_share([np.sort(group)[None, :] for group in groups])[0])
+    share = float(_mean_share([np.sort(group if is_exact else group - group[0])[None, :] for group in groups])[0])
     reference = _reference_shares(sizes)
     return float((1 + (reference >= share).sum()) / (1 + len(reference)))
 

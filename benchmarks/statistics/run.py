@@ -14,11 +14,8 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1])]
 
-<<<<<<< HEAD
-import beside
-=======
 import aa
->>>>>>> h-gate
+import beside
 import coverage
 import detection
 import gate
@@ -68,11 +65,7 @@ def main() -> None:
     parser.add_argument("--series", type=int, default=600, help="series for each share")
     parser.add_argument("--scan", type=int, default=6000, help="series for what is expected in a scan of 2,000")
     parser.add_argument("--labelled", type=Path, default=SERIES, help="folder of labelled series")
-<<<<<<< HEAD
-    parser.add_argument("--only", choices=("coverage", "detection", "beside", "kinds", "labelled"))
-=======
-    parser.add_argument("--only", choices=("coverage", "gate", "aa", "detection", "labelled"))
->>>>>>> h-gate
+    parser.add_argument("--only", choices=("coverage", "gate", "aa", "detection", "beside", "kinds", "labelled"))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Iterator[Figure]]] = {

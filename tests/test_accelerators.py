@@ -436,6 +436,7 @@ def test_a_run_that_names_no_accelerator_says_so(priced: dict[str, dict[str, Any
     assert (row["cost_reason"], row["accelerator_name"]) == ("accelerator-not-stated", None)
 
 
+@pytest.mark.exhaustive
 def test_a_price_of_h100_sxm_on_the_evidence(tmp_path: Path) -> None:
     """H100 SXM in the evidence: folders `runpod_h100sxm`, and nvidia-smi's name; Google's `nvidia-h100-80gb` states no form factor."""
     warehouse = built(tmp_path / "p", unpacked_evidence("serving"), prices(tmp_path / "prices.csv", ("H100 SXM", 2.5)))

@@ -100,6 +100,7 @@ def test_every_window_mean_of_the_real_study(telemetry_evidence: Path, tmp_path:
     assert means == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_the_baseline_and_the_best_experiment_of_the_real_study(telemetry_evidence: Path, tmp_path: Path) -> None:
     """The study's report: the best is experiment 21 with 4096.2, 12.5 % above the baseline."""
     warehouse = built(telemetry_evidence / "graz-dev__vllm-benchmark", tmp_path / "project")

@@ -71,16 +71,20 @@ def client(project: Project) -> TestClient:
 
 
 def test_what_changed_lists_true_changes_with_where_they_lead(simulated: Project) -> None:
+    """Both changed on one day on one testbed: one event."""
     page = asked(simulated, "changes")
-    slow, fast = table(page, "findings")
+    (event,) = table(page, "events")
+    assert (event["way"], event["status"], event["now"], event["moved"]) == ("slower", "confirmed", "still", "2 of 2 series")
+    assert "framework_version: 1 → 2" in event["what_else"] and "flat did not move" in event["what_else"]
+    assert event["runs"]["place"] == 40 and len(event["runs"]["values"]) == 60
+    fast, slow = sorted(table(page, "findings"), key=lambda each: str(each["benchmark_case_id"]))
     assert (slow["benchmark_case_id"], slow["way"], slow["status"], slow["now"]) == ("slow", "slower", "confirmed", "still")
     assert (fast["benchmark_case_id"], fast["way"]) == ("fast", "faster")
     assert slow["effect"]["low"] < 1.15 < slow["effect"]["high"] and slow["effect"]["threshold"] == 0.02
     assert (slow["last_run_before"], slow["first_run_after"]) == ("slow/039", "slow/040")
     assert slow["base"].split(",") == [f"slow/{day:03}" for day in range(35, 40)]
     assert slow["head"].split(",") == [f"slow/{day:03}" for day in range(40, 45)]
-    assert "framework_version: 1 → 2" in slow["what_else"]
-    assert slow["runs"]["place"] == 40 and len(slow["runs"]["values"]) == 60
+    assert slow["event_id"] == fast["event_id"] == event["event_id"]
 
 
 def test_what_regressed_in_the_past_year_is_two_clicks_away(simulated: Project) -> None:
@@ -88,9 +92,9 @@ def test_what_regressed_in_the_past_year_is_two_clicks_away(simulated: Project) 
     assert first == "/changes?since=1y"
     second = links(asked(simulated, "changes", since="1y"), "way")["worse"]
     assert second == "/changes?since=1y&way=worse"
-    assert [each["benchmark_case_id"] for each in table(asked(simulated, "changes", since="1y", way="worse"), "findings")] == ["slow"]
+    assert [each["status"] for each in table(asked(simulated, "changes", since="1y", way="worse"), "events")] == ["confirmed"]
     long_after = START + timedelta(days=800)
-    assert table(asked(simulated, "changes", long_after, since="1y", way="worse"), "findings") == []
+    assert table(asked(simulated, "changes", long_after, since="1y", way="worse"), "events") == []
 
 
 def test_what_is_not_judged_is_on_the_page_with_the_reason(simulated: Project) -> None:
@@ -101,7 +105,7 @@ def test_what_is_not_judged_is_on_the_page_with_the_reason(simulated: Project) -
 
 
 def test_one_finding_has_its_runs_in_order_and_the_commands_to_mark_it(simulated: Project) -> None:
-    finding = table(asked(simulated, "changes"), "findings")[0]["finding_id"]
+    finding = next(each["finding_id"] for each in table(asked(simulated, "changes"), "findings") if each["benchmark_case_id"] == "slow")
     page = asked(simulated, "changes", finding=finding)
     values = table(page, "values")
     assert [each["run_id"] for each in values] == [f"slow/{day:03}" for day in range(60)]
@@ -113,13 +117,22 @@ def test_one_finding_has_its_runs_in_order_and_the_commands_to_mark_it(simulated
     assert caught.value.code == "WH503"
 
 
+def test_one_event_has_its_members_what_differs_and_what_did_not_move(simulated: Project) -> None:
+    event = table(asked(simulated, "changes"), "events")[0]["event_id"]
+    page = asked(simulated, "changes", event=event)
+    assert {each["benchmark_case_id"] for each in table(page, "members")} == {"slow", "fast"}
+    assert [each["benchmark_case_id"] for each in table(page, "drawn")] == ["slow"]  # what got worse
+    assert [(each["case"], each["series"]) for each in table(page, "controls")] == [("flat", 1)]
+    assert [each["name"] for each in table(page, "differences")] == ["framework_version"]
+
+
 def test_marks_are_shown_and_chosen_by(tmp_path: Path) -> None:
     project = measured_project(tmp_path / "project", rows("slow", [100.0] * 40 + [115.0] * 20, 20))
     (found,) = table(asked(project, "changes"), "findings")
     assert found["state"] == "open"
     mark(project, found["finding_id"], "acknowledged", "known", {"finding_id": found["finding_id"], "status": "confirmed"})
-    assert [each["marked"] for each in table(asked(project, "changes", state="acknowledged"), "findings")] == ["acknowledged"]
-    assert table(asked(project, "changes", state="fixed"), "findings") == []
+    assert [each["marked"] for each in table(asked(project, "changes", state="acknowledged"), "events")] == ["acknowledged"]
+    assert table(asked(project, "changes", state="fixed"), "events") == []
 
 
 def test_the_first_page_is_what_changed_and_is_small(simulated: Project) -> None:
@@ -128,7 +141,8 @@ def test_the_first_page_is_what_changed_and_is_small(simulated: Project) -> None
         assert first.status_code == 200 and "What changed" in first.text and len(first.content) < 150_000
         assert 'class="spark"' in first.text and 'class="effect"' in first.text and "/runs/slow/040" in first.text
         data = visitor.get("/api/changes?way=worse").json()
-        assert [row["benchmark_case_id"] for row in data["parts"][2]["rows"]] == ["slow"]
+        events, members = (next(part["rows"] for part in data["parts"] if part["name"] == name) for name in ("events", "findings"))
+        assert len(events) == 1 and {row["benchmark_case_id"] for row in members} == {"slow", "fast"}
         assert visitor.get("/changes?way=sideways").status_code == 400 and visitor.get("/changes?finding=f-0").status_code == 404
 
 

@@ -162,7 +162,7 @@ ATTACKS: list[tuple[Callable[[Project], str], str, int, str, int]] = [
     (record_invented, "not reproduced", 1, "not reproduced", 1),
     (memory_poisoned, "not reproduced", 1, "not reproduced", 1),
     (build_edited, "verified", 0, "verified", 0),  # what was published is verified by the store alone
-    (ingestor_doubles, "refused", 1, "refused", 1),
+    (ingestor_doubles, "not reproduced", 1, "not reproduced", 1),
     (evidence_edited, "tampered", 3, "tampered", 3),
     (signatures_removed, "verified", 0, "missing", 4),
     (publication_signature_removed, "verified", 0, "missing", 4),
@@ -200,9 +200,8 @@ def test_what_was_not_published_is_not_taken_from_an_edited_build(attacked: Proj
 def test_an_ingestor_edited_without_a_version_parses_again(attacked: Project) -> None:
     (attacked.root / "ingest" / "values.py").write_text(VALUES_INGESTOR.replace("float(value)", "2 * float(value)"))
     build(attacked)
-    assert verify_number(attacked, published_number(attacked)).reason == (
-        "value was parsed by other code than is here, though its version is the same: values 1"
-    )
+    verdict = verify_number(attacked, published_number(attacked))
+    assert verdict.state == "not reproduced" and "the replay gives 15.5; by other code here: recorded with values 1 (code " in verdict.reason
     assert {row.cells["total"].value for row in publications(attacked)[-1].rows()} == {7.75, 7.0}
     publish(attacked, "claim")
     assert verify_number(attacked, "claim[key=a].total").value == 15.5

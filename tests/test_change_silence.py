@@ -12,6 +12,9 @@ from test_changes import NOW, START, flat, series
 
 from warehouse.analysis.changes import changes
 from warehouse.analysis.compare import compare
+from warehouse.analysis.events.silence import Silence
+from warehouse.project.project import Project
+from warehouse.transform.build.build import build
 
 
 def test_a_series_without_new_runs_for_three_mean_gaps_is_stale(tmp_path: Path, wh_on: WhOn) -> None:
@@ -19,7 +22,10 @@ def test_a_series_without_new_runs_for_three_mean_gaps_is_stale(tmp_path: Path, 
     project = measured_project(tmp_path / "project", flat("a", 1))
     for days, is_stale in ((61, False), (62, False), (63, True), (70, True)):
         assert changes(project, now=START + timedelta(days=days)).series[0].is_stale is is_stale, days
-    assert "stale: elapsed_ms  of a: no run since 2026-03-01" in wh_on(project, "changes")[2]
+    assert changes(project, now=START + timedelta(days=65)).silences == (
+        Silence("stale", ("a on t",), ("elapsed_ms",), 1, 0, START + timedelta(days=59)),
+    )
+    assert "retired: 1 series of a: the last run was on 2026-03-01" in wh_on(project, "changes")[2]  # months ago
     assert json.loads(wh_on(project, "changes", "--json")[1])["series"][0]["is_stale"] is True
 
 
@@ -47,7 +53,43 @@ def test_runs_of_the_case_that_lack_the_metric_are_missing_data_failed_ones_too(
     project = with_runs(measured_project(tmp_path / "project", measured), [*measured, *later])
     (state,) = changes(project, now=NOW).series
     assert (state.missing, state.is_stale) == (2, False)
-    assert "missing data: elapsed_ms  of a: 2 runs since 2026-03-01 without it" in wh_on(project, "changes")[2]
+    assert "missing data: a on t: 2 runs since 2026-03-01 without elapsed_ms" in [str(each) for each in changes(project, now=NOW).silences]
+
+
+def _of_metrics(project: Project, metrics: int, point: str = "''") -> Project:
+    """The project with so many metrics of each run, at a point."""
+    path = project.root / "models" / "measurement.sql"
+    text = path.read_text().replace("'elapsed_ms' as metric, '' as point", f"'metric_' || number as metric, {point} as point")
+    text = text.replace("'series ' || series as series_key", f"concat_ws(' ', series, number, {point}) as series_key")
+    path.write_text(f"{text.rstrip()} cross join range({metrics}) as metrics (number)")
+    build(project)
+    return project
+
+
+def test_a_case_without_data_is_one_line_not_one_for_each_metric(tmp_path: Path) -> None:
+    measured, failed = flat("a", 1), series("a", [100.0] * 3, 2, 60, status="failed")
+    project = _of_metrics(with_runs(measured_project(tmp_path / "project", measured), [*measured, *failed]), 20)
+    found = changes(project, now=NOW + timedelta(days=3))
+    assert [each.missing for each in found.series] == [3] * 20
+    (line,) = map(str, found.silences)
+    assert line == "missing data: a on t: 3 runs since 2026-03-01 without metric_0, metric_1, metric_10 and 17 more"
+
+
+def test_a_run_at_another_point_of_its_case_lacks_nothing(tmp_path: Path) -> None:
+    """A sweep: what is measured at one load is not missing at the others."""
+    rows = [{**row, "script": str(day % 3)} for day, row in enumerate(flat("a", 1))]
+    project = _of_metrics(with_runs(measured_project(tmp_path / "project", rows), rows), 1, "'load ' || script")
+    found = changes(project, now=NOW)
+    assert len(found.series) == 3 and [each.missing for each in found.series] == [0, 0, 0] and found.silences == ()
+
+
+def test_what_is_retired_is_one_line(tmp_path: Path) -> None:
+    """Ten mean gaps after its last run a series is retired if others of its case go on, and after 90 days in any case."""
+    old = [row for name in ("a", "b") for row in series(name, [100.0] * 20, 1, case_name="both")]
+    project = measured_project(tmp_path / "project", [*old, *series("c", [100.0] * 60, 3, case_name="both"), *flat("alone", 4, 20)])
+    kinds = [(each.kind, each.subjects, each.series) for each in changes(project, now=NOW).silences]
+    assert kinds == [("stale", ("alone on t",), 1), ("retired", ("both",), 2)]
+    assert [(each.kind, each.series) for each in changes(project, now=NOW + timedelta(days=100)).silences] == [("retired", 4)]
 
 
 def test_nothing_is_missing_where_every_run_has_its_metric(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from samples.measured import add_rows, measured_project
 from standard import standard_project
 
 from warehouse.analysis import series as series_module
-from warehouse.analysis.changes import Changes, changes
+from warehouse.analysis.changes import RULES, Changes, changes
 from warehouse.analysis.drawing import sparkline
 from warehouse.analysis.marks import mark
 from warehouse.analysis.times import parse_since
@@ -76,7 +76,7 @@ def test_true_changes_are_found_with_place_size_and_what_else_changed(scanned: P
 
 def test_what_regressed_and_still_is_one_command(scanned: Project, wh_on: WhOn, tmp_path: Path) -> None:
     status, out, _ = wh_on(scanned, "changes", "--since", "2026-01-01", "--regressed", "--plot", str(tmp_path / "x.svg"), "--fail-on", "confirmed")
-    assert status == 1 and out.count("confirmed worse") == 2 and "still so" in out and "recovered since" in out and "│" in out
+    assert status == 1 and out.count("confirmed worse") == 2 and " until 2026-02-10" in out and len(out.splitlines()) == 4
     assert "better" not in out and (tmp_path / "x.svg").read_text().count("class=\"change\"") == 2
     document = json.loads(wh_on(scanned, "changes", "--json")[1])
     assert {each["status"] for each in document["findings"]} == {"confirmed"} and len(document["series"]) == 11
@@ -130,7 +130,7 @@ def test_few_runs_are_insufficient_and_a_new_version_of_the_software_is_suspecte
     project = measured_project(tmp_path / "project", [*few, *replaced])
     found = changes(project, now=NOW)
     (finding,) = found.findings
-    assert (finding.rule, finding.status, finding.outcome, finding.needs, finding.variables) == ("succession 1", "suspected", "worse", 1, ("software",))
+    assert (finding.rule, finding.status, finding.outcome, finding.needs, finding.variables) == ("succession 2", "suspected", "worse", 1, ("software",))
     assert {each.status for each in found.series} == {"insufficient"} and found.worst() == "suspected"
 
 
@@ -139,7 +139,7 @@ def test_a_change_of_the_script_is_exploratory_and_says_so(tmp_path: Path, wh_on
     project = measured_project(tmp_path / "project", rows)
     (finding,) = changes(project, now=NOW).findings
     assert finding.is_exploratory and finding.needs is None and "script" in finding.variables
-    assert "suspected worse (exploratory)  open" in wh_on(project, "changes")[1]
+    assert wh_on(project, "changes")[1].startswith("suspected worse (exploratory)  ")
     assert "reported clock_hz: 2.69e+09 -> 2.1e+09 (0.78x)" in [str(each) for each in finding.differences]
 
 
@@ -157,19 +157,24 @@ def test_marks_are_kept_counted_and_die_with_their_rule(tmp_path: Path, wh_on: W
     ids = {name: each.finding_id for name, each in findings(changes(project, now=NOW)).items()}
     assert wh_on(project, "changes", "--fail-on", "confirmed")[0] == 1
     assert wh_on(project, "changes", "mark", ids["slow"], "explained", "--reason", "framework 2")[0] == 0
-    mark(project, ids["fast"], "false-alarm", "the clock was moved", {"rule": "step 1"})
+    mark(project, ids["fast"], "false-alarm", "the clock was moved", {"rule": "step 2"})
     found = changes(project, now=NOW)
     assert {name: (each.state, each.mark.reason) for name, each in findings(found).items()} == {
         "slow": ("explained", "framework 2"), "fast": ("false-alarm", "the clock was moved")
     }
-    assert [(each.rule, each.real, each.false_alarms, each.share) for each in found.precision] == [("step 1", 1, 1, 0.5)]
+    assert [(each.rule, each.real, each.false_alarms, each.share) for each in found.precision] == [("step 2", 1, 1, 0.5)]
     status, out, err = wh_on(project, "changes", "--fail-on", "suspected")
-    assert status == 0 and "explained on " in out and "rule step 1: 1 of 2 marked findings were real (50%)" in err
-    monkeypatch.setattr("warehouse.analysis.changes.STEP_RULE", "step 2")
-    assert {each.state for each in changes(project, now=NOW).findings} == {"open"}
+    assert status == 0 and "; explained" in out and "rule step 2: 1 of 2 marked findings were real (50%)" in err
+    assert "  explained on " in wh_on(project, "changes", ids["slow"])[1]
+    monkeypatch.setitem(cast("dict[str, str]", RULES), "level", "step 3")
+    after = findings(changes(project, now=NOW))
+    assert {name: (each.state, each.earlier_mark and each.earlier_mark.state) for name, each in after.items()} == {
+        "slow": ("open", "explained"), "fast": ("open", None)  # its mark does not say of which series it was
+    }
+    assert "marked under an earlier rule: explained on " in wh_on(project, "changes", after["slow"].finding_id)[1]
     for arguments, says in (
         (["mark", ids["slow"], "explaned", "--reason", "x"], "did you mean explained?"), (["mark", "f-0", "fixed", "--reason", "x"], "WH503 f-0"),
-        (["mark", ids["slow"], "fixed"], "mark needs --reason"), (["mark", ids["slow"]], "mark FINDING STATE"), (["mark", ids["slow"], "fixed", "--reason", " "], "it needs a reason"),
+        (["mark", ids["slow"], "fixed"], "mark needs --reason"), (["mark", ids["slow"]], "mark EVENT STATE"), (["mark", ids["slow"], "fixed", "--reason", " "], "it needs a reason"),
     ):
         status, _, err = wh_on(project, "changes", *arguments)
         assert status in (2, 5) and says in err
@@ -178,7 +183,7 @@ def test_marks_are_kept_counted_and_die_with_their_rule(tmp_path: Path, wh_on: W
 def test_marks_are_rows_of_regression_fact_and_can_not_be_published(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
     before = current_build(project).digest
-    finding = {"rule": "step 1", "series_key": "k", "metric": "elapsed_ms", "outcome": "worse", "ratio": 1.15, "changed_at": "2026-01-31T00:00:00+00:00", "p": "?"}
+    finding = {"rule": "step 2", "series_key": "k", "metric": "elapsed_ms", "outcome": "worse", "ratio": 1.15, "changed_at": "2026-01-31T00:00:00+00:00", "p": "?"}
     mark(project, "f-1", "open", "found", finding)
     build(project)
     mark(project, "f-1", "fixed", "reverted", finding)

@@ -123,7 +123,7 @@ def test_the_slow_inspections_are_found_with_what_differs(thoth: Project, wh_on:
 def test_the_slow_inspections_are_a_finding_of_wh_changes(thoth: Project, wh_on: WhOn) -> None:
     found = changes(thoth, now=datetime(2020, 9, 1, tzinfo=UTC))
     elapsed = next(each for each in found.findings if each.first.metric == "elapsed")
-    assert (elapsed.status, elapsed.outcome, elapsed.is_exploratory, elapsed.rule) == ("suspected", "worse", True, "succession 1")
+    assert (elapsed.status, elapsed.outcome, elapsed.is_exploratory, elapsed.rule) == ("suspected", "worse", True, "succession 2")
     assert elapsed.last.run_id.startswith("amun/inspection-rhtf-conv2d-0f845f38") and elapsed.first.run_id.startswith("amun/inspection-rhtf-conv2d-21090f6e")
     names = {each.name for each in elapsed.differences}
     assert {"script_sha256", "hz_actual", "involuntary_context_switches_per_cpu_s"} <= names
@@ -143,6 +143,6 @@ def test_the_slow_pair_is_suspected_and_stands_out(campaign: Project) -> None:
     found = compare(campaign, "node!=gpu01,gpu04,point=alltoall*nodes 2*", "node=gpu01,gpu04,point=alltoall*nodes 2*", metric="avg_bus_bandwidth_gb_per_s")
     (metric,) = found.metrics
     assert (metric.judged.verdict, metric.judged.outcome) == ("suspected", "worse")
-    assert ("testbed", "nodes") in {(each.kind, each.name) for each in found.differences}
+    assert ("machine", "host") in {(each.kind, each.name) for each in found.differences}
     slow = [each.measurement for each in changes(campaign).outliers if each.measurement.metric == "avg_bus_bandwidth_gb_per_s"]
     assert [(each.node, each.value) for each in slow] == [("gpu01,gpu04", 5.76)]

@@ -162,7 +162,7 @@ def complete_the_ingest(project: Project, evidence: Path) -> None:
     assert list(check_store(project, Scope()).findings) == []
 
 
-@pytest.mark.parametrize("point", few(range(POINTS), 2))
+@pytest.mark.parametrize("point", few(range(POINTS), 1))
 def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_completes_it(
     project: Project, evidence: Path, ingest_seconds: float, point: int
 ) -> None:

@@ -257,7 +257,7 @@ def test_the_graph_starts_with_tables_for_people(site: Path) -> None:
 # --- what the pages are ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", ["site", "standard_site"])
+@pytest.mark.parametrize("which", ["site", pytest.param("standard_site", marks=pytest.mark.exhaustive)])
 def test_every_address_is_local_and_leads_somewhere(which: str, request: pytest.FixtureRequest) -> None:
     folder: Path = request.getfixturevalue(which)
     pages = {path.resolve(): read(path) for path in folder.rglob("*.html")}

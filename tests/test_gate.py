@@ -4,6 +4,7 @@ forged, or claimed of what is not there."""
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 from conftest import Wh, WhOn
 from samples.values import VALUES_INGESTOR, take_in
 
+from warehouse.claims.gate.frozen import judged_rows
+from warehouse.claims.gate.judgement import judge
+from warehouse.claims.gate.observed import observed_columns
 from warehouse.claims.numbers.deciding import retract
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publication_with, publications
@@ -35,7 +39,7 @@ select
     if(value.value < 0, null, value.value) as value,
     if(value.value < 0, 'failed', 'succeeded') as status,
     'w' as workload_spec_digest,
-    'job ' || (right(value.key, 2)::int % 2) as session,
+    'job ' || (right(value.key, 2)::int % 5) as session,
     timestamptz '2026-01-01 00:00:00+00' + right(value.key, 2)::int * interval 1 hour as started_at,
     'sha256:' || repeat('5', 64) as software,
     coalesce(run_decision.state, 'admitted') as state
@@ -151,7 +155,7 @@ def cherries(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_honest_runs_are_published_and_a_failed_one_is_accounted_for(cherries: Project) -> None:
     judgement = only(cherries, "honest")
-    assert (judgement.verdict, judgement.n) == ("publishable", {"session": 2, "run": 10})
+    assert (judgement.verdict, judgement.n) == ("publishable", {"session": 5, "run": 10})
     assert rule(cherries, "failures", "honest").figure == pytest.approx(1 / 11)
     assert publish(cherries, "honest").judged.verdicts == {"publishable": 1}
 
@@ -228,6 +232,36 @@ def test_what_is_published_again_is_the_same(tmp_path: Path) -> None:
     assert (again.digest, again.is_new) == (first.digest, False)
 
 
+# --- sessions -----------------------------------------------------------------------------------------------------
+
+OF_TWO = RUN.replace("'job ' || (right(value.key, 2)::int % 5)", "'job ' || left(value.key, 1) || (right(value.key, 2)::int % 2)")
+
+
+def test_two_sessions_are_enough_where_the_other_numbers_show_that_sessions_agree(tmp_path: Path) -> None:
+    values = {key: value for series in "abcdefghij" for key, value in runs(HONEST[:6], series).items()}
+    project = made(tmp_path, {"claim": query(), "alone": query("series = 'a'")}, values, {"run": OF_TWO})
+    assert rule(project, "interval", "alone").verdict == "provisional"
+    assert publish(project, "claim").judged.verdicts == {"publishable": 10}
+    assert {each.state for each in verify_all(project)} == {"verified"}
+    (publication,) = publications(project)
+    assert {row.evidence.columns["v"].noise.sessions for row in judged_rows(publication)} == {18}
+
+
+def test_what_the_first_version_of_the_gate_judged_is_verified_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sessions that agree, which were publishable."""
+    project = made(tmp_path, {"claim": query()}, runs(), {"run": OF_TWO})
+    with monkeypatch.context() as before:
+        before.setattr("warehouse.claims.gate.gate.judge", partial(judge, gate=1))
+        before.setattr("warehouse.claims.gate.gate.observed_columns", partial(observed_columns, gate=1))
+        before.setattr("warehouse.claims.gate.gate.History.of", lambda self, row: row)
+        before.setattr("warehouse.claims.publish.publish.GATE_VERSION", 1)
+        assert publish(project, "claim").judged.verdicts == {"publishable": 1}
+    assert only(project).verdict == "provisional"
+    assert {each.state for each in verify_all(project)} == {"verified"}
+    (publication,) = publications(project)
+    assert list(verify_publication(project, publication))[0].state == "verified"
+
+
 # --- values of other kinds ----------------------------------------------------------------------------------------
 
 SIZED = {
@@ -291,6 +325,16 @@ def test_a_cell_that_is_judged_can_be_typed_as_it_is_printed(other_kinds: Projec
         assert status == 0 and out.startswith(number_id)
 
 
+def test_a_rule_that_many_numbers_break_is_told_once(other_kinds: Project, wh_on: WhOn) -> None:
+    judge = ("judge", "sizes", "--policy", "serving")
+    short, full = (wh_on(other_kinds, *judge, *options)[1].splitlines() for options in ((), ("--full",)))
+    told = [line for line in short if line.startswith("serving, ") and line.endswith(" (2 numbers)")]
+    assert told and not any(line.startswith("    ") for line in short), short
+    for line in told:
+        assert full.count(f"    {line.removeprefix('serving, ').removesuffix(' (2 numbers)')}") == 2
+    assert len([line for line in short if line.startswith("serving, not checked: ")]) == 1 < len([line for line in full if "not checked: " in line])
+
+
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------
 
 
@@ -309,10 +353,10 @@ def test_a_provisional_number_says_so_wherever_it_goes(project: Project, wh: Wh,
     assert publication.record["published_as"] == "provisional" and publication.record["verdicts"] == {"refused": 1}
     cell = "picked[series=a].v"
     text = wh("lineage", cell)[1]
-    assert "refused by policy default 1" in text and "published as provisional" in text and "left out without a reason: 7" in text
+    assert "refused by policy default 2" in text and "published as provisional" in text and "left out without a reason: 7" in text
     document = json.loads(wh("lineage", cell, "--json")[1])
     worth = (document[0] if isinstance(document, list) else document)["worth"]
-    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 2, "run": 3})
+    assert (worth["verdict"], worth["statistic"], worth["n"]) == ("refused", "median", {"session": 3, "run": 3})
     assert wh("audit-packet", cell, "-o", str(tmp_path / "a.tar"))[0] == 0
     with tarfile.open(tmp_path / "a.tar") as packet:
         pages = [packet.extractfile(member).read() for member in packet if member.isfile()]  # type: ignore[union-attr]

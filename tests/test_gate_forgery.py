@@ -88,6 +88,11 @@ def count_changed(line: Line) -> None:
     line["cells"]["v"]["n"]["run"] = 10
 
 
+def noise_added(line: Line) -> None:
+    """As if other sessions of the testbed had been seen to agree; verdict and interval follow from it."""
+    line["cells"]["v"]["noise"] = {"spread": 0.0, "freedom": 200, "sessions": 400}
+
+
 def left_out_dropped(line: Line) -> None:
     """The runs that the query did not take are gone altogether: from those that were left out, and from the observations."""
     line["left_out"] = []
@@ -101,8 +106,8 @@ def judgement_removed(line: Line) -> None:
 
 
 FOUND = [
-    verdict_changed, rule_changed, interval_changed, observation_changed, session_changed, used_run_dropped, count_changed, left_out_dropped,
-    judgement_removed,
+    verdict_changed, rule_changed, interval_changed, observation_changed, session_changed, used_run_dropped, count_changed, noise_added,
+    left_out_dropped,    judgement_removed,
 ]
 
 

@@ -185,6 +185,7 @@ def test_the_use_of_a_node_is_published_and_verified_also_from_a_recording(tmp_p
 # -- the real evidence ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_the_run_of_the_archive(tmp_path: Path) -> None:
     evidence = unpacked_evidence("perf-mlflow") / "generated_by_running_it"
     sql = sql_of(built(evidence, standard_project(tmp_path / "project")))

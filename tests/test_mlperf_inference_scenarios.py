@@ -233,6 +233,7 @@ def uniform() -> Callable[[str], str]:
     return import_module("landed_mlperf_inference.results").uniform
 
 
+@pytest.mark.exhaustive
 def test_official_figures_of_real_logs(tmp_path: Path) -> None:
     """From the round's tables: GATEOverflow's MultiStream is inferred, MLCommons' logs are of an older load generator."""
     missed = unpacked_evidence("missed")

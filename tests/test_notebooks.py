@@ -144,7 +144,7 @@ def test_a_comparison_shows_ratio_interval_verdict_counts_and_differences(tmp_pa
     ratio = found.metrics[0].judged.ratio
     text = read(found).text
     assert "base software=1: 12 runs, 4 sessions" in text
-    assert "elapsed_ms [ms]" in text and f"{ratio.low:.3f} to {ratio.high:.3f} ✕ confirmed worse 12 v 12 4 v 4" in text
+    assert "elapsed_ms · a [ms]" in text and f"{ratio.low:.3f} to {ratio.high:.3f} ✕ confirmed worse 12 v 12 4 v 4" in text
     assert "software framework_version: 1 -> 2" in text
 
 

@@ -149,6 +149,7 @@ def test_a_merged_run_has_all_of_its_files_as_evidence(tmp_path: Path) -> None:
     assert sql("select raw_path, is_recognised from raw_artifact order by all") == [("client/perf.log", True), ("server/perf.log", True)]
 
 
+@pytest.mark.exhaustive
 def test_the_real_loopback_is_one_run(missed_evidence: Path, tmp_path: Path) -> None:
     log = missed_evidence / "microsoft__superbenchmark/tests/data/ib_loopback_8M_size.log"
     sql = sql_of(built(log, standard_project(tmp_path / "project")))

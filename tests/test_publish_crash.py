@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
-from collections.abc import Callable
-from datetime import UTC, datetime
-from functools import partial
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from exhaustive import few
@@ -19,7 +20,7 @@ from warehouse.claims.publish.publish import publish
 from warehouse.claims.publish.signing import sign_all
 from warehouse.claims.verify.verification import verify_all
 from warehouse.evidence.ledger.events import PUBLICATION, PUBLISHING, Ledger
-from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.objects import holds as evidence_holds
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.keys import SigningKey, load_signing_key, make_key
 from warehouse.maintenance.fsck import Scope, check_store
@@ -35,10 +36,15 @@ SIGN_WRITES = 4  # of two bundles: an event and an envelope each
 
 
 @pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("keys") / "nightly.pem"
     make_key(path)
-    return load_signing_key(str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def key(key_file: Path) -> SigningKey:
+    return load_signing_key(str(key_file))
 
 
 @pytest.fixture(scope="module")
@@ -56,25 +62,46 @@ def project(built: Project, tmp_path: Path) -> Project:
     return read_project(tmp_path / "project")
 
 
-def killed_at(write: int, after: bool, command: Callable[[], object]) -> bool:
-    """Run a command in a process that is killed before or `after` its `write`th write to the store, from 0; whether it came so far."""
-    if pid := os.fork():
-        return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
-    created, count = LocalObjects.create, 0
+def publish_claim(project: Project, key_file: Path) -> None:
+    publish(project, "claim", load_signing_key(str(key_file)))
 
-    def create(self: LocalObjects, name: str, data: bytes) -> bool:
+
+def sign_evidence(project: Project, key_file: Path) -> None:
+    list(sign_all(project, load_signing_key(str(key_file))))
+
+
+def killed_at(write: int, after: bool, command: Callable[[Project, Path], None], project: Project, key_file: Path) -> bool:
+    """Run a command in a process that is killed before or `after` its `write`th write to the store, from 0; whether it came so far. The
+    process is forked from one that has no threads: forked from this one, it could wait for a thread that it does not have."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    process = context.Process(target=_killed_at, args=(write, after, command, project.root, key_file, dict(os.environ)))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
+
+
+def _killed_at(
+    write: int, after: bool, command: Callable[[Project, Path], None], root: Path, key_file: Path, environment: Mapping[str, str]
+) -> None:
+    os.environ.update(environment)  # that of the process it was forked from is older
+    project = read_project(root)
+    objects: Any = type(open_store(project).objects)
+    created, count = objects.create, 0
+
+    def create(self: object, name: str, data: bytes) -> bool:
         nonlocal count
         count += 1
         if count == write + 1 and not after:
             os.kill(os.getpid(), signal.SIGKILL)
-        made = created(self, name, data)
+        made: bool = created(self, name, data)
         if count == write + 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return made
 
-    LocalObjects.create = create  # type: ignore[method-assign]
-    command()
-    os._exit(0)
+    objects.create = create
+    command(project, key_file)
 
 
 def findings(project: Project) -> list[tuple[str, str]]:
@@ -85,14 +112,56 @@ def states(project: Project) -> set[str]:
     return {verdict.state for verdict in verify_all(project)}
 
 
+@pytest.fixture
+def far_project(bucket_name: str, key: SigningKey, tmp_path: Path) -> Project:
+    """A built project whose store is a bucket."""
+    made = values_project(tmp_path / "project", SQL)
+    file = made.root / "warehouse.toml"
+    file.write_text(file.read_text().replace('url = ".wh/store"', f'url = "s3://{bucket_name}/store"'))
+    project = trust_key(read_project(made.root), "nightly", key.public.text)
+    take_in(project, value_files(tmp_path / "a", "a=1\n", "b=2\n"))
+    build(project)
+    return project
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("write", "after"), [(write, after) for write in range(PUBLISH_WRITES) for after in (False, True)])
+def test_after_a_publication_to_s3_that_was_killed_the_next_command_leaves_a_whole_store(
+    far_project: Project, key: SigningKey, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: int, after: bool
+) -> None:
+    project = far_project
+    assert killed_at(write, after, publish_claim, project, key_file)
+    assert states(project) <= {"verified"}
+    take_in(project, value_files(tmp_path / "b", "a=5\n", "c=3\n"))
+    build(project)
+    publish(project, "claim", key)
+    assert {kind for kind, _ in findings(project)} <= {"leftover"}  # which stays as long as the dead process's hold counts
+    monkeypatch.setattr(evidence_holds, "_KEPT", timedelta(seconds=-60))  # a day later
+    list(remove_leftovers(open_store(project), older_than=datetime.now(UTC)))
+    assert findings(project) == []
+    assert states(project) <= {"verified", "stale"}
+    assert [each.fault for each in publications(project)] == [None] * (1 + (write >= 8 or (write, after) == (7, True)))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("write", "after"), [(write, after) for write in range(SIGN_WRITES) for after in (False, True)])
+def test_after_a_signature_on_s3_that_was_killed_the_next_command_leaves_a_whole_store(
+    far_project: Project, key_file: Path, write: int, after: bool
+) -> None:
+    publish(far_project, "claim")
+    assert killed_at(write, after, sign_evidence, far_project, key_file)
+    list(remove_leftovers(open_store(far_project), older_than=datetime.now(UTC)))
+    assert findings(far_project) == []
+
+
 MOMENTS = few([(write, after) for write in range(PUBLISH_WRITES) for after in (False, True)], 7)
 
 
 @pytest.mark.parametrize(("write", "after"), MOMENTS)
 def test_after_a_publication_that_was_killed_the_next_command_leaves_a_whole_store(
-    project: Project, key: SigningKey, tmp_path: Path, write: int, after: bool
+    project: Project, key: SigningKey, key_file: Path, tmp_path: Path, write: int, after: bool
 ) -> None:
-    assert killed_at(write, after, partial(publish, project, "claim", key))
+    assert killed_at(write, after, publish_claim, project, key_file)
     assert states(project) <= {"verified"}
     take_in(project, value_files(tmp_path / "b", "a=5\n", "c=3\n"))  # what is published next is another publication
     build(project)
@@ -102,20 +171,22 @@ def test_after_a_publication_that_was_killed_the_next_command_leaves_a_whole_sto
     assert [each.fault for each in publications(project)] == [None] * (1 + (write >= 8 or (write, after) == (7, True)))
 
 
-def test_a_publication_has_as_many_writes_as_are_tried(project: Project, key: SigningKey) -> None:
-    assert not killed_at(PUBLISH_WRITES, False, partial(publish, project, "claim", key))
+def test_a_publication_has_as_many_writes_as_are_tried(project: Project, key_file: Path) -> None:
+    assert not killed_at(PUBLISH_WRITES, False, publish_claim, project, key_file)
 
 
 @pytest.mark.parametrize(("write", "after"), few([(write, after) for write in range(SIGN_WRITES) for after in (False, True)], 3))
-def test_after_a_signature_that_was_killed_the_next_command_leaves_a_whole_store(project: Project, key: SigningKey, write: int, after: bool) -> None:
+def test_after_a_signature_that_was_killed_the_next_command_leaves_a_whole_store(project: Project, key_file: Path, write: int, after: bool) -> None:
     publish(project, "claim")
-    assert killed_at(write, after, lambda: list(sign_all(project, key)))
+    assert killed_at(write, after, sign_evidence, project, key_file)
     list(remove_leftovers(open_store(project), older_than=datetime.now(UTC)))
     assert findings(project) == []
 
 
-def test_a_publication_that_a_crash_kept_from_the_ledger_is_held_against_what_the_store_had_then(project: Project, tmp_path: Path) -> None:
-    assert killed_at(7, True, partial(publish, project, "claim"))
+def test_a_publication_that_a_crash_kept_from_the_ledger_is_held_against_what_the_store_had_then(
+    project: Project, key_file: Path, tmp_path: Path
+) -> None:
+    assert killed_at(7, True, publish_claim, project, key_file)
     assert findings(project) == [("unledgered", "its publication was begun, and no event says that it was published")]
     take_in(project, value_files(tmp_path / "b", "a=5\n"))
     build(project)

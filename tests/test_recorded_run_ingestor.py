@@ -412,6 +412,17 @@ def test_a_value_of_a_wrong_type_is_null_and_flagged(folder: Path, key: str, val
     assert landed.codes == ["wrong-type"]
 
 
+def test_the_revision_of_the_working_folder_is_kept(folder: Path) -> None:
+    git = {"commit": "c" * 40, "branch": "main", "is_dirty": True, "remote": "https://host/repository"}
+    change(folder / "recording.json", git=git)
+    assert [{name: run[f"git_{name}"] for name in git} for run in land(folder).runs] == [git, git]
+    change(folder / "recording.json", git={**git, "is_dirty": "no"})
+    landed = land(folder)
+    assert {run["git_is_dirty"] for run in landed.runs} == {None} and set(landed.codes) == {"wrong-type"}
+    change(folder / "recording.json", git=None)  # as outside of a repository
+    assert {run["git_commit"] for run in land(folder).runs} == {None}
+
+
 def test_the_files_own_word_is_checked(folder: Path) -> None:
     change(folder / "run-01" / "run.json", repeat_index=9, status="great", host_sampling_error="OSError: gone")
     landed = land(folder)

@@ -18,11 +18,12 @@ from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
 from warehouse.record import host
 from warehouse.record.command import RecordedBundle, record
+from warehouse.record.git import describe_git, without_credentials
 from warehouse.record.host import HostReading, HostWindows, window
 from warehouse.record.machine import cgroup_cpu_limit, numa_nodes
 from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
-from warehouse.record.software import describe_software
+from warehouse.record.software import describe_software, interpreter_of
 
 MIB = 1 << 20
 
@@ -287,6 +288,51 @@ def test_software_lists_the_packages_the_command_sees() -> None:
     assert described["python"]["packages"] == sorted(described["python"]["packages"])
     assert describe_software(["sleep"])["python"] is None
     assert describe_software(["/nowhere/python"])["python"] is None
+
+
+@pytest.mark.parametrize(
+    ("first_line", "command", "expected"),
+    [
+        ("#!/venv/bin/python3.12", ["{tool}", "serve"], "/venv/bin/python3.12"), ("#!/usr/bin/env -S python3 -u", ["{tool}"], "python3"),
+        ("#!/bin/sh", ["{tool}"], None), ("", ["{tool}"], None), ("#!/venv/bin/python3", ["numactl", "--cpunodebind=0", "{tool}"], "/venv/bin/python3"),
+        ("#!/bin/sh", ["env", "A=1", "python3", "x.py"], "python3"), ("#!/bin/sh", ["{tool}", "python3"], None), ("", ["no-such-tool"], None),
+    ],
+)
+def test_the_interpreter_of_a_command_is_in_its_first_line(tmp_path: Path, first_line: str, command: list[str], expected: str | None) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text(f"{first_line}\n")
+    tool.chmod(0o755)
+    assert interpreter_of([each.format(tool=tool) for each in command]) == expected
+
+
+def test_the_commit_branch_and_state_of_the_working_folder_are_kept(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    monkeypatch.chdir(repository)
+    assert describe_git() is None
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q", "-b", "feature/x")
+    assert describe_git() is None  # no commit yet
+    (repository / "file").write_text("one")
+    git("add", "file")
+    git("commit", "-q", "-m", "one")
+    git("remote", "add", "origin", "https://user:ghp_secret@host/group/repository.git?token=x")
+    (repository / "untracked").write_text("")
+    hook = repository / "monitor"
+    hook.write_text("#!/bin/sh\ntouch ran\n")
+    hook.chmod(0o755)
+    git("config", "core.fsmonitor", str(hook))
+    record(["true"], folder)
+    expected = {"commit": git("rev-parse", "HEAD"), "branch": "feature/x", "is_dirty": False, "remote": "https://host/group/repository.git"}
+    assert read(folder / "recording.json")["git"] == expected and not (repository / "ran").exists()
+    (repository / "file").write_text("two")
+    git("config", "--unset", "core.fsmonitor")
+    git("checkout", "-q", "--detach")
+    assert describe_git() == {**expected, "branch": None, "is_dirty": True}
+    assert without_credentials("git@host:group/repository.git") == "git@host:group/repository.git"
 
 
 def test_cgroup_limits_and_numa_nodes_are_read(tmp_path: Path) -> None:

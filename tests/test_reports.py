@@ -35,7 +35,7 @@ from warehouse.surfaces.reports.exploratory import Findings, experiment, hypothe
 from warehouse.surfaces.reports.reading import AUDIENCES, read_report
 from warehouse.surfaces.reports.rendering import report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, make_report
-from warehouse.surfaces.reports.split import SPLIT, smallest_change
+from warehouse.surfaces.reports.split import NOT_SAID, SPLIT, side_of, smallest_change
 from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.surfaces.reports.withholding import Withholding, names_ours
 from warehouse.surfaces.reports.wording import area, impact, way
@@ -98,8 +98,8 @@ def test_engineering_reads_each_number_with_what_is_against_it_and_its_runs(publ
     table = report.page.table("numbers-1")
     assert table
     rows = {row["what"]: row for row in table.records()}
-    assert rows["a"]["value"] == pytest.approx((100.1 + 100.11) / 2) and rows["a"]["unit"] == "tokens/s" and rows["a"]["n"] == "10 runs, 2 sessions"
-    assert rows["b"]["value"] == 7.5 and rows["b"]["n"] == "3 runs, 2 sessions" and rows["b"]["standing"] == "not publishable"
+    assert rows["a"]["value"] == pytest.approx((100.1 + 100.11) / 2) and rows["a"]["unit"] == "tokens/s" and rows["a"]["n"] == "10 runs, 5 sessions"
+    assert rows["b"]["value"] == 7.5 and rows["b"]["n"] == "3 runs, 3 sessions" and rows["b"]["standing"] == "not publishable"
     assert rows["a"]["number"] == numbers_of(published, "claim")["a"]
     assert "asked: " in rows["b"]["against"]
     dots = report.page.table("runs-1-v")
@@ -249,7 +249,7 @@ def test_a_partner_report_has_no_scope_of_ours(published: Project) -> None:
 def test_the_split_has_every_kind_of_condition_and_says_the_smallest_change() -> None:
     header = (Path(__file__).parents[1] / "models" / "marts" / "run_condition.sql").read_text()
     kinds = re.search(r'kind: \{type: varchar, description: "([^"]+)"', header)
-    assert kinds and set(re.split(r", | or ", kinds[1])) == SPLIT.keys()
+    assert kinds and {*re.split(r", | or ", kinds[1]), "machine"} == SPLIT.keys()  # the machine is added by `read_conditions`
     vllm, gpu, batch = Difference("package", "vllm", ("0.6.1",), ("0.6.2",)), Difference("hardware", "gpu_model", ("A",), ("B",)), Difference(
         "parameter", "batch", ("1",), ("2",)
     )
@@ -257,6 +257,9 @@ def test_the_split_has_every_kind_of_condition_and_says_the_smallest_change() ->
     assert smallest_change([batch]) == "none for others: only what is ours differs"
     assert smallest_change([vllm, batch]) == "none yet: our own setup differs too. We repeat it with only vllm changed"
     assert smallest_change([gpu]) == "none yet: only hardware differs"
+    host, commit = Difference("machine", "host", ("a",), ("b",), is_move=True), Difference("git", "commit", ("1",), ("2",))
+    assert {side_of(each.kind) for each in (host, commit)} == {NOT_SAID}
+    assert smallest_change([vllm, host, commit]) == "none yet: our own setup and hardware differs too. We repeat it with only vllm changed"
 
 
 # --- names made by evidence ------------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def test_the_record_of_another_version_is_not_said_to_be_a_lie(tmp_path: Path) -
     forge_record(publications(project)[0], change)
     states = {verdict.key: (verdict.state, verdict.reason) for verdict in verify_all(project)}
     state, reason = states.pop("claim[key=a].total")
-    assert state == "refused" and "by wh 0.0.1" in reason
+    assert state == "not reproduced" and "recorded with wh 0.0.1, replayed with" in reason and 'pip install "perf-warehouse==0.0.1"' in reason
     assert {state for state, _ in states.values()} == {"verified"}
 
 

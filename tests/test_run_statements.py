@@ -79,4 +79,7 @@ def test_an_edited_note_is_no_conflict(sql: Sql) -> None:
 def test_a_true_conflict_names_the_values_that_differ(sql: Sql) -> None:
     ((message,),) = sql("select distinct message from ingest_issue where code = 'run-conflict'")
     assert sql("select run_id from benchmark_run_fact where has_conflict") == [(f"mlflow/{CHANGED}",)]
-    assert "(metric node_0/valid.auc, line 2: 0.75 at step 2 at 1795212823000000 or 0.85 at step 2 at 1795212823000000)" in message
+    stating = dict(sql(f"select value, artifact_manifest_digest from staging.run_statement where run_id = 'mlflow/{CHANGED}' and name = 'metric node_0/valid.auc, line 2'"))
+    values = [f"{value} at step 2 at 1795212823000000" for value in ("0.75", "0.85")]
+    shown = [f"{value} in bundle {stating[value][:12]}, metrics/node_0/valid.auc" for value in values]
+    assert f"(metric node_0/valid.auc, line 2: {' or '.join(shown)})" in message

@@ -41,6 +41,7 @@ def archives(telemetry_evidence: Path, tmp_path_factory: pytest.TempPathFactory)
     return sql_of(tmp_path_factory.mktemp("archives") / "p", unpacked_evidence("scheduler"), telemetry_evidence)
 
 
+@pytest.mark.exhaustive
 def test_the_workload_of_issue_2213(archives: Sql) -> None:
     (job,) = archives("select * from scheduler_job_fact where scheduler = 'kueue'")
     assert (job["submitted_at"], job["quota_reserved_at"], job["admitted_at"]) == (
@@ -54,6 +55,7 @@ def test_the_workload_of_issue_2213(archives: Sql) -> None:
     assert (job["started_at"], job["ended_at"], job["state"], job["job_uid"]) == (None, None, "deleted", "8f1ec3b1-1865-4bee-b9c6-db8cde6b22bf")
 
 
+@pytest.mark.exhaustive
 def test_slurm_jobs_of_the_archive(archives: Sql) -> None:
     jobs = {row["scheduler_run_id"]: row for row in archives("select * from scheduler_job_fact where scheduler = 'slurm'")}
     failed = jobs["201729"]  # submitted one day, started the next, ended the day after
@@ -72,6 +74,7 @@ def test_slurm_jobs_of_the_archive(archives: Sql) -> None:
     assert archives("select count(*) as n from staging.scheduler_allocation where scheduler_run_id = '201729'")[0]["n"] == 128
 
 
+@pytest.mark.exhaustive
 def test_queue_pressure_of_the_archive(archives: Sql) -> None:
     (controller,) = archives("select * from scheduler_queue_fact where pending_workloads is not null and queue is null")
     assert (controller["pending_workloads"], controller["admitted_workloads"]) == (13455, 4993)
@@ -82,6 +85,7 @@ def test_queue_pressure_of_the_archive(archives: Sql) -> None:
     assert [hw[f"{state}_nodes"] for state in ("idle", "allocated", "mixed", "down", "drained")] == [1, 1, 1, 1, 0]
 
 
+@pytest.mark.exhaustive
 def test_events_and_nodes_of_the_archive(archives: Sql) -> None:
     both = archives("select code, event_at, count, age_text from cluster_event_fact where pod_name = 'giant-narwhal-6958c5bdd8-69gtn' order by code")
     assert ("BackOff", None, 256, "3m30s (since 58m)") in [tuple(row.values()) for row in both]
@@ -95,6 +99,7 @@ def test_events_and_nodes_of_the_archive(archives: Sql) -> None:
     assert archives("select count(*) as n from node_state_fact where source = 'kubernetes' and is_ready")[0]["n"] == 7
 
 
+@pytest.mark.exhaustive
 def test_health_captures_of_the_archive(archives: Sql) -> None:
     """GCM's tests hold the same pairs of good and bad captures."""
     found = archives("select raw_path, code, object_name from cluster_event_fact where source = 'node_health'")

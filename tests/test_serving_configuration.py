@@ -283,6 +283,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     return built(tmp_path_factory.mktemp("real") / "p", unpacked_evidence("serving"), unpacked_evidence("missed"))
 
 
+@pytest.mark.exhaustive
 def test_every_server_info_of_sglang_is_in_its_row(real: list[Row]) -> None:
     paths = sorted(unpacked_evidence("serving").rglob("sglang/**/*.jsonl"))
     assert paths
@@ -297,6 +298,7 @@ def test_every_server_info_of_sglang_is_in_its_row(real: list[Row]) -> None:
         assert f"--mem-fraction-static={server['mem_fraction_static']}" in row["server_flags"].split()
 
 
+@pytest.mark.exhaustive
 def test_every_record_of_inferencex_is_in_its_row(real: list[Row]) -> None:
     checked = 0
     for path in sorted(unpacked_evidence("missed").rglob("*.json")):
@@ -313,6 +315,7 @@ def test_every_record_of_inferencex_is_in_its_row(real: list[Row]) -> None:
     assert checked
 
 
+@pytest.mark.exhaustive
 def test_manifests_tell_which_servers_cache_prefixes(real: list[Row]) -> None:
     checked = 0
     for path in sorted(unpacked_evidence("serving").rglob("manifests.yaml")):

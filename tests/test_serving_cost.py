@@ -263,6 +263,7 @@ def test_cost_is_an_axis(warehouse: Warehouse) -> None:
     assert (found.y.better, runs) == ("lower", {"one_TP4_DP2_in100_out20", "agg_split", "agg_unlike"})
 
 
+@pytest.mark.exhaustive
 class TestEvidence:
     """Real records and meters, read by the standard library. Skipped, visibly, without the evidence archive."""
 

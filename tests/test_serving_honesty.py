@@ -227,5 +227,5 @@ def test_publish_and_lineage_show_the_validity_of_each_run(warehouse: Warehouse,
     status, out, _ = wh_on(warehouse.project, "lineage", f"serving_results[run_id={run}].ttft_p50_ms", "--json")
     (point,) = json.loads(out)["validity"]["points"]
     assert status == 0 and (point["run_id"], point["verdict"], json.loads(out)["publication"] is not None) == (run, "invalid", True)
-    _, out, _ = wh_on(warehouse.project, "lineage", f"serving_results[run_id={run}].ttft_p50_ms")
+    _, out, _ = wh_on(warehouse.project, "lineage", f"serving_results[run_id={run}].ttft_p50_ms", "--full")
     assert f"invalid  concurrency 10  {run}: fails in-flight" in out and "no evidence for" in out

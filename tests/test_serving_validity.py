@@ -442,11 +442,13 @@ def test_the_command_names_the_rule_and_its_figure(warehouse: Warehouse, wh_on: 
     assert status == 0
     (line,) = [line for line in out.splitlines() if "dddddddd" in line]
     assert line.startswith("invalid") and "coordinated-omission" in line and "asked: at most 0.05" in line
-    assert "not proven: no evidence for" in out and "by policy serving 2" in err
+    assert "not proven: no evidence for" in out and "by policy serving 3" in err
     _, out, _ = wh_on(warehouse.project, "validity", "--json")
     assert {point["verdict"] for point in json.loads(out)["points"]} == {"valid", "flagged", "invalid", "not proven"}
     _, out, _ = wh_on(warehouse.project, "validity", "--where", "run_id=*steady*", "--rules")
     assert "runs without a steady-state window" in out
+    without = [line for line in out.splitlines() if "no run states its" in line]
+    assert any(" not checked " in line for line in without) and not [line for line in without if " publishable " in line]
 
 
 @pytest.mark.parametrize(("where", "policy", "code"), [

@@ -109,6 +109,7 @@ def test_a_file_that_only_mentions_a_tool_is_no_check(tmp_path: Path, name: str,
     assert sql_of(project)("select raw_path from raw_artifact where family = 'fabric_check'") == [("nccl_N2_G1_gpu01_gpu02.log",)]
 
 
+@pytest.mark.exhaustive
 def test_training_and_fabric_figures_are_those_of_the_real_logs(missed_evidence: Path, tmp_path: Path) -> None:
     sql = sql_of(built(missed_evidence / "mlcommons__training_results_v5.0", standard_project(tmp_path / "project")))
     # By eye: `# Avg bus bandwidth    : 467.381`, and run_stop 1745984044298 - run_start 1745982360980 of result_0.txt.

@@ -138,8 +138,8 @@ def test_swapping_the_sides_turns_the_sign(base: list[float], head: list[float])
 def test_what_a_comparison_of_a_size_can_detect() -> None:
     ratio = least_detectable_ratio(0.0266, 5, 5)
     assert isinstance(ratio, float)
-    # By hand: t(8) is 2.306 and 0.889; 3.195 x 0.0266 x sqrt(2/5) = 0.05375.
-    assert np.log(ratio) == pytest.approx(0.05375, rel=1e-3)
+    # By hand: t(8) is 2.306 and 0.889; 3.195 x 0.0266 x sqrt(2/5) = 0.05375, and the interval by ranks of five is 15 % wider.
+    assert np.log(ratio) == pytest.approx(1.15 * 0.05375, rel=1e-3)
     assert isinstance(least_detectable_ratio(0.02, 1, 5), NotSupported)
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from warehouse.statistics.interval import Interval, NotSupported
-from warehouse.statistics.levels import VarianceComponents, variance_components
 from warehouse.statistics.means import geometric_interval, mean_interval, median_interval
+from warehouse.statistics.sessions import VarianceComponents, variance_components
 from warehouse.statistics.summaries import geometric_mean, olympic_mean, variation
 
 RUNS = [101.2, 99.1, 100.4, 98.7, 103.0]

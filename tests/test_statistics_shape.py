@@ -96,9 +96,9 @@ def test_one_outlier_is_no_level_and_no_spread_is_one() -> None:
         values = random.normal(100, 1, n)
         values[0] = 200
         assert two_levels(values) >= 0.01
-        assert two_levels_p(np.full(n, 100.0)) == 1.0
+        assert two_levels_p(np.full(n, 100.0)) == two_levels_p(np.full(n, 100.1)) == 1.0  # the mean of the latter is not 100.1
     assert isinstance(two_levels_p([1, 1, 1, 9, 9]), NotSupported)
-    assert two_levels_p([1, 1, 1, 9, 9, 9]) == pytest.approx(1 / 4001)
+    assert two_levels_p([1, 1, 1, 9, 9, 9], step=0) == pytest.approx(1 / 4001) and two_levels([1, 1, 1, 9, 9, 9]) < 0.01
 
 
 @pytest.mark.parametrize(("n", "dropped", "least"), [(5, 1, 0.92), (10, 1, 0.93), (40, 4, 0.93)])
@@ -120,3 +120,22 @@ def test_the_interval_of_an_olympic_mean_by_hand() -> None:
     assert found.estimate == olympic_mean([100, 1, 3, 2, 4], 1) == 3
     assert (found.high - found.low) / 2 == pytest.approx(4.302653 * 1 * 5**0.5 / 3, rel=1e-6)
     assert isinstance(olympic_interval([1, 2, 3], 1), NotSupported)
+
+
+def test_rounding_makes_no_levels() -> None:
+    """A constant between two values of the last digit, with a noise of a fifth of it; and rates of whole seconds, whose steps are no digit."""
+    random = np.random.RandomState(5)
+    for n in (10, 20, 50):
+        digits = [np.round(1000 + random.random_sample() + 0.2 * random.normal(size=n)) / 10 for _ in range(100)]
+        rates = [1000 / np.round(120 + random.random_sample() + 0.2 * random.normal(size=n)) for _ in range(100)]
+        assert sum(two_levels(one) < 0.01 for one in [*digits, *rates]) <= 2
+        assert sum(two_levels_p(one, step=0) < 0.01 for one in digits) > 20
+
+
+def test_sessions_that_differ_are_neither_levels_nor_a_drift() -> None:
+    """Three sessions of five that differ by 5 %, with runs that differ by 1 %; and runs of two levels, or that rise, within them."""
+    random, sessions = np.random.RandomState(6), np.repeat([0, 1, 2], 5).tolist()
+    honest = [100 * np.exp(np.repeat(0.05 * random.normal(size=3), 5) + 0.01 * random.normal(size=15)) for _ in range(300)]
+    assert np.mean([two_levels_p(one, sessions) < 0.01 or trend_p(one, None, sessions) < 0.01 for one in honest]) <= 0.02
+    assert np.mean([two_levels_p(one * np.where(np.arange(15) % 5 < 2, 1.2, 1), sessions) < 0.01 for one in honest]) >= 0.9
+    assert np.mean([trend_p(one * (1 + 0.03 * (np.arange(15) % 5)), None, sessions) < 0.01 for one in honest]) >= 0.9

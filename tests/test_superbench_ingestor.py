@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from built import built, sql_of
 from samples import fabric_check, superbench
 from standard import standard_project
@@ -63,6 +64,7 @@ def test_a_monitors_samples_are_slices_of_gpus_and_a_node_list_of_another_tool_i
     assert sql("select family, count(*) from raw_artifact group by all order by all") == [("superbench", 1), ("unrecognised", 3)]
 
 
+@pytest.mark.exhaustive
 def test_the_real_results_and_samples(missed_evidence: Path, tmp_path: Path) -> None:
     tree = missed_evidence / "microsoft__superbenchmark/tests"
     sql = sql_of(built(tree, standard_project(tmp_path / "project")))

@@ -298,6 +298,7 @@ def results_of(evidence: Path) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.exhaustive
 def test_every_result_of_the_archive_is_loaded(real: Project, evidence: Path) -> None:
     sql, truth = sql_of(real), results_of(evidence)
     assert len(truth) == 9
@@ -330,6 +331,7 @@ def utc(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
 
 
+@pytest.mark.exhaustive
 def test_every_package_of_a_lock_is_a_component(real: Project, evidence: Path) -> None:
     for path in evidence.glob("**/inspection-*/build/specification"):
         locked = json.loads(path.read_text())["python"]["requirements_locked"]["default"]
@@ -340,6 +342,7 @@ def test_every_package_of_a_lock_is_a_component(real: Project, evidence: Path) -
         assert dict(found) == {name.lower(): entry["version"].removeprefix("==") for name, entry in locked.items()}
 
 
+@pytest.mark.exhaustive
 def test_every_campaign_of_the_archive_is_loaded(real: Project, evidence: Path) -> None:
     members: dict[str, set[str]] = {}
     for path in evidence.glob("dependency-monkey-zoo/tensorflow/*/*"):
@@ -357,6 +360,7 @@ def test_every_campaign_of_the_archive_is_loaded(real: Project, evidence: Path) 
     }
 
 
+@pytest.mark.exhaustive
 def test_the_slow_batch_is_reached_from_its_outcome_to_its_file(real: Project, evidence: Path) -> None:
     [query] = re.findall(r"```sql\n(.*?)```", _PAGE.read_text(), re.DOTALL)
     rows = sql_of(real)(query)

@@ -106,6 +106,7 @@ def test_a_list_of_prompts_about_a_tool_is_no_check(tmp_path: Path) -> None:
     assert drafts(tmp_path / "tree") == []
 
 
+@pytest.mark.exhaustive
 def test_the_real_cluster_suite_has_the_peaks_of_its_own_comparison(aisp_evidence: Path, tmp_path: Path) -> None:
     """Without its manifest and steps, which would make them tests of a cluster run."""
     folder = next(aisp_evidence.rglob("*_nccl_algo_comparison.json")).parent

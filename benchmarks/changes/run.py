@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "statistics")]
 
+import campaign
 import labelled
 from detection import FLAT
 from figure import Figure
@@ -258,13 +259,14 @@ def main() -> None:
     parser.add_argument("--series", type=int, default=400, help="series for each share")
     parser.add_argument("--scan", type=int, default=2000, help="series of one scan")
     parser.add_argument("--labelled", type=Path, default=SERIES, help="folder of labelled series")
-    parser.add_argument("--only", choices=("comparisons", "scans", "sessions", "daily", "identity", "cost", "labelled"))
+    parser.add_argument("--only", choices=("comparisons", "scans", "sessions", "daily", "identity", "cost", "labelled", "campaign"))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     parts: dict[str, Callable[[Path], Iterator[Figure]]] = {
         "comparisons": partial(comparisons, series=options.series), "scans": partial(scans, series=options.scan),
         "sessions": partial(sessions, series=options.series), "daily": partial(daily, series=options.series),
         "identity": partial(identity, series=options.series // 4), "cost": cost, "labelled": partial(on_labelled, folder=options.labelled),
+        "campaign": campaign.run,
     }
     group = None
     for name, figures in parts.items():

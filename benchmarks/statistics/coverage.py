@@ -13,6 +13,8 @@ from scipy.stats import f_oneway
 from warehouse.statistics.comparisons import paired_ratio_interval, ratio_interval
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.means import mean_interval, median_interval
+from warehouse.statistics.sessions import Statistic, session_interval
+from warehouse.statistics.summaries import olympic_mean
 
 Draw = Callable[[Generator, int], NDArray[np.float64]]
 _LOW, _HIGH = 0.93, 0.97
@@ -32,7 +34,9 @@ def share_covered(intervals: Iterable[Interval | NotSupported], truth: float) ->
 
 def figures(trials: int) -> Iterator[Figure]:
     yield from of_runs(trials)
+    yield from of_shapes_that_few_runs_do_not_show(trials)
     yield from of_sessions(trials // 4)
+    yield from of_numbers_over_sessions(trials // 4)
     yield from of_comparisons(trials)
 
 
@@ -47,6 +51,34 @@ def of_runs(trials: int) -> Iterator[Figure]:
         chance = np.random.default_rng(60)
         covered = share_covered((mean_interval(draw(chance, 60)) for _ in range(trials // 10)), mean)
         yield Figure("coverage", f"mean of 60 runs, BCa, {name}", covered)
+
+
+def of_shapes_that_few_runs_do_not_show(trials: int) -> Iterator[Figure]:
+    """Means of few runs of two levels, or with rare spikes: their intervals say that one level is assumed."""
+    for name, share in (("a level 20 % higher in 3 of 10", 0.3), ("a spike of 20 % in 1 of 10", 0.1)):
+        for n in (3, 5):
+            chance = np.random.default_rng(n)
+            draws = (100 + 20 * (chance.uniform(size=n) < share) + chance.normal(size=n) for _ in range(trials))
+            yield Figure("coverage", f"mean of {n} runs, {name} (says so)", share_covered((mean_interval(draw) for draw in draws), 100 + 20 * share))
+
+
+def of_numbers_over_sessions(trials: int) -> Iterator[Figure]:
+    """Statistics of all runs, in sessions that differ by 5 % or not at all, of equal and unequal sizes."""
+    for statistic in ("median", "mean", "olympic mean"):
+        for sizes in ((3, 3), (5, 4, 3), (10, 5, 5, 8), (2, 2, 2, 2, 2)):
+            for between in (0.0, 0.05):
+                chance = np.random.default_rng(sum(sizes))
+                sessions = np.repeat(np.arange(len(sizes)), sizes)
+                found = []
+                for _ in range(trials):
+                    runs = 100 * np.exp(between * chance.normal(size=len(sizes))[sessions] + 0.01 * chance.normal(size=len(sessions)))
+                    plain: Statistic = "median" if statistic == "median" else "mean"
+                    value = olympic_mean(runs) if statistic == "olympic mean" else None
+                    assert value is None or isinstance(value, float)
+                    found.append(session_interval(runs, sessions.tolist(), plain, value=value))
+                truth = 100 * np.exp((between**2 + 0.01**2) / 2) if statistic == "mean" else 100
+                name = f"{statistic} of all runs of sessions {sizes} that differ by {between:.0%}"
+                yield Figure("coverage", name, share_covered(found, truth), _LOW)
 
 
 def of_sessions(trials: int) -> Iterator[Figure]:

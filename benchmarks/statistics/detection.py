@@ -22,7 +22,7 @@ Draw = Callable[[Generator, int], Floats]
 _POINTS = 200
 
 
-def _autoregressive(chance: Generator, n: int, correlation: float) -> Floats:
+def autoregressive(chance: Generator, n: int, correlation: float) -> Floats:
     values = chance.normal(size=n + 50)
     for point in range(1, len(values)):
         values[point] += correlation * values[point - 1]
@@ -34,14 +34,15 @@ FLAT: Mapping[str, Draw] = {
     "Gaussian": lambda chance, n: 100 + chance.normal(size=n),
     "log-normal 0.5": lambda chance, n: 100 * chance.lognormal(0, 0.5, n),
     "2 % spikes": lambda chance, n: 100 + chance.normal(size=n) + np.where(chance.random(n) < 0.02, chance.uniform(5, 50, n), 0),
-    "AR(1) 0.5": lambda chance, n: 100 + _autoregressive(chance, n, 0.5),
+    "AR(1) 0.5": lambda chance, n: 100 + autoregressive(chance, n, 0.5),
     "bimodal, half and half": lambda chance, n: 100 + chance.normal(size=n) + 10 * (chance.random(n) < 0.5),
     "bimodal, one in four": lambda chance, n: 100 + chance.normal(size=n) + 10 * (chance.random(n) < 0.25),
 }
 
 
 def changes(found: Advance) -> list[Change]:
-    return [*found.settled, *([found.open] if found.open else [])]
+    """The changes of level; `beside` has those of other kinds."""
+    return [change for change in (*found.settled, *([found.open] if found.open else [])) if change.kind == "level"]
 
 
 def figures(series: int, scan: int) -> Iterator[Figure]:

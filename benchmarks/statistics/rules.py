@@ -187,6 +187,34 @@ def _joined(values: Floats, starts: list[int], penalty: float) -> list[int]:
     return edges[1:-1]
 
 
+# --- PELT: Killick, Fearnhead and Eckley, JASA 107, 2012, with the squared error about the mean of each piece -----------------
+
+_SHORTEST = 3
+
+
+def pelt(values: Floats) -> list[int]:
+    """The pieces with the least sum of squares plus a penalty of 3 ln(n) variances for each. The variance of the noise is that of the
+    differences of neighbours, by their median absolute deviation."""
+    n = len(values)
+    steps = np.diff(values)
+    spread = 1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / np.sqrt(2) if n > 1 else 0.0
+    penalty = 3 * np.log(max(n, 2)) * (spread or float(steps.std()) or 1.0) ** 2
+    sums, squares = np.concatenate([[0.0], values.cumsum()]), np.concatenate([[0.0], (values**2).cumsum()])
+    best, previous = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=int)
+    best[0] = -penalty
+    starts = np.array([0])
+    for end in range(_SHORTEST, n + 1):
+        costs = best[starts] + squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / (end - starts)
+        least = int(costs.argmin())
+        best[end], previous[end] = costs[least] + penalty, starts[least]
+        starts = np.append(starts[costs <= best[end]], end - _SHORTEST + 1)
+    found, end = [], int(previous[n])
+    while end:
+        found.append(end)
+        end = int(previous[end])
+    return found[::-1]
+
+
 # --- PyTorch HUD: test-infra, the benchmark regression report ----------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from warehouse.landing.contract import Bundle
@@ -11,7 +12,7 @@ from warehouse.landing.rows import RowBuffer
 
 from .bundles import MACHINE, RECORDING, SOFTWARE
 from .files import clean, document_in, rejecter, shown, typed_columns
-from .tables import MACHINE_FIELDS, RECORDING_FIELDS, SOFTWARE_FIELDS
+from .tables import GIT_FIELDS, MACHINE_FIELDS, RECORDING_FIELDS, SOFTWARE_FIELDS
 
 _RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
 
@@ -37,6 +38,7 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         "gpu_uuids": sorted({clean(gpu["uuid"]) for gpu in _dicts(machine.get("gpus")) if isinstance(gpu.get("uuid"), str) and gpu["uuid"]}),
         **typed_columns(SOFTWARE_FIELDS, software, rejecter(buffer, SOFTWARE)),
         **_python_columns(software.get("python")),
+        **_git_columns(recording.get("git"), reject),
     }
 
 
@@ -66,6 +68,11 @@ def _python_columns(python: Any) -> dict[str, Any]:
         "python_version": clean(version) if isinstance(version, str) else None,
         "packages": json.dumps(sorted(packages)) if is_list else None,
     }
+
+
+def _git_columns(git: Any, reject: Callable[[str, str], None]) -> dict[str, Any]:
+    columns = typed_columns(GIT_FIELDS, git if isinstance(git, dict) else {}, reject)
+    return {f"git_{name}": value for name, value in columns.items()}
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:

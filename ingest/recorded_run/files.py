@@ -75,6 +75,8 @@ def _typed(value: Any, type_: pa.DataType) -> Any:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if pa.types.is_string(type_):
         return clean(value) if isinstance(value, str) else None
+    if pa.types.is_boolean(type_):
+        return value if isinstance(value, bool) else None
     if pa.types.is_int64(type_):
         return value if is_number and isinstance(value, int) and -(2**63) <= value < 2**63 else None
     if pa.types.is_float64(type_):

@@ -17,6 +17,8 @@ from .runs import add_host_samples, add_run
 from .samples import add_samples
 from .workload import workload_documents
 
+_MOST_REPEATS = 10**9  # a greater number is damage
+
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Add all rows of a bundle; yields batches that are full."""
@@ -29,11 +31,13 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     documents = workload_documents(indicators, shared)
     series = Series(buffer, "recorded_run")
     statuses = []
+    asked_for = shared["repeats"]
+    is_count = isinstance(asked_for, int) and not isinstance(asked_for, bool) and asked_for < _MOST_REPEATS
+    shared["missing_repeats"] = max(asked_for - len(runs), 0) if is_count else None
     for run, indicator in indicators.items():
         statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
         add_host_samples(bundle, run, run_ids[run], buffer)
         yield from add_samples(bundle, run, run_ids[run], shared["hostname"], series, buffer)
         yield from buffer.full()
-    asked_for = shared["repeats"]
-    if isinstance(asked_for, int) and len(runs) < asked_for and "interrupted" not in statuses:
+    if shared["missing_repeats"] and "interrupted" not in statuses:
         buffer.issue("runs-missing", f"{asked_for} runs were asked for, {len(runs)} are here", RECORDING)

@@ -16,6 +16,7 @@ RUN_FIELDS = (
     ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
 )
 RECORDING_FIELDS = (("script_sha256", pa.string()), ("attempted_at", _TIME))
+GIT_FIELDS = (("commit", pa.string()), ("branch", pa.string()), ("is_dirty", pa.bool_()), ("remote", pa.string()))
 MACHINE_FIELDS = (
     ("hostname", pa.string()), ("cpu_model", pa.string()), ("cpu_vendor", pa.string()),
     ("physical_cores", pa.int64()), ("logical_cores", pa.int64()), ("memory_bytes", pa.int64()),
@@ -51,6 +52,8 @@ TABLES = {
         *(pa.field(*column) for column in SOFTWARE_FIELDS),
         pa.field("python_version", pa.string()),
         pa.field("packages", pa.string()),
+        pa.field("missing_repeats", pa.int64()),  # asked for, and not in the bundle; NULL: the recording does not say how many it was to have
+        *(pa.field(f"git_{name}", type_) for name, type_ in GIT_FIELDS),
     ),
     "recorded_indicator_value": landing_schema(
         RUN_ID,

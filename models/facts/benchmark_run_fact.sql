@@ -26,6 +26,7 @@ columns:
   status: {type: varchar, description: "How the run ended", tests: [not_null, {accepted_values: [succeeded, invalid, failed, interrupted, unknown]}]}
   status_reason: {type: varchar, description: "The evidence's own words for the status"}
   repeat_index: {type: bigint, description: "Place in a set of repeats, from 1; NULL where the evidence does not say"}
+  missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence; NULL: the evidence does not say how many were declared"}
   started_at: {type: timestamptz, unit: UTC, description: "Start of the run"}
   ended_at: {type: timestamptz, unit: UTC, description: "End of the run"}
   is_zone_assumed: {type: boolean, description: "Whether the times' zone was assumed, not stated"}
@@ -78,6 +79,7 @@ select
     run.status,
     run.status_reason,
     run.repeat_index,
+    run.missing_repeats,
     run.started_at,
     run.ended_at,
     run.is_zone_assumed,

@@ -12,7 +12,13 @@ columns:
   hardware_topology_key: {type: varchar, description: "The machine"}
   software_version_key: {type: varchar, description: "The software"}
   value: {type: double, description: "The result of the run"}
-  software: {type: varchar, description: "The image's digest; without an image, that of the script that measured"}
+  testbed: {type: varchar, description: "Key in cluster_region_dim: sessions of one testbed say how much its sessions differ"}
+  metric: {type: varchar, description: "Indicator and result: the same measure, whatever its parameters"}
+  software: {type: varchar, description: "The image's digest; without an image, that of the script that measured, where the evidence states the software that it ran on; NULL: not stated"}
+  exit_code: {type: bigint, description: "Exit code of the command"}
+  missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
+  figures_digest: {type: varchar, description: "Digest of what the system measured of the run: its duration, CPU time, memory, faults and context switches. Two runs that share it are one execution; NULL: not measured"}
+  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (staging.recorded_host_load); NULL: not known"}
 */
 with parameters as (
     select
@@ -40,8 +46,33 @@ select
     run.has_conflict,
     run.started_at,
     run_session.session,
+    run.cluster_region_key as testbed,
+    concat_ws(' ', outcome.indicator, outcome.key) as metric,
     run.workload_spec_digest as configuration,
-    coalesce(software_version_dim.image_digest, 'sha256:' || outcome.script_sha256) as software,
+    coalesce(
+        software_version_dim.image_digest,
+        if(
+            coalesce(
+                software_version_dim.packages_digest, software_version_dim.runtime_version, software_version_dim.operating_system,
+                software_version_dim.kernel_version, software_version_dim.framework_version, software_version_dim.software_stack
+            ) is not null,
+            'sha256:' || outcome.script_sha256,
+            null
+        )
+    ) as software,
+    run.exit_code,
+    run.missing_repeats,
+    if(
+        run.duration_s is not null and run.user_cpu_s is not null and run.minor_page_faults is not null,
+        sha256(
+            to_json([
+                run.duration_s::varchar, run.user_cpu_s::varchar, run.system_cpu_s::varchar, run.max_rss_bytes::varchar,
+                run.minor_page_faults::varchar, run.voluntary_context_switches::varchar, run.involuntary_context_switches::varchar
+            ])::varchar
+        ),
+        null
+    ) as figures_digest,
+    recorded_host_load.is_host_saturated,
     run.outcome_digest,
     run.benchmark_grade as grade
 from performance_indicator_fact as outcome
@@ -49,6 +80,10 @@ inner join benchmark_run_fact as run
     on run.run_id = outcome.run_id
 inner join run_session
     on run_session.run_id = outcome.run_id
+left join recorded_host_load
+    on
+        recorded_host_load.run_id = run.run_id
+        and recorded_host_load.artifact_manifest_digest = run.artifact_manifest_digest
 left join parameters
     on parameters.run_id = outcome.run_id
 left join indicator_unit

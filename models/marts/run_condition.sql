@@ -7,7 +7,7 @@ grain: [run_id, kind, name]
 role: conditions
 columns:
   run_id: {type: varchar, description: "The run"}
-  kind: {type: varchar, description: "software, package, hardware, testbed, workload, serving, parameter, script, declared, host, telemetry, reported or evidence"}
+  kind: {type: varchar, description: "software, package, git, hardware, testbed, workload, serving, parameter, script, declared, host, telemetry, reported or evidence"}
   name: {type: varchar, description: "The condition: a column of its dimension, a package, a parameter"}
   value_text: {type: varchar, description: "The condition as text"}
   value_number: {type: double, description: "The condition where it is a measured quantity, which differs a little from run to run; NULL for every other"}
@@ -280,6 +280,29 @@ package as (
         package.component
 ),
 
+source as (
+    select
+        run_id,
+        'git' as kind,
+        name,
+        value_text,
+        null::double as value_number
+    from (
+        select
+            run.run_id,
+            revision.git_commit as "commit",
+            revision.git_branch as branch,
+            revision.is_dirty::varchar as is_dirty,
+            revision.git_remote as remote
+        from benchmark_run_fact as run
+        inner join run_source as revision
+            on
+                revision.run_id = run.run_id
+                and revision.artifact_manifest_digest = run.artifact_manifest_digest
+    ) as stated
+    unpivot (value_text for name in ("commit", branch, is_dirty, remote))
+),
+
 fabric as (
     select
         run_id,
@@ -323,6 +346,8 @@ union all
 select * from script
 union all
 select * from package
+union all
+select * from source
 union all
 select * from fabric
 union all

@@ -25,6 +25,7 @@ columns:
   total_token_throughput_per_accelerator_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second / accelerators"}
   interactivity_p50_tokens_per_s: {type: double, unit: tokens/s, description: "Output tokens per second that one user sees after the first token: 1000 / tpot_p50_ms"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators differ from throughput / throughput per accelerator; NULL: not both are stated"}
+  price_age_days: {type: bigint, description: "Days from the first day on which the run's price applies to the run; NULL: no price, or no start"}
   energy_error: {type: double, description: "By which share stated energy per output token * throughput differs from the stated power of the accelerators; NULL: not both are stated"}
   is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same model, precision, serving software and accelerators succeeded; NULL: none is known"}
 */
@@ -162,6 +163,7 @@ select
     cost.cost_per_million_input_tokens_usd,
     cost.cost_per_million_output_tokens_usd,
     cost.cost_per_million_total_tokens_usd,
+    datediff('day', cost.price_effective_date, keyed.started_at::date) as price_age_days,
     abs(cost.accelerator_count_ratio - 1) as accelerator_count_error,
     validity.load_unit,
     validity.is_open_loop,

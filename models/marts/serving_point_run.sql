@@ -40,6 +40,11 @@ columns:
   prefix_cache_hit_rate: {type: double, description: "Share of the prompt tokens that the server found in its prefix cache; of several rows, the greatest"}
   is_accuracy_shown: {type: boolean, description: "Whether an accuracy run of the same stack succeeded; NULL: none is known"}
   accelerator_count_error: {type: double, description: "By which share the stated accelerators contradict throughput per accelerator; of several rows, the greatest"}
+  mean_prompt_tokens: {type: double, unit: tokens, description: "Input tokens of a request, on average: (total - output token throughput) / request throughput"}
+  price_age_days: {type: bigint, description: "Days from the first day on which the run's price applies to the run; of several rows, the most"}
+  testbed: {type: varchar, description: "Key in cluster_region_dim: sessions of one testbed say how much its sessions differ"}
+  exit_code: {type: bigint, description: "Exit code of the command; NULL: not recorded"}
+  missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
 */
 select
@@ -96,8 +101,16 @@ select
     max(curve.prefix_cache_hit_rate) as prefix_cache_hit_rate,
     bool_and(curve.is_accuracy_shown) as is_accuracy_shown,
     max(curve.accelerator_count_error) as accelerator_count_error,
+    avg(
+        (curve.total_token_throughput_per_s - curve.output_token_throughput_per_s) / nullif(curve.request_throughput_per_s, 0)
+        order by curve.request_throughput_per_s
+    ) as mean_prompt_tokens,
+    max(curve.price_age_days) as price_age_days,
     curve.started_at,
     curve.session,
+    run.cluster_region_key as testbed,
+    run.exit_code,
+    run.missing_repeats,
     run.workload_spec_digest as configuration,
     software_version_dim.image_digest as software,
     run.outcome_digest,

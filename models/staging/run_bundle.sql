@@ -11,7 +11,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The bundle the run is read from", tests: [not_null]}
   bundle_count: {type: bigint, description: "How many bundles state the run", tests: [not_null]}
   has_conflict: {type: boolean, description: "Whether bundles state different values about the run, and it is not settled which of them is its evidence", tests: [not_null]}
-  conflict_reason: {type: varchar, description: "Up to three of the values that differ; NULL: none differs"}
+  conflict_reason: {type: varchar, description: "Up to three of the values that differ, each with the first bundle and file that states it; NULL: none differs"}
   settled_reason: {type: varchar, description: "Why this bundle is the evidence; NULL: nothing was settled"}
   settled_since: {type: timestamptz, unit: UTC, description: "When that was settled; NULL: nothing was settled"}
 */
@@ -66,25 +66,43 @@ chosen as (
     group by run_id
 ),
 
-difference as (
+value_stated as (
     select
         statement.run_id,
         statement.name,
-        -- A digest says as much in twelve characters, and a long text in eighty.
-        statement.name || ': ' || string_agg(
-            distinct left(statement.value, if(starts_with(statement.value, 'sha256 '), 19, 80)), ' or '
-            order by left(statement.value, if(starts_with(statement.value, 'sha256 '), 19, 80))
-        ) as shown
+        statement.value,
+        min({'digest': statement.artifact_manifest_digest, 'raw_path': statement.raw_path}) as first,
+        count(*) as bundle_count
     from run_statement as statement
     inner join stated
         on
             stated.run_id = statement.run_id
             and stated.artifact_manifest_digest = statement.artifact_manifest_digest
-    where not stated.is_set_aside
+    where
+        not stated.is_set_aside
+        and statement.value is not null
     group by
         statement.run_id,
-        statement.name
-    having count(distinct statement.value) > 1
+        statement.name,
+        statement.value
+),
+
+difference as (
+    select
+        run_id,
+        name,
+        -- A digest says as much in twelve characters, and a long text in eighty.
+        name || ': ' || string_agg(
+            left(value, if(starts_with(value, 'sha256 '), 19, 80))
+            || ' in bundle ' || left(first.digest, 12) || ', ' || first.raw_path
+            || if(bundle_count > 1, ', and ' || (bundle_count - 1)::varchar || ' more', ''),
+            ' or ' order by value
+        ) as shown
+    from value_stated
+    group by
+        run_id,
+        name
+    having count(*) > 1
 ),
 
 numbered as (

@@ -239,3 +239,17 @@ select id, list(v order by k) over (partition by k order by id rows between unbo
 -- refuse: E_TIE
 -- at: count(
 select k, count(*) over (partition by k order by t rows between unbounded preceding and current row exclude ties) as n from step where k = 'b'
+
+-- case: tie_row_number_over_items_named_like_their_columns
+with v as (select distinct k, v from step where v < 9), t as (select distinct k, t, 1 as v from step)
+select v.k, row_number() over (partition by v.k order by v.v, t.t) as n from v inner join t on t.k = v.k where v.k = 'd'
+
+-- case: e_tie_row_number_over_items_named_like_their_columns
+-- refuse: E_TIE rows tie and decide the answer
+-- at: row_number
+with v as (select distinct k, v from step where v < 9), t as (select distinct k, t, 1 as v from step)
+select v.k, v.v as x, row_number() over (partition by v.k order by t.t) as n from v inner join t on t.k = v.k where v.k = 'd'
+
+-- case: tie_qualified_row_number_over_items_named_like_their_columns
+with v as (select distinct k, v from step where v < 9), t as (select distinct k, t, 1 as v from step)
+select v.k, v.v as x from v inner join t on t.k = v.k where v.k = 'd' qualify row_number() over (partition by v.k order by v.v, t.t) = 1

@@ -7,10 +7,10 @@ say what is comparable) and `conditions` (what each run ran on and with, in long
 | module | answers |
 |---|---|
 | `measurements` | the rows of a build, as values |
-| `selection` | which runs a person means |
+| `labels` | what people call a series |
+| `sides` | which runs a person means |
 | `conditions` | what differs between two sets of runs |
-| `design` | how two sides ran: interleaved, in separate blocks, in which sessions |
-| `verdict` | two sides of one metric: effect, interval, verdict |
+| `comparison` | what a comparison of two sides is made of: design, effect, verdict |
 | `compare` | `wh compare`: all metrics of two sets of runs |
 | `series` | series over time: the detector's state of each, kept beside the builds |
 | `succession` | variants of a case that replaced each other, and runs that stand out among few |

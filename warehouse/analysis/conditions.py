@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -16,10 +17,22 @@ _LISTED = 3  # values a side
 _LONGEST = 80  # characters of a value
 _DOCUMENT = "workload_document"
 _NOT_STATED = "(not stated)"
+_FOLDED = 3  # packages that are named where there are more
+_MACHINE = "machine", "host"
+_COMMIT = "git", "commit"
+_DIGEST = "workload", "workload_spec_digest"
+# How likely a condition matters, the likeliest first; and of packages those that run the model.
 _ORDER = (
-    "script", "parameter", "workload", "serving", "software", "package", "hardware", "testbed", "declared", "host", "telemetry", "reported",
-    "evidence",
+    "script", "machine", "git", "package", "software", "serving", "parameter", "workload", "hardware", "testbed", "declared", "host", "telemetry",
+    "reported", "evidence",
 )
+_PACKAGES = re.compile(
+    r"(torch|pytorch|triton|vllm|sglang|tensorrt[_-]?llm|tensorrt|jax|jaxlib|tensorflow|flash[_-]attn\w*|flashinfer\w*|xformers|deepspeed|megatron\w*"
+    r"|transformer[_-]engine|cuda\w*|nccl|rccl|cudnn|nvidia-\w.*|transformers|numpy|onnxruntime\w*)"
+)
+_VERSIONED = ("script", "git", "package", "software")  # of runs in the order of time, those next to the change count
+_SESSION_OWN = ("job_uid",)  # each session has its own
+_COMMIT_LENGTH = 10
 
 # A run's conditions: kind and name, to the text and where it is a measured quantity the number.
 Conditions = Mapping[tuple[str, str], tuple[str, float | None]]
@@ -28,7 +41,8 @@ Conditions = Mapping[tuple[str, str], tuple[str, float | None]]
 @dataclass(frozen=True)
 class Difference:
     """One condition of which the sides have different values; for a measured quantity `ratio` is head's median over base's, and
-    `is_apart` whether every run of one side is above every run of the other."""
+    `is_apart` whether every run of one side is above every run of the other. `is_move`: it is the machine, and the later side ran on none of
+    those of the earlier."""
 
     kind: str
     name: str
@@ -36,45 +50,100 @@ class Difference:
     head: tuple[str, ...]
     ratio: float | None = None
     is_apart: bool = True
+    is_move: bool = False
 
     def __str__(self) -> str:
+        if self.is_move:
+            return f"moved from {self.name} {listed(self.base)} to {listed(self.head)}"
+        return f"{self.kind} {self.name}: {self._change}"
+
+    @property
+    def words(self) -> str:
+        """The difference in short, without its kind."""
+        return f"{'moved' if self.is_move else self.name} {self._change}"
+
+    @property
+    def _change(self) -> str:
         if self.ratio is not None:
-            change = f" ({self.ratio:.2f}x{'' if self.is_apart else ', ranges overlap'})"
-            return f"{self.kind} {self.name}: {self.base[0]} -> {self.head[0]}{change}"
-        return f"{self.kind} {self.name}: {listed(self.base)} -> {listed(self.head)}"
+            return f"{self.base[0]} -> {self.head[0]} ({self.ratio:.2f}x{'' if self.is_apart else ', ranges overlap'})"
+        length = _COMMIT_LENGTH if (self.kind, self.name) == _COMMIT else None
+        return " -> ".join(listed(tuple(each[:length] for each in side)) for side in (self.base, self.head))
 
 
 def read_conditions(found: Measured, run_ids: Collection[str]) -> dict[str, dict[tuple[str, str], tuple[str, float | None]]]:
-    """The conditions of runs, by run id; empty for a project that has no such table."""
+    """The conditions of runs, by run id, with the machine that each ran on. A project without a table of conditions has only the machine."""
     conditions: dict[str, dict[tuple[str, str], tuple[str, float | None]]] = {run_id: {} for run_id in run_ids}
-    if found.conditions is None:
-        return conditions
-    number = "c.value_number" if "value_number" in found.conditions.columns else "null"
-    sql = f"select c.run_id, c.kind, c.name, c.value_text, {number} from {found.conditions.sql} as c where list_contains(?, c.run_id)"
-    for run_id, kind, name, text, value in found.con.execute(sql, [list(run_ids)]).fetchall():
-        if name == _DOCUMENT:
-            leaves = _leaves(text)
-            conditions[run_id] |= {(kind, leaf): (value_text, None) for leaf, value_text in leaves.items()}
-        else:
-            conditions[run_id][kind, name] = text, value
+    if found.conditions is not None:
+        number = "c.value_number" if "value_number" in found.conditions.columns else "null"
+        sql = f"select c.run_id, c.kind, c.name, c.value_text, {number} from {found.conditions.sql} as c where list_contains(?, c.run_id)"
+        for run_id, kind, name, text, value in found.con.execute(sql, [list(run_ids)]).fetchall():
+            if name == _DOCUMENT:
+                leaves = _leaves(text)
+                conditions[run_id] |= {(kind, leaf): (value_text, None) for leaf, value_text in leaves.items()}
+            else:
+                conditions[run_id][kind, name] = text, value
+    machines = (
+        f"select run_id, any_value(node), any_value(testbed) from {found.measurements.sql} where list_contains(?, run_id) group by run_id"
+    )
+    for run_id, node, testbed in found.con.execute(machines, [list(run_ids)]).fetchall():
+        if node is not None:
+            conditions[run_id][_MACHINE] = node, None
+        elif testbed is not None and not any(kind == "testbed" for kind, _ in conditions[run_id]):
+            conditions[run_id]["machine", "testbed"] = testbed, None
     return conditions
 
 
-def differences(base: Iterable[Conditions], head: Iterable[Conditions]) -> tuple[Difference, ...]:
-    """What differs between the runs of two sides, the measuring script first and the evidence last."""
+def differences(base: Iterable[Conditions], head: Iterable[Conditions], *, in_time: bool = False) -> tuple[Difference, ...]:
+    """What differs between the runs of two sides, what is likeliest to matter first, and the evidence last. Each thing that differs is one: another
+    name of the machine, or the digest of a document whose parts are listed, is not listed again. Of sides that are `in_time`, the last runs
+    before a change and the first after it, versions that no side shares are those of the two runs next to the change."""
     sides = list(base), list(head)
     names = {name for side in sides for run in side for name in run}
-    found = (_difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides)) for kind, name in names)
-    return tuple(sorted(filter(None, found), key=lambda each: (_rank(each.kind), each.ratio is None, each.name)))
+    found = list(filter(None, (
+        _difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides), in_time=in_time) for kind, name in names
+    )))
+    machines = [(each.base, each.head) for each in found if (each.kind, each.name) == _MACHINE]
+    has_parts = any(each.kind == _DIGEST[0] and each.name != _DIGEST[1] for each in found)
+    once = [
+        each for each in found
+        if (each.kind, each.name) == _MACHINE or (each.base, each.head) not in machines
+        if not (has_parts and (each.kind, each.name) == _DIGEST)
+    ]
+    return tuple(sorted(once, key=_likelihood))
+
+
+def in_lines(found: Sequence[Difference], *, is_short: bool = True) -> list[str]:
+    """A line for each difference; in short, of many packages only the first, and how many more there are."""
+    packages = [each for each in found if each.kind == "package"]
+    left = packages[_FOLDED:] if is_short and len(packages) > _FOLDED + 1 else []
+    lines = []
+    for each in found:
+        if each not in left:
+            lines.append(str(each))
+        elif each is left[0]:
+            lines.append(f"and {len(left)} more packages")
+    return lines
+
+
+def _likelihood(each: Difference) -> tuple[Any, ...]:
+    is_minor = each.kind == "package" and not _PACKAGES.fullmatch(each.name)
+    rank = len(_ORDER) - 1 if each.name in _SESSION_OWN else _ORDER.index(each.kind) if each.kind in _ORDER else len(_ORDER)
+    return rank, is_minor, each.ratio is None, each.name
 
 
 def _difference(
-    kind: str, name: str, base: list[tuple[str, float | None] | None], head: list[tuple[str, float | None] | None]
+    kind: str, name: str, base: list[tuple[str, float | None] | None], head: list[tuple[str, float | None] | None], *,
+    in_time: bool,
 ) -> Difference | None:
     numbers = [[value[1] for value in side if value and value[1] is not None] for side in (base, head)]
     if all(numbers):
         return _numeric(kind, name, *numbers)
     texts = [tuple(sorted({value[0] if value else _NOT_STATED for value in side})) for side in (base, head)]
+    if in_time and not set(texts[0]) & set(texts[1]):
+        if kind == _MACHINE[0]:
+            return Difference(kind, name, texts[0], texts[1], is_move=_NOT_STATED not in (*texts[0], *texts[1]))
+        if kind in _VERSIONED:
+            texts = [(value[0] if value else _NOT_STATED,) for value in (base[-1], head[0])]
     return Difference(kind, name, texts[0], texts[1]) if texts[0] != texts[1] else None
 
 
@@ -101,10 +170,6 @@ def _leaves(text: str) -> dict[str, str]:
         else:
             leaves[path] = value if isinstance(value, str) else json.dumps(value)
     return leaves
-
-
-def _rank(kind: str) -> int:
-    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
 
 
 def listed(values: tuple[str, ...]) -> str:

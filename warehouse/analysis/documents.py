@@ -22,6 +22,7 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
         "metrics": [_metric(each) for each in found.metrics],
         "differences": [asdict(each) for each in found.differences],
         "unmatched": {"base": found.unmatched[0], "head": found.unmatched[1]},
+        "ambiguous": {"base": found.ambiguous[0], "head": found.ambiguous[1]},
         "not_finite": found.not_finite,
     }
 
@@ -56,12 +57,13 @@ def interval_document(found: Interval | NotSupported) -> dict[str, Any]:
 def _metric(found: MetricComparison) -> dict[str, Any]:
     judged = found.judged
     return {
-        "indicator": found.indicator, "metric": found.metric, "point": found.point, "unit": found.unit, "better": found.better,
+        "label": str(found.label), "indicator": found.indicator, "metric": found.metric, "point": found.point, "unit": found.unit,
+        "better": found.better, "headline": found.headline,
         "base": _side(found.base, judged.design.base_sessions), "head": _side(found.head, judged.design.head_sessions),
         "ratio": interval_document(judged.ratio), "verdict": judged.verdict, "outcome": judged.outcome, "reason": judged.reason, "p": judged.p,
-        "needs": judged.needs, "needs_level": judged.level, "least_detectable_ratio": judged.least_detectable,
+        "needs": judged.needs, "needs_level": judged.level, "least_detectable_ratio": found.finds,
         "is_paired": judged.is_paired, "order": judged.design.order, "order_note": judged.design.note,
-        "is_exploratory": found.is_exploratory, "variables": list(found.variables), "mixed": list(found.mixed),
+        "is_exploratory": found.is_exploratory, "variables": list(found.variables),
         "noise": asdict(found.noise) if found.noise else None,
     }
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import median
 
-from warehouse.analysis.changes import Finding
 from warehouse.analysis.compare import Comparison
+from warehouse.analysis.events.findings import Finding
 from warehouse.statistics.interval import Interval
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -58,12 +58,12 @@ def comparison_svg(found: Comparison) -> str:
     ]
     for number, (each, ratio) in enumerate(metrics):
         y = (number + 1) * height
-        name = f"{each.metric} {each.point}".strip()
+        name = str(each.label)
         parts += [
             f'<text x="4" y="{y + 4}">{escape(name[:44])}</text>',
             f'<line class="interval" x1="{x(ratio.low):.1f}" x2="{x(ratio.high):.1f}" y1="{y}" y2="{y}"/>',
             f'<circle class="point" cx="{x(ratio.estimate):.1f}" cy="{y}" r="4"><title>{escape(name)}: {ratio.estimate:.4f}'
-            f" ({ratio.low:.4f} to {ratio.high:.4f}), {escape(each.judged.verdict)}</title></circle>",
+            f" ({ratio.low:.4f} to {ratio.high:.4f}), {escape(each.headline)}</title></circle>",
         ]
     parts.append(f'<text x="{left}" y="{total - 4}">head / base, from {low:.3f} to {high:.3f}</text>')
     return svg_document(_PANEL[0], total, parts)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
-from warehouse.analysis.changes import is_stale
+from warehouse.analysis.events.silence import is_stale
 from warehouse.analysis.measurements import measured
 from warehouse.claims.gate.policy import EXPLORATORY, VERDICTS
 from warehouse.claims.publish.corrections import corrected

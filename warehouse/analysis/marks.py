@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precision:
-    """How many findings of a rule people marked as real changes (acknowledged, explained, fixed), and how many as false alarms."""
+    """How many findings of a rule, or events of them, people marked as real (acknowledged, explained, fixed), and how many as false alarms."""
 
     rule: str
     real: int
@@ -46,8 +46,8 @@ def read_marks(project: Project) -> dict[str, Mark]:
 def mark(
     project: Project, finding_id: str, state: str, reason: str, finding: Mapping[str, Any] | None, key: "SigningKey | None" = None
 ) -> Event:
-    """Mark a finding with its current data; a finding that is no longer detected keeps the data of its last mark. Raises WH503 for a state
-    that is not valid, an empty reason, or an unknown finding, and WH107, WH109, WH113."""
+    """Mark a finding with its current data, which name its event where the event was marked. A finding that is no longer detected keeps the data of
+    its last mark. Raises WH503 for a state that is not valid, an empty reason, or an unknown finding, and WH107, WH109, WH113."""
     if state not in MARKS:
         hint = did_you_mean(state, MARKS) or f"states are: {', '.join(MARKS)}"
         raise WarehouseError("WH503", f"{printable(state)!r} is not a state of a finding", finding_id, hint, ExitCode.USAGE)
@@ -62,9 +62,11 @@ def mark(
 
 
 def precision(marks: Iterable[Mark]) -> tuple[Precision, ...]:
-    """The counts of each rule whose findings were marked as real or not."""
-    counts: dict[str, list[int]] = {}
+    """The counts of each rule whose findings were marked as real or not. The members of one event count once."""
+    counts: dict[str, tuple[set[str], set[str]]] = {}
     for each in marks:
         if each.state != OPEN:
-            counts.setdefault(str(each.finding.get("rule")), [0, 0])[each.state == FALSE_ALARM] += 1
-    return tuple(Precision(rule, real, false_alarms) for rule, (real, false_alarms) in sorted(counts.items()))
+            counts.setdefault(str(each.finding.get("rule")), (set(), set()))[each.state == FALSE_ALARM].add(
+                str(each.finding.get("event_id") or each.finding_id)
+            )
+    return tuple(Precision(rule, len(real), len(false_alarms)) for rule, (real, false_alarms) in sorted(counts.items()))

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from warehouse.analysis.measurements import Measured
 from warehouse.evidence.durable import replace_durably
-from warehouse.statistics.change_points import DETECTOR, Change, SeriesState, advance
-from warehouse.transform.sql.duck import text_literal
+from warehouse.statistics.change import Change
+from warehouse.statistics.change_points import DETECTOR, SeriesState, advance, merged
 
 STATE_FILE = "changes.json"
 _FORM = 1  # of the file
@@ -67,7 +67,7 @@ def scan(found: Measured, folder: Path) -> dict[str, Scanned]:
     table = f"(select * from {found.measurements.sql} where started_at is not null) as m"
     found.con.register("known", _known(kept))
     heads = found.con.execute(
-        f"select m.series_key, count(*), bool_and(m.value > 0), max(m.started_at)::varchar, arg_max(m.run_id, {_POINT}), bit_xor({_HASH})::varchar,"
+        f"select m.series_key, max(m.started_at)::varchar, arg_max(m.run_id, {_POINT}), bit_xor({_HASH})::varchar,"
         f" bit_xor({_HASH}) filter ({_POINT} <= (known.last_at, known.last_run))::varchar from {table}"
         " left join known on known.series_key = m.series_key group by m.series_key order by m.series_key"
     ).fetchall()
@@ -81,38 +81,23 @@ def scan(found: Measured, folder: Path) -> dict[str, Scanned]:
     news = _by_series(rows)
     scans: dict[str, Scanned] = {}
     now: dict[str, _Kept] = {}
-    for key, _, is_positive, last_at, last_run, fingerprint, _ in heads:
+    for key, last_at, last_run, fingerprint, _ in heads:
         before = valid.get(key)
         if before and key not in news:
             now[key] = before
         else:
-            values, sessions = news[key]
-            if before and before.state.scale == "ratio" and not is_positive:  # a zero has come: the series is one of differences from now on
-                values, sessions = _whole(found, table, key)
-                before = None
-            now[key] = _advanced(key, before, values, sessions, is_positive, (last_at, last_run), fingerprint)
+            now[key] = _advanced(key, before, *news[key], (last_at, last_run), fingerprint)
         scans[key] = now[key].scanned
     if now != kept:
         _write(path, version, now)
     return scans
 
 
-def _advanced(
-    key: str, before: _Kept | None, values: Any, sessions: list[str], is_positive: bool, last: tuple[str, str], fingerprint: str
-) -> _Kept:
-    state = before.state if before else SeriesState("ratio" if is_positive else "difference")
-    found = advance(state, values, sessions)
-    earlier = before.scanned if before else None
-    scanned = Scanned(
-        key, found.state.points, found.status, (*(earlier.settled if earlier else ()), *found.settled), found.open,
-        (*(earlier.outliers if earlier else ()), *found.outliers),
-    )
+def _advanced(key: str, before: _Kept | None, values: Any, sessions: list[str], last: tuple[str, str], fingerprint: str) -> _Kept:
+    found = advance(before.state if before else SeriesState(), values, sessions)
+    settled, outliers = (before.scanned.settled, before.scanned.outliers) if before else ((), ())
+    scanned = Scanned(key, found.state.points, found.status, merged(settled, found.settled), found.open, (*outliers, *found.outliers))
     return _Kept(scanned, last, fingerprint, found.state)
-
-
-def _whole(found: Measured, table: str, key: str) -> tuple[Any, list[str]]:
-    sql = f"select m.series_key, m.value, m.session from {table} where m.series_key = {text_literal(key)} order by m.started_at, m.run_id"
-    return _by_series(found.con.sql(sql).to_arrow_table())[key]
 
 
 def _by_series(rows: pa.Table) -> dict[str, tuple[Any, list[str]]]:
@@ -157,7 +142,7 @@ def _kept(entry: Mapping[str, Any]) -> _Kept:
     return _Kept(
         Scanned(scanned["series_key"], scanned["points"], scanned["status"], changes, pending, tuple(scanned["outliers"])),
         (entry["last"][0], entry["last"][1]), entry["fingerprint"],
-        SeriesState(**{**state, "values": tuple(state["values"]), "sessions": tuple(state["sessions"])}),
+        SeriesState(**state),
     )
 
 

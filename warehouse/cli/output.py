@@ -209,6 +209,14 @@ def step_bar() -> Iterator[Callable[[str, int, int], None]]:
 # --- text --------------------------------------------------------------------------------------------------------
 
 
+def terminal_width() -> int | None:
+    """The columns of the terminal that stdout is, or those that COLUMNS names; None where nothing limits a line."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) > 0 else None
+
+
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A plain table: numbers to the right, text to the left. On a terminal long cells are cut to its width."""
     rows = [["" if cell is None else cell for cell in row] for row in rows]

@@ -24,6 +24,7 @@ from typing import Any
 from ulid import ULID
 
 from warehouse.errors import WarehouseError, printable
+from warehouse.record.git import describe_git
 from warehouse.record.gpu import GpuReadings, gpus
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
@@ -91,6 +92,7 @@ def record(
     recording = _recording(command, shown, repeats, sample_interval_s)
     recording["campaign"] = campaign
     recording["redacted"] = [asdict(redaction) for redaction in redactions]
+    recording["git"] = describe_git()
     recording |= describe_membership(redact) | {"unread": unread()}
     _write_json(destination / "recording.json", recording)
     _write_json(destination / "machine.json", describe_machine())

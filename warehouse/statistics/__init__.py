@@ -8,12 +8,13 @@ that the observations cannot answer gets `NotSupported`, which says how many are
 |---|---|
 | `interval` | `Interval`, `NotSupported`: what the others return |
 | `means` | `mean_interval`, `median_interval`, `geometric_interval`: over runs, or over sessions of runs where these are given; `olympic_interval` |
-| `levels` | `variance_components`: what sessions and runs each add to the variance |
+| `sessions` | `session_interval`: about a statistic of all runs, over their sessions, by what others of the testbed show (`Pool`, `expected`) |
+| | `variance_components`: what sessions and runs each add to the variance |
 | `summaries` | `olympic_mean`, `geometric_mean`, `variation` |
 | `comparisons` | head against base: `ratio_interval`, `shift_interval`, `paired_ratio_interval` |
 | | what the sizes allow: `least_detectable_ratio` |
 | `effects` | `judge`: the interval of a ratio against a practical threshold |
-| `shape` | `two_levels_p`, `trend_p`: whether repeats lie about one level, and come in no order |
+| `shape` | `two_levels_p`, `trend_p`: whether repeats lie about one level, and come in no order, within sessions where these are given |
 | `scans` | many tests at once: `benjamini_hochberg` |
 | `changes` | `advance`: takes the next points of a series and says whether its level changed; `SeriesState` is what it keeps |
 

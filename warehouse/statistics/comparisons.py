@@ -22,6 +22,9 @@ from warehouse.statistics.observations import Floats, finite, positive, replicat
 # Up to so many pairs the null distribution is counted; beyond, the normal approximation differs by less than one rank.
 _COUNTED_PAIRS = 2_500
 _COUNTED_SIGNS = 50
+# From so many values of the smaller side on: the 80 % quantile of the lower end of `ratio_interval`, of 3,000 pairs of normal samples, over
+# what Bloom's formula gives.
+_WIDER = ((11, 1.03), (6, 1.06), (5, 1.15), (4, 1.21), (3, 1.17), (2, 1.96))
 
 
 def shift_interval(
@@ -74,13 +77,15 @@ def least_detectable_ratio(spread: float, base: int, head: int, confidence: floa
     """The smallest ratio above 1 whose interval would exclude 1 with the probability `power`, where single observations spread by
     `spread`, the standard deviation of their logarithms (for a few percent: the coefficient of variation).
 
-    Bloom, *Minimum detectable effects* (Evaluation Review 19, 1995): (t of the confidence + t of the power) x the standard error.
+    Bloom, *Minimum detectable effects* (Evaluation Review 19, 1995): (t of the confidence + t of the power) x the standard error. The interval
+    of few values is wider than that of t, by ranks and by Welch: measured, `_WIDER`.
     """
     freedom = base + head - 2
     if min(base, head) < 2:
         return NotSupported("a side with one value has no spread", "run", min(base, head), 2)
     reach = -stdtrit(freedom, tail_of(confidence)) + stdtrit(freedom, power)
-    return float(np.exp(reach * spread * np.sqrt(1 / base + 1 / head)))
+    wider = next(factor for fewest, factor in _WIDER if min(base, head) >= fewest)
+    return float(np.exp(reach * wider * spread * np.sqrt(1 / base + 1 / head)))
 
 
 def _difference(

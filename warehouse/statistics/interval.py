@@ -45,3 +45,13 @@ class NotSupported:
 
     def __str__(self) -> str:
         return f"not supported, needs {self.needs} {self.level}{'s' * (self.needs != 1)} (has {self.n}): {self.reason}"
+
+
+@dataclass(frozen=True)
+class SessionNoise:
+    """How much other sessions of a testbed differ beyond what their runs explain, as a share (a standard deviation): from so many sessions,
+    with so many degrees of freedom."""
+
+    spread: float
+    freedom: int
+    sessions: int

@@ -3,7 +3,8 @@
 The statistic, for each window of points:
 
 1. The values are winsorised at 3.5 spreads around the median, so that a spike counts as one far value however far it is. The spread
-   comes from the quartiles, which half a window of other values does not move.
+   comes from the quartiles, which half a window of other values does not move. Who decides about a split that was found asks again with
+   wider bounds, which do not cut off what a step adds.
 2. Every split with enough points on both sides is tried; the best one has the largest difference between the two means (maximum
    likelihood; Hawkins, *Testing a sequence of observations for a shift in location*, JASA 72, 1977).
 3. Points of a real series resemble their neighbours. The variance of both means is multiplied by what the autocorrelation of the
@@ -30,7 +31,7 @@ from warehouse.statistics.observations import Floats
 SHORT_WINDOW, WINDOW = 48, 128
 LEAST_BEFORE, LEAST_AFTER = 8, 3
 
-_CLIP = 3.5
+CLIP = 3.5
 _NORMAL_QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
 _LAGS = 8
 _KENDALL = 4.0  # the bias of a first autocorrelation is -(1 + 4 rho) / n where two means are removed
@@ -43,13 +44,15 @@ Ints = NDArray[np.int64]
 @dataclass(frozen=True)
 class Splits:
     """For each window: the normal deviate of its best split, or of a straight line where that fits better (`is_drift`); how many points
-    come before and after the split; and how far the last value lies from the median, in spreads."""
+    come before and after the split; how far the last value lies from the median, in spreads; and the most autocorrelation that its
+    residuals may have, two standard errors above the estimate."""
 
     deviate: Floats
     is_drift: NDArray[np.bool_]
     before: Ints
     after: Ints
     last: Floats
+    correlation: Floats
 
     @property
     def step(self) -> Floats:
@@ -57,16 +60,16 @@ class Splits:
         return np.where(self.is_drift, 0.0, self.deviate)
 
 
-def best_splits(values: Floats, start: int, ends: Ints) -> Splits:
+def best_splits(values: Floats, start: int, ends: Ints, clip: float = CLIP) -> Splits:
     """The best split before each end: of the last 128 values, or of the last 48 where that one is more surprising. `start` is the first
     value to use; there are 11 values before each end at least."""
-    whole, near = (splits_of(values, np.maximum(start, ends - longest), ends, longest) for longest in (WINDOW, SHORT_WINDOW))
+    whole, near = (splits_of(values, np.maximum(start, ends - longest), ends, longest, clip) for longest in (WINDOW, SHORT_WINDOW))
     is_nearer = near.step > whole.deviate
     return Splits(*(np.where(is_nearer, getattr(near, field.name), getattr(whole, field.name)) for field in fields(Splits)))
 
 
-def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW) -> Splits:
-    """The best split of each window `values[start:end]`, which has `longest` values at most.
+def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW, clip: float = CLIP) -> Splits:
+    """The best split of each window `values[start:end]`, which has `longest` values at most, winsorised at `clip` spreads.
 
     Sums run over as many places for every window: numpy adds in an order that depends on their number, and the last digits would
     otherwise depend on the windows beside it.
@@ -77,7 +80,7 @@ def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW) -
     windows = values[np.minimum(starts[:, None] + place, len(values) - 1)]
     centre, spread = _centre_and_spread(windows, is_inside, lengths)
     last = (values[ends - 1] - centre) / spread
-    windows = np.clip((windows - centre[:, None]) / spread[:, None], -_CLIP, _CLIP)
+    windows = np.clip((windows - centre[:, None]) / spread[:, None], -clip, clip)
     windows *= is_inside
 
     sums, before = np.cumsum(windows, axis=1), place + 1.0
@@ -98,8 +101,15 @@ def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW) -
     products = np.stack([np.einsum("ij,ij->i", residuals[:, lag:], residuals[:, :-lag]) for lag in range(1, _LAGS + 1)])
     correlations = products / np.maximum(squares - gained, _NOTHING)
     explained = np.maximum(gained, line)
-    deviate = _deviate(explained / np.maximum(squares - explained, _NOTHING), correlations, lengths, n_before, n_after)
-    return Splits(deviate, line >= gained, n_before, n_after, last)
+    rho = _correlation(correlations, lengths)
+    deviate = _deviate(explained / np.maximum(squares - explained, _NOTHING), rho, lengths, n_before, n_after)
+    return Splits(deviate, line >= gained, n_before, n_after, last, rho + 2 / np.sqrt(lengths))
+
+
+def centre_and_spread(values: Floats) -> tuple[float, float]:
+    """The median, and the spread that windows are measured in, of one stretch of values."""
+    centre, spread = _centre_and_spread(values[None, :], np.ones((1, len(values)), dtype=np.bool_), np.array([len(values)]))
+    return float(centre[0]), float(spread[0])
 
 
 def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: Ints) -> tuple[Floats, Floats]:
@@ -114,15 +124,19 @@ def _centre_and_spread(windows: Floats, is_inside: NDArray[np.bool_], lengths: I
 
     centre, spread = quantile(0.5), (quantile(0.75) - quantile(0.25)) / _NORMAL_QUARTILES
     for flat in np.flatnonzero(spread <= 0):  # half of the values are equal
-        spread[flat] = windows[flat, : lengths[flat]].std() or 1.0
+        spread[flat] = windows[flat, : lengths[flat]].std() or _NOTHING
     return centre, spread
 
 
-def _deviate(gain: Floats, correlations: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
+def _correlation(correlations: Floats, lengths: Ints) -> Floats:
+    """The first autocorrelation of the noise, from those of the residuals at each lag."""
     unbiased = correlations + (1 + _KENDALL * np.maximum(correlations[0], 0)) / lengths
     # For the sum over lags, as the first-order autoregression whose mean has that variance.
     summed = np.maximum(2 * sum((1 - lag / (_LAGS + 1)) * unbiased[lag - 1] for lag in range(1, _LAGS + 1)), 0)
-    rho = np.clip(np.maximum(unbiased[0], summed / (2 + summed)), 0, _MOST_CORRELATED)
+    return np.asarray(np.clip(np.maximum(unbiased[0], summed / (2 + summed)), 0, _MOST_CORRELATED))
+
+
+def _deviate(gain: Floats, rho: Floats, lengths: Ints, n_before: Ints, n_after: Ints) -> Floats:
     most = (1 + rho) / (1 - rho)
 
     def of_mean(n: Ints) -> Floats:

@@ -6,7 +6,15 @@ feeds: benchmark_run
 */
 select
     run.run_id,
-    coalesce(run.component || '/' || run.indicator_name, run.indicator_name, run.program, 'command') as benchmark_case_id,
+    -- A repeat that failed printed no name: then its workload document has it.
+    coalesce(
+        run.component || '/' || run.indicator_name,
+        run.indicator_name,
+        json_extract_string(run.workload_document, '$.component') || '/' || json_extract_string(run.workload_document, '$.indicator_name'),
+        json_extract_string(run.workload_document, '$.indicator_name'),
+        run.program,
+        'command'
+    ) as benchmark_case_id,
     run.workload_spec_digest,
     run.artifact_manifest_digest,
     split_part(run.raw_path, '/', 1) || '/' as raw_folder,
@@ -18,6 +26,7 @@ select
         when run.exit_code <> 0 then 'exit code ' || run.exit_code::varchar
     end as status_reason,
     run.repeat_index,
+    run.missing_repeats,
     run.started_at,
     run.ended_at,
     false as is_zone_assumed,

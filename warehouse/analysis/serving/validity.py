@@ -79,7 +79,7 @@ class PointValidity:
             "run_id": self.run_id, "load_kind": self.load_kind, "load": self.load, "model": self.model, "verdict": self.verdict,
             "rules": [
                 {
-                    "id": each.rule.id, "says": each.rule.says, "verdict": each.verdict, "figure": each.figure, "why": each.why,
+                    "id": each.rule.id, "says": each.rule.says, "verdict": each.told, "figure": each.figure, "why": each.why,
                     "asked": str(each.rule.publishable), "subject": each.rule.subject, "record": each.rule.record,
                     "state": state_of(each),
                 }

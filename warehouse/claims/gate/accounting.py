@@ -10,7 +10,7 @@ from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, LeftOut
 from warehouse.claims.gate.observed import observed_rows
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.claim import Claim
-from warehouse.transform.project.model import RUNS
+from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 from warehouse.transform.sql.duck import quote, quoted
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Accounts:
         for rowid, runs in traced.items():
             for run in set(runs) - observed.get(rowid, set[str]()):  # its spread is in no interval
                 reason = "in the number, not in the observations"
-                found = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run))
+                found = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run), self._bundle(run))
                 self._rows.setdefault(rowid, {}).setdefault(run, found)
 
     def left_out(self, rowid: int) -> list[LeftOut]:
@@ -72,7 +72,8 @@ class Accounts:
         for run in self._stated.keys() - used - self._found.population:
             for rowid in alike(run):
                 reason = "in no table that the query reads"
-                self._rows.setdefault(rowid, {})[run] = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run))
+                found = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run), self._bundle(run))
+                self._rows.setdefault(rowid, {})[run] = found
 
     def _common(self, run: str) -> tuple[str | None, ...]:
         """What the launched runs of one row have in common."""
@@ -82,7 +83,8 @@ class Accounts:
     def _of_loss(self, loss: "Loss") -> LeftOut:
         clause = loss.clause.text if loss.is_determined else ""
         reason = loss.clause.kind if loss.is_determined else NOT_DETERMINED
-        return LeftOut(loss.run_id, reason, clause, loss.clause.place, self._excuse(loss.run_id, clause), self._has_failed(loss.run_id))
+        run = loss.run_id
+        return LeftOut(run, reason, clause, loss.clause.place, self._excuse(run, clause), self._has_failed(run), self._bundle(run))
 
     def _excuse(self, run: str, clause: str) -> str | None:
         """Why a run need not be in: what was decided of it, what its evidence says of it, or what the claim says of the clause."""
@@ -98,6 +100,9 @@ class Accounts:
     def _has_failed(self, run: str) -> bool:
         return self._stated.get(run, {}).get(_STATUS) in _FAILED
 
+    def _bundle(self, run: str) -> str:
+        return self._stated.get(run, {}).get(BUNDLE_COLUMN) or ""
+
 
 def _stated_of_runs(
     con: "duckdb.DuckDBPyConnection", catalog: "Catalog", alike: tuple[str, ...], query: str
@@ -112,7 +117,7 @@ def _stated_of_runs(
         if name not in has and name != _WORKLOAD:
             place = catalog.models[f"rollup.{query}"].place
             raise WarehouseError("WH317", f"runs are accounted for by {name}, which {table} does not have", place, did_you_mean(name, has))
-    names = [name for name in dict.fromkeys((*alike, _STATUS, _REASON, _MODE)) if name in has]
+    names = [name for name in dict.fromkeys((*alike, _STATUS, _REASON, _MODE, BUNDLE_COLUMN)) if name in has]
     listed = ", ".join(quote(name) for name in (RUN_ID, *names))
     return {
         str(run): dict(zip(names, values, strict=True))

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.claims.gate.evidence import DECLARED_REPEATS, NOT_DETERMINED, REQUESTS, RUN_ID, SESSION, STARTED_AT, Evidence, Observation, sessions_of
+from warehouse.claims.gate.evidence import (
+    DECLARED_REPEATS,
+    NOT_DETERMINED,
+    REQUESTS,
+    RUN_ID,
+    SESSION,
+    STARTED_AT,
+    Evidence,
+    Observation,
+)
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import WORDS
 
@@ -56,15 +66,25 @@ def _method(evidence: Evidence, settings: Settings) -> Finding:
 def _runs(evidence: Evidence, settings: Settings) -> Finding:
     """The runs that the number depends on: those with a value; for an olympic mean, all that were launched."""
     counted = evidence.used if evidence.number.statistic == "olympic mean" else evidence.measured
-    return Finding(len(counted), _rows(counted))
+    return Finding(len(counted), rows_of(counted))
 
 
 def _sessions(evidence: Evidence, settings: Settings) -> Finding:
     """The sessions (a job allocation, or a day on a testbed) that its runs are of."""
-    sessions = sessions_of(evidence.measured)
+    sessions = evidence.session_of
     rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
     known = {session for session in sessions if session is not None}
     return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in sessions)
+
+
+def _balance(evidence: Evidence, settings: Settings) -> Finding | None:
+    """The number of equal sessions that would share out the runs as well (Kish's effective number); not of one session, or where a run does not
+    state its own."""
+    sizes = Counter(evidence.session_of)
+    if None in sizes or len(sizes) < 2:
+        return None
+    rows = [{SESSION: name, "runs": size} for name, size in sorted(sizes.items(), key=str)]
+    return Finding(sizes.total() ** 2 / sum(size**2 for size in sizes.values()), rows)
 
 
 def _spread(evidence: Evidence, settings: Settings) -> Finding:
@@ -73,14 +93,14 @@ def _spread(evidence: Evidence, settings: Settings) -> Finding:
 
     if evidence.values and not sum(evidence.values):
         return Finding(None, why="the mean is zero")
-    return _supported(variation(evidence.values), evidence)
+    return supported(variation(evidence.values), evidence)
 
 
 def _interval(evidence: Evidence, settings: Settings) -> Finding:
     """Half the width of the interval, relative to the value."""
     interval = evidence.interval
     if isinstance(interval, Interval):
-        return Finding(interval.relative_half_width, _rows(evidence.measured, SESSION), "the estimate is zero")
+        return Finding(interval.relative_half_width, rows_of(evidence.measured, SESSION), "the estimate is zero")
     return Finding(None, why=str(interval))
 
 
@@ -93,14 +113,19 @@ def _requests(evidence: Evidence, settings: Settings) -> Finding | None:
 
 
 def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
-    """The p-value of runs about one level, against two."""
+    """The p-value of runs about one level, against two, within sessions."""
     from warehouse.statistics.shape import two_levels_p
 
-    return _supported(two_levels_p(evidence.values), evidence)
+    return supported(two_levels_p(evidence.values, evidence.sessions), evidence, SESSION)
 
 
 def _drift(evidence: Evidence, settings: Settings) -> Finding:
-    """The p-value of runs that come in no order, against a rise or a fall over time."""
+    """The p-value of runs that come in no order, against a rise or a fall over time, within sessions."""
+    return drift_of(evidence, evidence.sessions)
+
+
+def drift_of(evidence: Evidence, sessions: Sequence[str] | None) -> Finding:
+    """The same, of runs of these sessions; None: of one."""
     from warehouse.statistics.shape import trend_p
 
     started = [str(each.columns[STARTED_AT]) for each in evidence.measured if each.columns.get(STARTED_AT) is not None]
@@ -108,8 +133,8 @@ def _drift(evidence: Evidence, settings: Settings) -> Finding:
         return Finding(None, why="the evidence does not say when each run started")
     places = {at: place for place, at in enumerate(sorted(set(started)))}
     if len(places) == 1 < len(started):
-        return Finding(None, _rows(evidence.measured, STARTED_AT), "all runs started at the same time")
-    return _supported(trend_p(evidence.values, [places[at] for at in started]), evidence, STARTED_AT)
+        return Finding(None, rows_of(evidence.measured, STARTED_AT), "all runs started at the same time")
+    return supported(trend_p(evidence.values, [places[at] for at in started], sessions), evidence, STARTED_AT)
 
 
 def _accounted(evidence: Evidence, settings: Settings) -> Finding:
@@ -137,6 +162,25 @@ def _fixed(evidence: Evidence, settings: Settings) -> Finding:
     if evidence.claim.stopping or declared == {len(evidence.used)}:
         return Finding(0, rows)
     return Finding(len(rows), rows)
+
+
+def _removed(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that were retracted or superseded after a look at the number with them."""
+    return Finding(len(evidence.removed), [{RUN_ID: each.run_id, "left out by": each.excuse or each.reason} for each in evidence.removed])
+
+
+def _ahead(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that state a start after the arrival of their evidence."""
+    rows = [{RUN_ID: each.run_id, STARTED_AT: each.columns.get(STARTED_AT)} for each in evidence.used if each.run_id in evidence.ahead]
+    return Finding(len(rows), rows)
+
+
+def _complete(evidence: Evidence, settings: Settings) -> Finding | None:
+    """Of a geometric mean, the parts without a value: the mean of the others is of another set."""
+    if evidence.number.statistic != "geometric mean":
+        return None
+    without = [each.run_id for each in evidence.used if each.value is None] + [each.run_id for each in evidence.left_out if each.has_failed]
+    return Finding(len(without), [{RUN_ID: run} for run in without])
 
 
 def _lineage(evidence: Evidence, settings: Settings) -> Finding:
@@ -169,6 +213,7 @@ NOT_MATCHING = "not matching"  # the one of `_OVER` that needs a pattern
 _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {
     "greatest": lambda known, pattern: _outermost(max, known),
     "least": lambda known, pattern: _outermost(min, known),
+    "range": lambda known, pattern: _range(known),
     "repeated": lambda known, pattern: len(known) - len(set(map(str, known))),
     "distinct": lambda known, pattern: len(set(map(str, known))),
     # What is no boolean counts against the number.
@@ -182,6 +227,7 @@ CHECKS: Mapping[str, Check] = {
     "method": Check(_method),
     "runs": Check(_runs),
     "sessions": Check(_sessions),
+    "balance": Check(_balance),
     "spread": Check(_spread),
     "interval": Check(_interval),
     "requests": Check(_requests, frozenset({"column"}), frozenset({"column"})),
@@ -190,18 +236,21 @@ CHECKS: Mapping[str, Check] = {
     "accounted": Check(_accounted),
     "failures": Check(_failures),
     "fixed": Check(_fixed),
+    "removed": Check(_removed),
+    "ahead": Check(_ahead),
+    "complete": Check(_complete),
     "lineage": Check(_lineage, frozenset({"guarantees"})),
     "observed": Check(_observed, frozenset({"column", "over", "matching", "when"}), frozenset({"matching", "when"})),
     "column": Check(_column, frozenset({"column", "when"}), frozenset({"when"})),
 }
 OVER = tuple(_OVER)
-RELATIVE_TO_OTHERS = ("repeated", "distinct")  # those of `OVER` that compare runs with each other
+RELATIVE_TO_OTHERS = ("repeated", "distinct", "range")  # those of `OVER` that compare runs with each other
 OF_OBSERVATIONS = ("observed", "requests")  # the checks whose `column` is one of the observations
 GUARANTEES = ("G1", "G2", "G3", "G4")  # what `lineage` can ask for
 
 
 def _over(observations: Sequence[Observation], column: str, figure: Callable[[list[Any]], Any]) -> Finding:
-    rows = _rows(observations, column)
+    rows = rows_of(observations, column)
     known = [row[column] for row in rows if row[column] is not None]
     why = f"no run states its {column}" if rows else "there is no run"
     return Finding(figure(known) if known else None, rows, why, is_partial=0 < len(known) < len(rows))
@@ -214,10 +263,17 @@ def _outermost(which: Callable[[list[Any]], Any], known: list[Any]) -> Any:
         return known[0]
 
 
-def _supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:
-    rows = _rows(evidence.measured, *columns)
+def _range(known: list[Any]) -> Any:
+    """By which share the least value is below the greatest; what is no number counts against the number."""
+    if not all(isinstance(value, int | float) and value >= 0 for value in known):
+        return 1.0
+    return 1 - min(known) / max(known) if max(known) else 0.0
+
+
+def supported(figure: float | NotSupported, evidence: Evidence, *columns: str) -> Finding:
+    rows = rows_of(evidence.measured, *columns)
     return Finding(None, rows, str(figure)) if isinstance(figure, NotSupported) else Finding(figure, rows)
 
 
-def _rows(observations: Iterable[Observation], *columns: str) -> list[Row]:
+def rows_of(observations: Iterable[Observation], *columns: str) -> list[Row]:
     return [{RUN_ID: each.run_id, "value": each.value} | {name: each.columns.get(name) for name in columns} for each in observations]

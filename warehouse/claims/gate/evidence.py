@@ -4,22 +4,25 @@ looks at it before. All of it is in the publication, so that anybody can judge a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from math import isfinite
+from math import isclose, isfinite
 from typing import Any
 
-from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim, ClaimedNumber
 
 RUN_ID, SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS = "run_id", "session", "started_at", "requests", "declared_repeats"
-OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS)  # columns of the observations that checks know by name
+TESTBED, METRIC = "testbed", "metric"
+OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS, TESTBED, METRIC)  # columns of the observations that checks know by name
+GATE_VERSION = 2  # of the checks: another one may judge the same evidence otherwise (first_version)
 DAY = "day "  # how the session of a run without a job begins: then its date, and the testbed (run_session)
-_PAUSE = timedelta(hours=2)
 NOT_DETERMINED = "not determined"  # which clause left a run out
+_PAUSE = timedelta(hours=2)
 DIGITS = 12  # of a figure that is recorded
+_SHOW_SHAPE = 6  # runs from which on their shape is tested
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Observation:
 @dataclass(frozen=True)
 class LeftOut:
     """A run that was launched and is not in the number. `reason` is the kind of the clause that left it out, `clause` its text and `place`
-    its file and line; `excuse` is why it need not be in, None if no reason was given."""
+    its file and line; `excuse` is why it need not be in, None if no reason was given; `bundle` is the digest of the bundle that states it,
+    "" in publications of before."""
 
     run_id: str
     reason: str
@@ -44,28 +48,33 @@ class LeftOut:
     place: str
     excuse: str | None
     has_failed: bool = False
+    bundle: str = ""
 
 
 @dataclass(frozen=True)
 class ColumnEvidence:
-    """Of one claimed column of a row: the value of each of the row's observations, the places of those that the number depends on, and how
-    many an olympic mean drops at each end."""
+    """Of one claimed column of a row: the value of each of the row's observations, the places of those that the number depends on, how
+    many an olympic mean drops at each end, and how much other sessions of the testbed differ (History)."""
 
     values: Sequence[float | None]
     used: frozenset[int]
     dropped: int = 1
+    noise: SessionNoise | None = None
 
 
 @dataclass(frozen=True)
 class RowEvidence:
     """What all numbers of a row share: the run of each observation and its columns; the runs that were left out; when it was first looked
-    at, and the runs that arrived later. `columns` has those that its row claims."""
+    at, and the runs that arrived later; `removed`, the runs that were retracted or superseded after a look at the number with them; `ahead`, those
+    that state a start after the arrival of their evidence. `columns` has those that its row claims."""
 
     observed: Sequence[tuple[str, Mapping[str, Any]]]
     columns: Mapping[str, ColumnEvidence]
     left_out: Sequence[LeftOut] = ()
     first_look: str | None = None
     later: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    ahead: frozenset[str] = frozenset()
 
     def of(self, column: str, value: Any, row: Mapping[str, Any], claim: Claim, guarantees: Mapping[str, Any]) -> "Evidence":
         """The evidence of one of its claimed numbers."""
@@ -84,6 +93,7 @@ class RowEvidence:
         return Evidence(
             column, float(value) if is_number and isfinite(value) else None, claim, row, observations, left_out, self.first_look,
             sorted(self.later & used), guarantees, dropped=own.dropped,
+            removed=[each for each in left_out if each.run_id in self.removed], ahead=sorted(self.ahead & used), noise=own.noise,
         )
 
 
@@ -91,7 +101,7 @@ class RowEvidence:
 class Evidence:
     """Of one cell: its `column` and `value`, None where that is not a finite number; the values of its `row` by column; `later`, those of
     its runs that arrived after somebody had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None
-    where there are no later ones."""
+    where there are no later ones. `removed` and `ahead` are as in `RowEvidence`."""
 
     column: str
     value: float | None
@@ -104,6 +114,10 @@ class Evidence:
     guarantees: Mapping[str, Any]
     confidence: float = 0.95
     dropped: int = 1  # of an olympic mean, at each end
+    removed: Sequence[LeftOut] = ()
+    ahead: Sequence[str] = ()
+    noise: SessionNoise | None = None  # of other sessions of the testbed
+    gate: int = GATE_VERSION  # that judges it
 
     @property
     def number(self) -> ClaimedNumber:
@@ -123,9 +137,14 @@ class Evidence:
         return [each.value for each in self.measured if each.value is not None]
 
     @cached_property
+    def session_of(self) -> list[str | None]:
+        """The session of each measured run; None where it is not known."""
+        return sessions_of(self.measured) if self.gate > 1 else stated_sessions(self.measured)
+
+    @cached_property
     def sessions(self) -> list[str] | None:
         """The session of each measured run; None where one is not known, or all ran in one."""
-        known = [session for session in sessions_of(self.measured) if session is not None]
+        known = [session for session in self.session_of if session is not None]
         return known if len(known) == len(self.measured) and len(set(known)) > 1 else None
 
     @cached_property
@@ -146,7 +165,46 @@ class Evidence:
 
     @cached_property
     def interval(self) -> Interval | NotSupported:
-        """The interval of the claimed statistic, over sessions where the runs are of several."""
+        """The interval of the claimed statistic, over sessions where the runs are of several. It contains the statistic."""
+        if self.gate == 1:
+            return self._interval_of_version_1()
+        if not isinstance(self.statistic, NotSupported) and not isfinite(self.statistic):
+            return NotSupported("the values are too large to compute with", "run", len(self.values), len(self.values))
+        if self.number.statistic == "value":
+            return NotSupported("one run has no spread", "run", len(self.values), 2)
+        if isinstance(self.statistic, NotSupported):
+            return self.statistic
+        if self.number.statistic == "olympic mean" and len(self.values) < len(self.used):
+            return NotSupported("a run without a time has no spread", "run", len(self.values), len(self.used))
+        found = self._over_sessions(self.statistic, self.sessions) if self.sessions else self._over_runs()
+        if isinstance(found, Interval) and not found.low <= self.statistic <= found.high and not isclose(found.low, found.high):
+            reason = f"the interval of runs of this shape does not contain their {self.number.statistic}: publish their median"
+            return NotSupported(reason, "run", len(self.values), len(self.values) + 1)
+        return found
+
+    def _over_sessions(self, value: float, sessions: Sequence[str]) -> Interval | NotSupported:
+        from warehouse.statistics.sessions import session_interval
+
+        statistic = self.number.statistic.removeprefix("olympic ")
+        return session_interval(self.values, sessions, statistic, self.confidence, self.noise, value)  # type: ignore[arg-type]
+
+    def _over_runs(self) -> Interval | NotSupported:
+        from warehouse.statistics.means import geometric_interval, mean_interval, median_interval, olympic_interval
+
+        match self.number.statistic:
+            case "olympic mean":
+                return olympic_interval(self.values, self.dropped, self.confidence)
+            case "geometric mean":
+                return geometric_interval(self.values, self.confidence)
+            case "median":
+                return median_interval(self.values, self.confidence)
+        found = mean_interval(self.values, self.confidence)
+        if isinstance(found, Interval) and len(self.values) < _SHOW_SHAPE:
+            return replace(found, method=f"{found.method}; {len(self.values)} runs do not show their shape, one level assumed")
+        return found
+
+    def _interval_of_version_1(self) -> Interval | NotSupported:
+        """As the first version of the gate computed it: of several sessions, that of the session means or medians."""
         from warehouse.statistics.means import geometric_interval, mean_interval, median_interval, olympic_interval
 
         if not isinstance(self.statistic, NotSupported) and not isfinite(self.statistic):
@@ -170,7 +228,7 @@ class Evidence:
     @property
     def n(self) -> dict[str, int]:
         """How many observations of each level the number depends on."""
-        sessions = {session for session in sessions_of(self.measured) if session is not None}
+        sessions = {session for session in self.session_of if session is not None}
         counts = [each.columns.get(REQUESTS) for each in self.measured]
         requests = [int(count) for count in counts if count is not None]
         found = {"session": len(sessions)} if sessions else {}
@@ -181,18 +239,31 @@ class Evidence:
 
 
 def sessions_of(observations: Sequence[Observation]) -> list[str | None]:
-    """The session of each observation; None where it is not known. A day ends at midnight, UTC, and a session may not: runs of one testbed
-    that follow each other within two hours are of one day."""
+    """The session of each observation; None where it is not known. One day on several testbeds is one session: two hosts do not show what
+    another day would give."""
+    return [
+        session[: len(DAY) + len("2026-01-01")] if session and session.startswith(DAY) else session for session in stated_sessions(observations)
+    ]
+
+
+def stated_sessions(observations: Sequence[Observation]) -> list[str | None]:
+    """The same with the testbed of a day. A day ends at midnight, UTC, and a session may not: runs of one testbed that follow each other
+    within two hours are of one day."""
     found = [each.columns.get(SESSION) for each in observations]
     timed = [place for place, each in enumerate(observations) if each.columns.get(STARTED_AT) and str(found[place]).startswith(DAY)]
     last: dict[str, tuple[datetime, str]] = {}  # by testbed
     for place in sorted(timed, key=lambda place: str(observations[place].columns[STARTED_AT])):
         at = datetime.fromisoformat(str(observations[place].columns[STARTED_AT]))
-        testbed = str(found[place])[len(DAY) + len("2026-01-01") :]
+        testbed = testbed_of_day(str(found[place]))
         if testbed in last and at - last[testbed][0] <= _PAUSE:
             found[place] = last[testbed][1]
         last[testbed] = at, str(found[place])
     return [None if session is None else str(session) for session in found]
+
+
+def testbed_of_day(session: str) -> str:
+    """What the session of a day says after its date."""
+    return session[len(DAY) + len("2026-01-01") :]
 
 
 def rounded(figure: Any) -> Any:

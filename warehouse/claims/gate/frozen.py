@@ -17,9 +17,10 @@ from warehouse.claims.publish.publication import JUDGEMENT, POLICY, PublishedRol
 from warehouse.digest import canonical_document, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.exact import inexact
-from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim
 
+_REMOVED, _AHEAD = "removed", "ahead"  # written only where there are such runs
 _TOLERANCE = 1e-9  # of a figure that is computed again: libraries differ in the last digits
 
 
@@ -65,10 +66,12 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
             "left_out": [list(asdict(each).values()) for each in evidence.left_out],
             "first_look": evidence.first_look,
             "later": sorted(evidence.later),
+            **{name: sorted(runs) for name, runs in ((_REMOVED, evidence.removed), (_AHEAD, evidence.ahead)) if runs},
             "cells": {
                 name: {
                     **cell, "values": list(evidence.columns[name].values), "dropped": evidence.columns[name].dropped,
                     **({} if evidence.columns[name].used == everything else {"used": sorted(evidence.columns[name].used)}),
+                    **({"noise": asdict(noise)} if (noise := evidence.columns[name].noise) else {}),
                 }
                 for name, cell in cells.items()
             },
@@ -94,6 +97,11 @@ def published_policy(publication: PublishedRollup) -> Policy | None:
         raise unreadable(error, publication) from error
 
 
+def gate_of(publication: PublishedRollup) -> int:
+    """The version of the gate that judged a publication."""
+    return int(publication.record.get("gate", 1))
+
+
 def evidence_of(judged: JudgedRow, row: PublishedRow, column: str, claim: Claim, guarantees: Mapping[str, Any]) -> Evidence:
     """What the judgement of a published number was about."""
     values = {**{name: inexact(form) for name, form in row.grain_forms.items()}, **{name: cell.value for name, cell in row.cells.items()}}
@@ -115,7 +123,10 @@ def _read(line: bytes, publication: PublishedRollup) -> JudgedRow:
         observed = [(str(run), _columns(columns)) for run, columns in document["observed"]]
         columns = {name: _column(cell, len(observed)) for name, cell in document["cells"].items()}
         left_out = [LeftOut(*each) for each in document["left_out"]]
-        evidence = RowEvidence(observed, columns, left_out, document["first_look"], frozenset(document["later"]))
+        runs = {name: frozenset(map(str, document.get(name, ()))) for name in (_REMOVED, _AHEAD)}
+        evidence = RowEvidence(
+            observed, columns, left_out, document["first_look"], frozenset(document["later"]), runs[_REMOVED], runs[_AHEAD]
+        )
         return JudgedRow(dict(document["grain"]), evidence, document["cells"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(error, publication) from error
@@ -134,6 +145,9 @@ def _columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 def _column(cell: dict[str, Any], count: int) -> ColumnEvidence:
     """The evidence of a cell, taken out of it: what is left is what was said of it. Raises what `_read` catches."""
     values, used, dropped = cell.pop("values"), frozenset(cell.pop("used", range(count))), cell.pop("dropped")
+    noise = SessionNoise(**said) if (said := cell.pop("noise", None)) else None
+    if noise and not (type(noise.spread) in (int, float) and noise.spread >= 0 and type(noise.freedom) is type(noise.sessions) is int):
+        raise ValueError(f"the noise of sessions is {said!r}")
     if len(values) != count or not all(value is None or type(value) in (int, float) for value in values):
         raise ValueError(f"the values of {count} observations are {values!r}")
     if not used <= frozenset(range(count)) or type(dropped) is not int or dropped < 0:
@@ -141,7 +155,7 @@ def _column(cell: dict[str, Any], count: int) -> ColumnEvidence:
     told_interval(cell)
     if not isinstance(cell["verdict"], str) or not all(type(n) is int for n in cell["n"].values()) or not isinstance(cell["rules"], dict):
         raise ValueError(f"{cell!r} is not a judgement")
-    return ColumnEvidence(values, used, dropped)
+    return ColumnEvidence(values, used, dropped, noise)
 
 
 def unreadable(error: Exception, publication: PublishedRollup) -> WarehouseError:

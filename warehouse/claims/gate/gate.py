@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.gate.accounting import Accounts
 from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import judged_line, told
+from warehouse.claims.gate.history import History
 from warehouse.claims.gate.judgement import Judgement, judge
 from warehouse.claims.gate.looks import Looks
 from warehouse.claims.gate.observed import observed_columns, observed_rows, plain
@@ -100,19 +101,21 @@ def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
     judged = Judged(policy)
     if not rollup.claim.numbers:
         return judged
-    for grain, row, evidence, numbers in _rows(rollup, policy, looks):
-        cells = {}
+    rows = [
+        (grain, row, replace(evidence, columns={column: own for column, own in evidence.columns.items() if numbers[column] is not None}), numbers)
+        for grain, row, evidence, numbers in _rows(rollup, policy, looks)
+    ]
+    history = History(evidence for _, _, evidence, _ in rows)
+    for grain, row, unrelated, numbers in rows:
+        cells, evidence = {}, history.of(unrelated)
         for column in evidence.columns:
-            if numbers[column] is None:
-                continue
             judgement = judge(_cell(rollup, evidence, column, row), policy)
             cells[column] = told(judgement)
             judged.verdicts[judgement.verdict] += 1
             judged.numbers.append(JudgedNumber(numbers[column] or "", grain, column, row[column], judgement))
         if cells:
             forms = {name: exact(value) for name, value in grain.items()}
-            kept = replace(evidence, columns={column: evidence.columns[column] for column in cells})
-            judged.lines.append(judged_line(forms, kept, cells))
+            judged.lines.append(judged_line(forms, evidence, cells))
     judged.lines.sort()
     return judged
 
@@ -145,9 +148,11 @@ def _rows(
                 for run in rollup.facts.runs_of(rollup.runs_of[rowid]) if run.get("artifact_manifest_digest")
             }
             first_look, later = looks.at(bundles)
+            left_out = rollup.accounts.left_out(rowid)
             evidence = replace(
                 found, columns={name: replace(found.columns[name], used=used[name]) for name in found.columns},
-                left_out=rollup.accounts.left_out(rowid), first_look=first_look, later=later,
+                left_out=left_out, first_look=first_look, later=later, removed=looks.removed(left_out),
+                ahead=looks.ahead(bundles, found.observed),
             )
             numbers = row_numbers(spec.name, text, spec.grain, rollup.columns, values)
             yield {name: row[name] for name in spec.grain}, row, evidence, numbers

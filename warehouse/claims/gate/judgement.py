@@ -7,29 +7,31 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warehouse.claims.gate.checks import CHECKS, Row
-from warehouse.claims.gate.evidence import Evidence, rounded
+from warehouse.claims.gate.evidence import GATE_VERSION, Evidence, rounded
+from warehouse.claims.gate.first_version import FIRST_CHECKS
 from warehouse.claims.gate.policy import EXPLORATORY, PUBLISHABLE, VERDICTS, Policy, Rule
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval, NotSupported
 
 NOT_CHECKED = "not checked"  # what is said of a rule whose figure is not known, and which does not count against the number for that
-GATE_VERSION = 1  # of the checks: another one may judge the same evidence otherwise
 
 
 @dataclass(frozen=True)
 class RuleVerdict:
-    """What one rule says of a number: a verdict, the figure (None: not known, and `why`), and the rows that it comes from."""
+    """What one rule says of a number: a verdict, the figure (None: not known, and `why`), and the rows that it comes from. `is_partial`: some of
+    its runs do not state what the rule looks at."""
 
     rule: Rule
     verdict: str
     figure: Any
     why: str | None
     rows: Sequence[Row]
+    is_partial: bool = False
 
     @property
     def told(self) -> str:
-        """The verdict as it is shown: a rule that nobody could check was not passed."""
-        return NOT_CHECKED if self.figure is None and self.verdict == PUBLISHABLE else self.verdict
+        """The verdict as it is shown: a rule that could not be checked, or not of all runs, is not passed."""
+        return NOT_CHECKED if (self.figure is None or self.is_partial) and self.verdict == PUBLISHABLE else self.verdict
 
     @property
     def is_met(self) -> bool:
@@ -38,6 +40,8 @@ class RuleVerdict:
     def __str__(self) -> str:
         unknown = self.why if self.told == NOT_CHECKED else f"{NOT_CHECKED} ({self.why})"
         found = f"{self.figure:.4g}" if isinstance(self.figure, float) else unknown if self.figure is None else str(self.figure)
+        if self.figure is not None and self.is_partial:
+            found = f"{found} of the runs that state it, others do not"
         asked = f", asked: {self.rule.publishable}" if self.verdict != PUBLISHABLE else ""
         return f"{self.rule.says}: {found}{asked}"
 
@@ -62,19 +66,23 @@ class Judgement:
         return [each for each in self.rules if not each.is_met]
 
 
-def judge(evidence: Evidence, policy: Policy) -> Judgement:
-    """What a policy says of a number: the worst that one of its rules does, or `exploratory` where it has none."""
-    evidence = replace(evidence, confidence=policy.confidence)
+def judge(evidence: Evidence, policy: Policy, gate: int = GATE_VERSION) -> Judgement:
+    """What a policy says of a number: the worst that one of its rules does, or `exploratory` where it has none. `gate` is the version of the
+    checks."""
+    evidence = replace(evidence, confidence=policy.confidence, gate=gate)
+    checks = {**CHECKS, **FIRST_CHECKS} if gate == 1 else CHECKS
     rules = []
     for rule in policy.rules:
-        finding = CHECKS[rule.check].find(evidence, rule.settings)
+        if not rule.is_about(evidence.column):
+            continue
+        finding = checks[rule.check].find(evidence, rule.settings)
         if finding is None:
             continue
         figure = rounded(finding.figure)
         verdict = rule.verdict(figure, evidence.row)
         if finding.is_partial:
             verdict = _worst([verdict, rule.missing])
-        rules.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows))
+        rules.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows, finding.is_partial))
     rules.sort(key=lambda each: -VERDICTS.index(each.verdict))
     verdict = _worst([each.verdict for each in rules]) if policy.rules else EXPLORATORY
     return Judgement(verdict, evidence.interval, evidence.n, rules)

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.gate.checks import OF_OBSERVATIONS
 from warehouse.claims.gate.evidence import (
     DECLARED_REPEATS,
+    GATE_VERSION,
+    METRIC,
     OBSERVED,
     REQUESTS,
     RUN_ID,
     SESSION,
     STARTED_AT,
+    TESTBED,
     ColumnEvidence,
     RowEvidence,
     rounded,
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
     from warehouse.trace.catalog import BuiltModel, Catalog
 
 _ROWS_AT_ONCE = 10_000
-_TYPES = {SESSION: "varchar", STARTED_AT: "timestamptz", REQUESTS: "bigint", DECLARED_REPEATS: "bigint"}  # what checks compute with
+_TEXTS = dict.fromkeys((SESSION, TESTBED, METRIC), "varchar")
+_TYPES = {**_TEXTS, STARTED_AT: "timestamptz", REQUESTS: "bigint", DECLARED_REPEATS: "bigint"}  # what checks compute with
 
 
 def observations_of(catalog: "Catalog", spec: "BuiltModel", claim: Claim) -> str:
@@ -53,10 +57,10 @@ def observations_of(catalog: "Catalog", spec: "BuiltModel", claim: Claim) -> str
     return name
 
 
-def observed_columns(policy: Policy) -> list[str]:
-    """The columns of the observations that a policy looks at."""
-    named = (str(rule.settings[key]) for rule in policy.rules if rule.check in OF_OBSERVATIONS for key in ("column", "when") if key in rule.settings)
-    return sorted({*OBSERVED, *named})
+def observed_columns(policy: Policy, gate: int = GATE_VERSION) -> list[str]:
+    """The columns of the observations that a policy looks at, with the checks of a version of the gate."""
+    named = {str(rule.settings[key]) for rule in policy.rules if rule.check in OF_OBSERVATIONS for key in ("column", "when") if key in rule.settings}
+    return sorted({*OBSERVED, *named} - ({TESTBED, METRIC} - {*named} if gate == 1 else set()))
 
 
 def observed_rows(

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ EXPLORATORY_POLICY = "exploratory"  # of a query that names none
 _DOMAIN = "wh/policy/1"
 _FOLDER = "policies"
 _POLICY_KEYS = {"name", "version", "description", "source", "confidence", "rule"}
-_RULE_KEYS = {"id", "says", "source", "severity", "check", "publishable", "provisional", "otherwise", "missing", "record", "subject"}
+_RULE_KEYS = {"id", "says", "source", "severity", "check", "publishable", "provisional", "otherwise", "missing", "record", "subject", "numbers"}
 _BOUND_KEYS = {"at_least", "at_most", "is"}
 
 
@@ -57,7 +58,8 @@ class Bound:
 class Rule:
     """One rule. `check` names one of `checks.CHECKS`, `settings` are what else the file says for it. What is within `publishable` or
     `provisional` gets that verdict, all else `otherwise`; a figure that is not known `missing`. `record` is what to record so that it is
-    known; `subject` what the rule is about, if not the measurement: the verdict on a run's speed is without it."""
+    known; `subject` what the rule is about, if not the measurement: the verdict on a run's speed is without it. `numbers`: only those of
+    columns that are named so, `*` for any characters."""
 
     id: str
     says: str
@@ -71,6 +73,11 @@ class Rule:
     settings: Mapping[str, Any]
     record: str | None = None
     subject: str | None = None
+    numbers: str | None = None
+
+    def is_about(self, column: str) -> bool:
+        """Whether it judges the numbers of a column."""
+        return self.numbers is None or fnmatchcase(column, self.numbers)
 
     def verdict(self, figure: Any, row: Mapping[str, Any]) -> str:
         if figure is None:
@@ -206,7 +213,7 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
         for key in ("id", "says", "publishable", "otherwise"):
             if key not in rule:
                 raise fault(f"{what} states no {key}")
-        for key in ("id", "says", "source", "severity", "record", "subject", "column", "matching", "when"):
+        for key in ("id", "says", "source", "severity", "record", "subject", "numbers", "column", "matching", "when"):
             if not isinstance(rule.get(key, ""), str):
                 raise fault(f"{key} of {what} is no text", f'{key} = "..."')
         for key in check.settings - check.optional:
@@ -236,6 +243,7 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
                 rule["id"], rule["says"], rule["check"], publishable, bound(rule, "provisional", what), rule["otherwise"],
                 rule.get("missing", rule["otherwise"]), rule.get("source"), rule.get("severity"),
                 {key: rule[key] for key in check.settings & rule.keys()}, rule.get("record"), rule.get("subject"),
+                rule.get("numbers"),
             )
         )
     try:

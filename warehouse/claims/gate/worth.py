@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.claims.gate.evidence import Evidence
-from warehouse.claims.gate.frozen import JudgedRow, evidence_of, interval_document, judged_rows, published_policy, told_interval, unreadable
+from warehouse.claims.gate.frozen import JudgedRow, evidence_of, gate_of, interval_document, judged_rows, published_policy, told_interval, unreadable
 from warehouse.claims.gate.judgement import RuleVerdict, interval_text, judge
 from warehouse.claims.gate.policy import EXPLORATORY, Policy
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow
@@ -79,7 +79,7 @@ class PublishedWorth:
         told = judged.cells[cell.column]
         guarantees = self._publication.record.get("guarantees", {})
         evidence = evidence_of(judged, row, cell.column, self._claim, guarantees)
-        again = judge(evidence, self._policy)
+        again = judge(evidence, self._policy, gate_of(self._publication))
         return Worth(
             told["verdict"], self._policy, self._claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules, evidence
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,36 +50,60 @@ def sound_project(specification: Mapping[str, Any], landing_types: Mapping[str, 
 
 
 def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables", families: Collection[str]) -> "LandingTables":
-    """Landing tables as a recorded query read them. What parses evidence of these families must be of the version, and what has rows
-    must have the columns, that are recorded (`transform.check.digests.landing_leaf`); a table of other families has no rows either way, so
-    it has the columns that are recorded, whatever gives it now. Raises WH309."""
-    from warehouse.landing.parse.batches import ENGINE_PARSER
+    """Landing tables as a recorded query read them: with the columns that are recorded (`transform.check.digests.landing_leaf`), whatever
+    version of an ingestor parses them here. Raises WH309 if no ingestor here gives a table that these families filled, or if rows lack a
+    recorded column."""
     from warehouse.transform.build.material import landing_leaves
     from warehouse.transform.inputs.landing_tables import LandingTable, engine_type
 
     query = str(specification["document"]["name"]).partition(".")[2]
-    parsing = {*_versions(ENGINE_PARSER), *families}
     kinds = {arrow: kind for table in landing.tables.values() for _, arrow, kind in table.columns}
     leaves, tables = landing_leaves(landing), dict(landing.tables)
-    for leaf in (leaf for document in (specification["document"], *specification["models"].values()) for leaf in document["landing"]):
+    for leaf in recorded_leaves(specification):
         name, here = leaf["table"], leaves.get(leaf["table"])
         if here == leaf:
             continue
         then, now = _versions(leaf["parsed_by"]), _versions(here["parsed_by"]) if here else {}
-        if any(then.get(family) != now.get(family) for family in parsing):
-            raise refused(query, f"{name} {_otherwise(leaf, here)}")
-        if here and here["columns"] == leaf["columns"]:
-            tables[name] = replace(tables[name], parsed_by=leaf["parsed_by"])
-            continue
-        if parsing & then.keys() or (here and any(file.rows for file in tables[name].files)):
-            raise refused(query, f"{name} {_otherwise(leaf, here)}")
+        if lost := {*families} & then.keys() - now.keys():
+            parser = without_code(", ".join(f"{family} {then[family]}" for family in sorted(lost)))
+            raise refused(query, f"{name} was parsed by {parser}, and no ingestor here gives it")
+        files = tables[name].files if here else ()
+        if any(file.rows for file in files):
+            for column in leaf["columns"]:
+                if here and column not in here["columns"]:
+                    raise refused(query, f"{name} has no column {column[0]} of type {column[1]} here: {_otherwise(leaf, here)}")
+        else:
+            files = ()  # their columns may be others
         kinds |= {arrow: kind for _, arrow in leaf["columns"] if arrow not in kinds and (kind := engine_type(arrow))}
         unknown = {arrow for _, arrow in leaf["columns"]} - kinds.keys()
         if unknown:
             raise refused(query, f"{name} had a column of type {min(unknown)}, and nothing here has")
         columns = tuple((column, arrow, kinds[arrow]) for column, arrow in leaf["columns"])
-        tables[name] = LandingTable(name, leaf["parsed_by"], columns, ())
+        tables[name] = LandingTable(name, leaf["parsed_by"], columns, files)
     return replace(landing, tables=tables)
+
+
+def changed_parsers(
+    specification: Mapping[str, Any], landing: "LandingTables", families: Collection[str]
+) -> dict[str, tuple[str | None, str | None]]:
+    """The parsers of evidence of these families that are others here than when a query was recorded, by name: the version with the digest of
+    the code (`_versions`) then and here, None where it gave none of the query's tables."""
+    from warehouse.landing.parse.batches import ENGINE_PARSER
+
+    then: dict[str, str] = {}
+    now: dict[str, str] = {}
+    for leaf in recorded_leaves(specification):
+        then |= _versions(leaf["parsed_by"])
+        if leaf["table"] in landing.tables:
+            now |= _versions(landing.tables[leaf["table"]].parsed_by)
+    parsing = {*_versions(ENGINE_PARSER), *families}
+    return {name: (then.get(name), now.get(name)) for name in sorted(parsing) if then.get(name) != now.get(name)}
+
+
+def recorded_leaves(specification: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What a spec says of the landing tables under its query (`transform.check.digests.landing_leaf`)."""
+    for document in (specification["document"], *specification["models"].values()):
+        yield from document["landing"]
 
 
 def _versions(parsed_by: str) -> dict[str, str]:
@@ -87,19 +111,12 @@ def _versions(parsed_by: str) -> dict[str, str]:
     return {name: version for name, _, version in (one.rpartition(" ") for one in parsed_by.split(", "))}
 
 
-def _otherwise(leaf: Mapping[str, Any], here: Mapping[str, Any] | None) -> str:
-    then = _without_code(leaf["parsed_by"])
-    if here is None:
-        return f"was parsed by {then}, and no ingestor here gives it"
-    if (now := _without_code(here["parsed_by"])) != then:
-        return f"was parsed by {then}, and is by {now} now"
-    if here["parsed_by"] != leaf["parsed_by"]:
-        names = _versions(leaf["parsed_by"]).items() - _versions(here["parsed_by"]).items()
-        return f"was parsed by other code than is here, though its version is the same: {_without_code(', '.join(sorted(map(' '.join, names))))}"
-    return f"had other columns by the same version of its ingestor, {then}"
+def _otherwise(leaf: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    then, now = without_code(leaf["parsed_by"]), without_code(here["parsed_by"])
+    return f"it was parsed by {then}, and is by {now} now" if now != then else f"it was parsed by other code of the same version, {then}"
 
 
-def _without_code(parsed_by: str) -> str:
+def without_code(parsed_by: str) -> str:
     """Names and versions alone."""
     return re.sub(r"\+[0-9a-f]{64}", "", parsed_by)
 
@@ -131,10 +148,7 @@ def own_models(project: Project, number: Lineage) -> list[str] | None:
         specification = recorded_specification(project, number)
     except WarehouseError:
         return None
-    documents = [specification["document"], *specification["models"].values()]
-    landing = {
-        leaf["table"] for document in documents for leaf in document["landing"] if families & _versions(leaf["parsed_by"]).keys()
-    }
+    landing = {leaf["table"] for leaf in recorded_leaves(specification) if families & _versions(leaf["parsed_by"]).keys()}
     edges = list(value_edges(specification, ColumnRef(f"rollup.{number.query}", number.column), landing))
     carrying = {edge.source for edge in edges if edge.source.table in landing}
     waiting = list(carrying)

@@ -67,6 +67,14 @@ def as_recorded(promised: Mapping[str, Any], recorded: Any) -> dict[str, Any]:
     return but_for(promised, left_out["rows"], contradicts=left_out.get("contradicts") is True)
 
 
+def promises_no_more(recorded: Any, promised: Mapping[str, Any]) -> bool:
+    """Whether each guarantee of a record is one of `promised`, or unknown: another version of wh may prove less."""
+    if not isinstance(recorded, dict) or recorded.get("left_out") != promised.get("left_out"):
+        return False
+    return all(said == promised[name] or (isinstance(said, dict) and said.get("holds") == UNKNOWN)
+               for name, said in ((name, recorded.get(name)) for name in ("G1", "G2", "G3", "G4")))
+
+
 def _promised(clauses: list[str]) -> dict[str, Any]:
     return {"holds": UNKNOWN, "established": NOT_ESTABLISHED} if clauses else {"holds": YES, "established": BY_CONSTRUCTION}
 

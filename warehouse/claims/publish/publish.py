@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.gate.judgement import GATE_VERSION
+from warehouse.claims.gate.evidence import GATE_VERSION
 from warehouse.claims.gate.policy import PROVISIONAL
 from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.corrections import correction_text, corrections

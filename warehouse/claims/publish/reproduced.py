@@ -42,9 +42,11 @@ def check_reproduced(
     with closing(Parsed(project)) as parsed:
         try:
             replayer = Replayer(project, specification, parsed, named_decisions(open_store(project).objects, decisions)[0])
-            replayer.check_versions(frozen.bundles)
+            changed = replayer.changed_parsers(frozen.bundles)
         except WarehouseError as error:
             raise WarehouseError(error.code, error.message, error.place, "run: wh build") from error
+        if changed:
+            raise WarehouseError("WH309", f"{', '.join(changed)}: the ingestor has changed since the build", place, "run: wh build")
         for bundles in _evidence(frozen, guarantees, built):
             try:
                 found = difference(_rows(frozen), replayer.replay(bundles, grain).rows, is_same) or ""

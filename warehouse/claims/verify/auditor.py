@@ -5,8 +5,8 @@ runs cannot change it (guarantee G3 of the design). Otherwise it adds what the e
 evidence of its whole publication, and at last all that was there then, which may have kept rows away; and the verdict says
 so. A replay of what was published is traced too, and must depend on what the publication states (`claims.verify.retrace`).
 
-The engine that replays may be of another version than the recorded one. If both give the same, the number is verified and the verdict names
-both engines; if not, it is not reproduced here.
+The engine, wh and the ingestors that replay may be of other versions than the recorded ones. If both give the same, the number is verified
+and the verdict names both; if not, it is not reproduced here.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ from warehouse.claims.verify.verdict import (
     TAMPERED,
     VERIFIED,
     Claim,
+    Code,
     Engines,
     Verdict,
+    other_software,
     state_of,
 )
 from warehouse.errors import ExitCode, WarehouseError, counted
@@ -55,6 +57,7 @@ from warehouse.exact import inexact
 from warehouse.project.project import Project
 from warehouse.trace.determinism import equals
 from warehouse.transform.check.digests import engine_leaf
+from warehouse.version import __version__
 
 if TYPE_CHECKING:
     from warehouse.claims.verify.replay import Replayed, Replayer
@@ -86,6 +89,7 @@ class Auditor:
         self._specification = specification
         self._found_replayer: Replayer | None = None
         self._replays: dict[tuple[frozenset[str], bool], Replayed] = {}  # by the evidence, and whether it is traced whole
+        self._codes: dict[frozenset[str], Code] = {}  # numbers of a publication mostly ask for the same
         self._found_damaged: dict[frozenset[str], dict[str, tuple[WarehouseError, ...]]] = {}
 
     def verdict(self, claim: Claim, evidence: Iterable[frozenset[str]]) -> Verdict:
@@ -98,9 +102,10 @@ class Auditor:
             published = self._publication
             return Verdict(
                 claim.number_id, claim.key, value, state, reason, files, problems, signings=signings, is_published=published is not None,
-                publication=published.digest if published else None, published_at=self._published_at, engines=self.engines,
+                publication=published.digest if published else None, published_at=self._published_at, engines=self.engines, code=code,
             )
 
+        code = self.code(frozenset())
         problems = [problem for digest in sorted(claim.bundles) for problem in self._now.problems(digest)]
         for signing, what in ((self._published, "the publication's signature"), (self._checkpoint, "the ledger's signature")):
             if signing and (problem := signing.problem(what)):
@@ -115,9 +120,9 @@ class Auditor:
         if not claim.bundles:
             return told(REFUSED, "it depends on no evidence")
         try:
-            self._replayer().check_versions(claim.bundles)
+            code = self.code(claim.bundles)
         except WarehouseError as error:  # on any evidence, there or not
-            return told(TAMPERED if error.exit_code == ExitCode.TAMPERED else REFUSED, error.message + self.engines.way_back, error)
+            return told(TAMPERED if error.exit_code == ExitCode.TAMPERED else REFUSED, error.message + self.way_back(code), error)
         gave: list[Any] = []
         doubts: list[Doubt] = []
         failed: dict[frozenset[str], WarehouseError] = {}
@@ -132,6 +137,7 @@ class Auditor:
             if damaged:
                 continue
             try:
+                code = self.code(bundles if claim.bundles <= bundles else bundles | claim.bundles)
                 replayed = self.replayed(bundles, tuple(claim.grain_forms))
             except WarehouseError as error:  # over so few rows the SQL may fail where it did not
                 failed[bundles] = error
@@ -145,7 +151,7 @@ class Auditor:
                         doubts.append(doubt)
                         continue
                 reason = f"{counted(files, 'raw file')} hashed, replayed from {self._shown(bundles, claim.bundles)}: {how}"
-                reason += f", by another engine: {self.engines}" if self.engines.differ else ""
+                reason += f", {others}" if (others := other_software(self.engines, code)) else ""
                 reason += "" if claim.is_read else "; no file states it, the query does"
                 if claim.stale_because:
                     reason += f"; {claim.stale_because}"
@@ -160,15 +166,15 @@ class Auditor:
                     state, reason = RETRACTED, f"{withdrawn[0]}{more}; {reason}"
                 return replace(told(state, reason), evidence=needed)
         if doubts:
-            return told(self.certain if doubts[-1].is_certain else REFUSED, doubts[-1].message + self.engines.way_back)
+            return told(self.doubted(code, is_certain=doubts[-1].is_certain), doubts[-1].message + self.way_back(code))
         if lost:
             problems = [problem for found in lost.values() for problem in found]
             reason = "its own evidence alone does not give it, and other evidence of its publication is damaged"
             return told(state_of(problems), reason, *problems)
         if failed and (not gave or max(tried, key=len) in failed):  # less evidence than that may well give another value
-            return told(REFUSED, list(failed.values())[-1].message + self.engines.way_back, *failed.values())
+            return told(REFUSED, list(failed.values())[-1].message + self.way_back(code), *failed.values())
         values = " or ".join(dict.fromkeys(str(inexact(form)) for form in gave))
-        return told(NOT_REPRODUCED, f"the replay gives {values}{self.engines.way_back}")
+        return told(NOT_REPRODUCED, f"the replay gives {values}{self.way_back(code)}")
 
     @cached_property
     def engines(self) -> Engines:
@@ -176,10 +182,32 @@ class Auditor:
         then, now = self._specification["document"]["engine"], engine_leaf()
         return Engines(*(f"{engine.get('name')} {engine.get('version')}" for engine in (then, now)))
 
-    @property
-    def certain(self) -> str:
-        """The state of what its evidence gives otherwise than its record says, and nothing but another record explains: or another engine."""
-        return NOT_REPRODUCED if self.engines.differ else TAMPERED
+    def code(self, bundles: frozenset[str]) -> Code:
+        """The wh of the publication and the ingestors of these bundles, then and here, as far as they differ. Raises WH309 when the query
+        cannot be replayed here on any evidence, or not on these bundles."""
+        if bundles in self._codes:
+            return self._codes[bundles]
+        changed = self._replayer().changed_parsers(bundles) if bundles else {}
+        then = str(self._publication.record.get("wh") or "of an unknown version") if self._publication else __version__
+        pairs = [(f"wh {then}", f"wh {__version__}")] if then != __version__ else []
+        for name, versions in changed.items():
+            numbers = [version and version.partition("+")[0] for version in versions]
+            if numbers[0] != numbers[1] or not pairs:  # the digest of an ingestor's code is of the version of wh too
+                pairs.append((_parser(name, versions[0], numbers), _parser(name, versions[1], numbers)))
+        self._codes[bundles] = Code(*(tuple(pair[side] for pair in pairs) for side in (0, 1)))
+        return self._codes[bundles]
+
+    def way_back(self, code: Code) -> str:
+        """For the reason of what was not reproduced: what replayed it instead of what recorded it, and how to get that; nothing where they
+        are the same."""
+        return self.engines.way_back + code.way_back
+
+    def doubted(self, code: Code, *, is_certain: bool) -> str:
+        """The state of what its evidence gives otherwise than its record says. `is_certain`: nothing but another record explains it, or other
+        software."""
+        if self.engines.differ or code.differ:
+            return NOT_REPRODUCED
+        return TAMPERED if is_certain else REFUSED
 
     def _judgement_doubt(self, claim: Claim, replayed: "Replayed") -> Doubt | None:
         """What its publication says of a number's worth that the replay says otherwise."""
@@ -278,3 +306,11 @@ class Auditor:
         parsed = self._now.parsed
         self._found_replayer = self._found_replayer or Replayer(self._project, self._specification, parsed, self._decisions, observed)
         return self._found_replayer
+
+
+def _parser(name: str, version: str | None, numbers: Sequence[str | None]) -> str:
+    """An ingestor in words: its version, and which code where that alone tells two apart."""
+    if version is None:
+        return f"no {name}"
+    number, _, digest = version.partition("+")
+    return f"{name} {number} (code {digest[:8]})" if numbers[0] == numbers[1] else f"{name} {number}"

@@ -4,18 +4,21 @@ and the evidence from the replay."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
-from warehouse.claims.gate.evidence import Evidence, RowEvidence
-from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, judged_rows, published_policy, same, told
-from warehouse.claims.gate.judgement import GATE_VERSION, judge
+from warehouse.claims.gate.evidence import GATE_VERSION, Evidence, RowEvidence
+from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, gate_of, judged_rows, published_policy, same, told
+from warehouse.claims.gate.history import History
+from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.looks import Looks
 from warehouse.claims.gate.observed import observed_columns
 from warehouse.claims.gate.policy import Policy
 from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.claims.verify.retrace import Doubt, row_key
 from warehouse.claims.verify.verdict import Claim
+from warehouse.statistics.interval import SessionNoise
 from warehouse.transform.project.claim import Claim as ClaimOfQuery
 from warehouse.transform.project.claim import claim_of
 
@@ -40,7 +43,15 @@ class Rejudge:
     @property
     def columns(self) -> Sequence[str]:
         """The columns of the observations that its policy looks at."""
-        return observed_columns(self.policy)
+        return observed_columns(self.policy, gate_of(self.publication))
+
+    @cached_property
+    def _history(self) -> History:
+        return History(row.evidence for row in self.rows.values())
+
+    def asks_for(self, check: str) -> bool:
+        """Whether its policy has a rule of a check: a publication of before that check says nothing of what the check looks at."""
+        return any(rule.check == check for rule in self.policy.rules)
 
     def doubt(self, claim: Claim, replayed: RowEvidence | None) -> Doubt | None:
         """What is said of a number's worth that its evidence says otherwise; `replayed` are the observations of its row in a replay."""
@@ -53,10 +64,13 @@ class Rejudge:
         evidence = evidence_of(judged, claim.row, claim.column, self.claim, record.get("guarantees", {}))
         if message := _unlike(evidence, set(claim.runs), replayed):
             return _doubt(message)
-        again = told(judge(evidence, self.policy))
+        gate = gate_of(self.publication)
+        if gate > 1 and not _is_like(evidence.noise, self._history.of(judged.evidence).columns[claim.column].noise):
+            return _doubt("its publication judges it by another difference between sessions than its rows show")
+        again = told(judge(evidence, self.policy, gate))
         if message := difference(judged.cells[claim.column], again):
-            is_other = record.get("gate") != GATE_VERSION
-            by = f"; it was judged by version {record.get('gate')} of the gate, this is {GATE_VERSION}" if is_other else ""
+            is_other = gate > GATE_VERSION
+            by = f"; it was judged by version {gate} of the gate, this is {GATE_VERSION}" if is_other else ""
             return Doubt(f"its value is right, but its publication says of its worth {message}{by}", not is_other)
         return None
 
@@ -81,6 +95,10 @@ class Rejudge:
             }
             if late := looks.at(bundles)[1] - judged.evidence.later:
                 return f"does not say that run {min(late)} arrived after a look at the number"
+            if self.asks_for("removed") and (gone := looks.removed(found.left_out) - judged.evidence.removed):
+                return f"does not say that run {min(gone)} was retracted after a look at the number"
+            if self.asks_for("ahead") and (ahead := looks.ahead(bundles, judged.evidence.observed) - judged.evidence.ahead):
+                return f"does not say that run {min(ahead)} started after its evidence arrived"
         return None
 
 
@@ -105,6 +123,10 @@ def _unlike(evidence: Evidence, runs: set[str], replayed: RowEvidence | None) ->
         if each.run_id not in found or not same([each.value, each.columns], list(found[each.run_id])):
             return f"its publication judges it by another observation of run {each.run_id} than its evidence gives"
     return None
+
+
+def _is_like(said: SessionNoise | None, found: SessionNoise | None) -> bool:
+    return said is found is None or bool(said and found and same(asdict(said), asdict(found)))
 
 
 def _doubt(message: str) -> Doubt:

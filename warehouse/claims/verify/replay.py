@@ -1,4 +1,4 @@
-"""Replay: a query run again from nothing but raw files, by the SQL and the versions that its spec recorded.
+"""Replay: a query run again from nothing but raw files, by the SQL that its spec recorded and the ingestors of this machine.
 
 Only the bundles that are given are parsed, into an empty store; every model under the query is made by its recorded SQL in
 an empty database; then the query runs. Nothing of the project's builds, landing or models is read, and nothing of the spec
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.gate.accounting import Accounts
 from warehouse.claims.gate.evidence import RowEvidence
 from warehouse.claims.gate.observed import observed_rows
-from warehouse.claims.numbers.recorded import recorded_landing, refused, sound_project
+from warehouse.claims.numbers.recorded import changed_parsers, recorded_landing, refused, sound_project
 from warehouse.claims.publish.static_facts import Established, establish
 from warehouse.claims.verify.parsed import Parsed
 from warehouse.claims.verify.retrace import Retraced, retrace, row_key
@@ -88,7 +88,7 @@ class Replayer:
         self._observed = observed
         self._established: Established | None = None
         self._families: dict[str, str] = {}  # by bundle
-        self._sound_families = set[frozenset[str]]()  # whose ingestors are those that the spec recorded
+        self._changed: dict[frozenset[str], Mapping[str, tuple[str | None, str | None]]] = {}  # by families
         self._store = open_store(project)
         self._parsed = parsed
         self._specification = specification
@@ -100,20 +100,22 @@ class Replayer:
         self._made = recorded_envelopes(specification)
         self._checked = sound_project(specification, self._types)
 
-    def check_versions(self, bundles: Iterable[str]) -> None:
-        """Raises WH309 when the ingestors of these bundles are not those that parsed them then."""
+    def changed_parsers(self, bundles: Iterable[str]) -> Mapping[str, tuple[str | None, str | None]]:
+        """The ingestors of these bundles that are not those that parsed them then (`claims.numbers.recorded.changed_parsers`). Raises WH309
+        when one is not there."""
         families = self._families_of(bundles)
-        if families not in self._sound_families:
+        if families not in self._changed:
             recorded_landing(self._specification, self._without_evidence, families)
-            self._sound_families.add(families)
+            self._changed[families] = changed_parsers(self._specification, self._without_evidence, families)
+        return self._changed[families]
 
     def replay(
         self, bundles: Collection[str], grain: Collection[str], traced: Collection[str] = (), is_accounted: bool = False
     ) -> Replayed:
         """The query over these bundles, by manifest digest, its rows by their `grain`; the value columns `traced` also traced, and all
         runs accounted for where `is_accounted`.
-        Raises what reading them raises (WH105, WH106, WH107), WH309 when other ingestors read them now or the recorded SQL fails on
-        them, and WH306 when it cannot be traced there."""
+        Raises what reading them raises (WH105, WH106, WH107), WH309 when no ingestor here reads them or the recorded SQL fails on them,
+        and WH306 when it cannot be traced there."""
         part = self._parsed.part(bundles, self._decisions)
         for problem in part.tables.damaged:
             raise problem

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.freezing import Facts, frozen_rows
-from warehouse.claims.publish.guarantees import UNKNOWN, as_recorded
+from warehouse.claims.publish.guarantees import UNKNOWN, as_recorded, promises_no_more
 from warehouse.claims.publish.publication import read_row
 from warehouse.claims.publish.static_facts import Established
 from warehouse.claims.publish.why_sets import Run, WhySets, WhySetWriter
@@ -70,12 +70,12 @@ class Retraced:
             "exactness": (record.determinism, {**self.established.columns[column], "is_exact": cell.is_exact}),
             "clauses tried for ties": (record.ties_tried, self.established.ties_tried),
         }
+        if record.wh != __version__ and promises_no_more(record.guarantees, promised):
+            del follows["guarantees"]
         others = [what for what, (said, found) in (rests_on | follows).items() if said != found]
         if not others:
             return None
         message = f"its value is right, but its publication states other {' and '.join(others)} than its evidence gives"
-        if record.wh != __version__:
-            return Doubt(f"{message}; that was by wh {record.wh or 'of an unknown version'}, this is {__version__}", False)
         if others == ["runs"] and record.run_ids == tuple(run["run_id"] for run in cell.runs):
             # The table of runs may depend on more than these runs; and an older spec does not hold it.
             what = "its publication says other things of its runs, though they are the same"

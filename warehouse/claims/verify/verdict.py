@@ -25,7 +25,8 @@ STATES = (TAMPERED, MISSING, NOT_REPRODUCED, REFUSED, EXPIRED, RETRACTED, STALE,
 
 STALE_BECAUSE = "the current build holds another number in its cell, or none"
 NO_BUILD = "there is no build to compare it with"
-_RECORDED = re.compile(r"duckdb ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:\.?(?:a|b|rc|dev|post)[0-9]{1,6}){0,2})", re.ASCII)
+_VERSION = r"([0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:\.?(?:a|b|rc|dev|post)[0-9]{1,6}){0,2})"
+_RECORDED_ENGINE, _RECORDED_WH = re.compile(rf"duckdb {_VERSION}", re.ASCII), re.compile(rf"wh {_VERSION}", re.ASCII)
 _EXIT_CODES = {
     TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK,
     STALE: ExitCode.OK, RETRACTED: ExitCode.OK,
@@ -92,16 +93,47 @@ class Engines:
         """For the reason of what was not reproduced: both engines, and how to install the recorded one; nothing where they are the same."""
         if not self.differ:
             return ""
-        version = _RECORDED.fullmatch(self.recorded)  # a person runs what stands here, and a packet's record is a stranger's
+        version = _RECORDED_ENGINE.fullmatch(self.recorded)  # a person runs what stands here, and a packet's record is a stranger's
         way = f'; to replay it with the engine of then: pip install "duckdb=={version[1]}"' if version else ""
         return f"; by another engine here: {self}{way}"
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code that a number's evidence was parsed and traced by when it was recorded, and the code here: wh and ingestors, each a name and
+    a version, as far as they differ; of the same version also the beginning of the digest of the code."""
+
+    recorded: tuple[str, ...] = ()
+    here: tuple[str, ...] = ()
+
+    @property
+    def differ(self) -> bool:
+        return self.recorded != self.here
+
+    def __str__(self) -> str:
+        return f"recorded with {printable(', '.join(self.recorded))}, replayed with {', '.join(self.here)}"
+
+    @property
+    def way_back(self) -> str:
+        """For the reason of what was not reproduced: both codes, and how to get the recorded one; nothing where they are the same."""
+        if not self.differ:
+            return ""
+        versions = [found for each in self.recorded if (found := _RECORDED_WH.fullmatch(each))]
+        ingestors = printable(", ".join(each for each in self.recorded if not _is_engines_own(each)))
+        ways = [f'pip install "perf-warehouse=={version[1]}"' for version in versions]
+        ways += [f"put back the ingestor {ingestors}"] if ingestors else []
+        return f"; by other code here: {self}" + (f"; to replay it with the code of then: {', and '.join(ways)}" if ways else "")
+
+
+def _is_engines_own(code: str) -> bool:
+    return code.startswith(("wh ", "warehouse "))  # both come with the package
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The state of one number (one of `STATES`) and why; how many raw files were hashed, and what is wrong with which;
     where it was reproduced, the bundles that a replay needs; the signatures under it, None where they were not checked; and the
-    engines, None where its record is damaged.
+    engines and the code, None where its record is damaged.
 
     `is_published` is None where a damaged record leaves that open. `now` and `published_instead` are looked up for a single number
     only: what the current build, and the last publication of its cell, hold where that is another number."""
@@ -121,6 +153,18 @@ class Verdict:
     now: CellNumber | None = None
     published_instead: CellNumber | None = None
     engines: Engines | None = None
+    code: Code | None = None
+
+    @property
+    def other_software(self) -> str:
+        """What replayed the number other than recorded it, in words; nothing where that is the same."""
+        return other_software(self.engines, self.code)
+
+
+def other_software(engines: Engines | None, code: Code | None) -> str:
+    """By which engine and code a number was replayed, in words, as far as they are not the recorded ones."""
+    others = [f"by another engine: {engines}" if engines and engines.differ else "", f"by other code: {code}" if code and code.differ else ""]
+    return ", ".join(filter(None, others))
 
 
 def exit_code(states: Iterable[str], *, is_strict: bool = False) -> ExitCode:

@@ -31,6 +31,7 @@ from warehouse.claims.verify.verdict import (
     VERIFIED,
     CellNumber,
     Claim,
+    Code,
     Verdict,
     state_of,
 )
@@ -178,7 +179,9 @@ def _incomplete(
         yield Verdict(None, publication.digest, None, REFUSED, "its record names other decisions on runs than the ledger has before it")
 
     def doubt(state: str, reason: str, *problems: WarehouseError) -> Verdict:
-        return Verdict(None, publication.digest, None, state, reason + auditor.engines.way_back, 0, problems, engines=auditor.engines)
+        return Verdict(
+            None, publication.digest, None, state, reason + auditor.way_back(code), 0, problems, engines=auditor.engines, code=code
+        )
 
     def differs(bundles: frozenset[str]) -> str | None:
         given = auditor.replayed(bundles, grain, is_traced=False)
@@ -189,12 +192,14 @@ def _incomplete(
 
     if any(store.problems(digest) for digest in sorted(then | together)):
         return  # damaged evidence does not show what is left out; the numbers that depend on it are reported
+    code = Code()
     try:
+        code = auditor.code(together)
         whole = auditor.replayed(together, grain).retraced if together else None
         promised = as_recorded(whole.established.guarantees, publication.record.get("guarantees")) if whole else {}
         is_certain = then <= together or (whole is not None and promised["G3"]["holds"] == YES)
         if together and is_certain and (found := differs(together)):
-            yield doubt(auditor.certain, f"the evidence that it names gives {found}")
+            yield doubt(auditor.doubted(code, is_certain=True), f"the evidence that it names gives {found}")
         elif not then <= together and (found := differs(then)):
             if known is None:
                 yield doubt(REFUSED, f"all the evidence that the store has now gives {found}; {_NOBODY_KNOWS}")

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warehouse.cli.change.changes_text import print_changes, print_event, print_finding
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
 from warehouse.cli.decisions.decided import Sign
-from warehouse.cli.output import counted, notice, print_json, say, warn
+from warehouse.cli.output import counted, notice, print_json, say
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
-    from warehouse.analysis.changes import Changes, Finding, SeriesState
-    from warehouse.analysis.succession import Outlier
+    from warehouse.analysis.changes import Changes
+    from warehouse.analysis.events.event import Event
+    from warehouse.analysis.events.findings import Finding
+    from warehouse.analysis.events.shown import Shown
     from warehouse.project.project import Project
 
 PAGE = "docs/changes.md"
@@ -25,15 +28,15 @@ EXAMPLES = (
     "wh changes",
     "wh changes --since 1y --regressed",
     "wh changes --json --fail-on confirmed",
+    "wh changes --bisect e-4f2a9c01b7d3",
 )
-_DIFFERENCES = 6  # of a finding, where --verbose is not given
 
 
 def command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FINDING", help="one finding; or mark FINDING STATE, which is open, acknowledged, explained, fixed or false-alarm"
+            metavar="EVENT", help="one event or finding; or mark EVENT STATE, which is open, acknowledged, explained, fixed or false-alarm"
         ),
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="only changes since then: 1y, 6m, 2w, 10d, or a date")] = None,
@@ -42,62 +45,129 @@ def command(
     fail_on: FailOn = None,
     plot: Plot = None,
     record: Annotated[bool, typer.Option("--record", help="write new confirmed findings into the ledger, for the table regression_fact")] = False,
+    bisect: Annotated[str | None, typer.Option(metavar="EVENT", help="print the runs that would show what made an event or a finding")] = None,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="why, for mark")] = None,
     sign: Sign = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> ExitCode:
-    """Scans every series over time. A finding is confirmed by five runs of two sessions after it; the others are suspected."""
+    """Scans every series over time. Series that changed together are one event: confirmed by five runs of two sessions after it, else suspected."""
     words = what or []
     limit = share(threshold, "--threshold")
     if fail_on:
         checked_level(fail_on)
     if words[:1] == ["mark"] and len(words) != 3 or words[:1] != ["mark"] and len(words) > 1:
-        raise usage("wh changes takes one finding, or mark FINDING STATE")
+        raise usage("wh changes takes one event or finding, or mark EVENT STATE")
     if words[:1] == ["mark"] and reason is None:
         raise usage("mark needs --reason TEXT")
+    if bisect and words:
+        raise usage("--bisect takes one event or finding, and nothing beside it")
     from warehouse.analysis.changes import changes
     from warehouse.analysis.times import parse_since
     from warehouse.project.project import find_project
 
     project = find_project()
-    start = parse_since(since, datetime.now(UTC)) if since else None
+    start = parse_since(since, datetime.now(UTC)) if since and not words and not bisect else None
     found = changes(project, start, limit)
+    if bisect:
+        return _bisect(project, found, bisect, as_json=as_json)
     if words[:1] == ["mark"]:
         return _mark(project, found, words[1], words[2], reason or "", sign, as_json=as_json)
-    findings = [each for each in found.findings if not (regressed and each.outcome != "worse") and words in ([], [each.finding_id])]
-    if words and not findings:
-        raise WarehouseError("WH503", "no finding has this id", printable(words[0]), "wh changes lists them", ExitCode.NOT_FOUND)
+    if words:
+        events, findings = _named(found, words[0], as_json=as_json)
+    else:
+        events = [each for each in found.events if not regressed or any(one.outcome == "worse" for one in each.members)]
+        findings = [each for each in found.findings if not (regressed and each.outcome != "worse")]
     if record:
         _record(project, findings)
     if as_json:
-        print_json(_document(found, findings))
-    else:
-        _print(found, findings, is_one=bool(words), is_regressed=regressed)
+        print_json(_document(found, events, findings, found.passed.named(words[0]) if words else {}))
+    elif not words:
+        print_changes(found, events, is_regressed=regressed)
     if plot:
         from warehouse.analysis.drawing import changes_svg
 
-        Path(plot).write_text(changes_svg(findings), encoding="utf-8")
+        Path(plot).write_text(changes_svg(findings if words else [each.headline for each in events]), encoding="utf-8")
         notice(f"drawn: {plot}")
     return exit_code(fail_on, found.worst())
 
 
-def _mark(project: "Project", found: "Changes", finding_id: str, state: str, reason: str, sign: str | None, *, as_json: bool) -> ExitCode:
-    from warehouse.analysis.changes import finding_document
+def _named(found: "Changes", any_id: str, *, as_json: bool) -> "tuple[list[Event], list[Finding]]":
+    """The event and the findings that an id means, which are printed; of what is no longer detected, what it was. Raises WH503."""
+    event = found.event(any_id)
+    finding = next((each for each in (*event.members, *event.returned) if each.finding_id == any_id), None) if event else None
+    passed = found.passed.named(any_id) if finding is None else {}
+    if event is None and not passed:
+        raise WarehouseError("WH503", "no event or finding has this id", printable(any_id), "wh changes lists them", ExitCode.NOT_FOUND)
+    if as_json:
+        return [event] if event else [], [finding] if finding else [*event.members] if event else []
+    for finding_id, each in passed.items():
+        say(printable(f"{finding_id}  not detected, or smaller than the threshold; it was {each.words} (shown on {each.shown_on})"))
+    if event and finding:
+        print_finding(finding, event)
+    elif event:
+        print_event(event)
+    return [event] if event else [], [finding] if finding else [*event.members] if event else []
+
+
+def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool) -> ExitCode:
+    """Print the runs that would settle an event as a script: what they show are its comments."""
+    from dataclasses import asdict
+
+    from warehouse.analysis.events.bisect import bisect
+
+    event = found.event(any_id)
+    if event is None:
+        raise WarehouseError("WH503", "no event or finding of now has this id", printable(any_id), "wh changes lists them", ExitCode.NOT_FOUND)
+    members = [*event.members, *event.returned]
+    finding = next((each for each in members if each.finding_id == any_id), event.clearest)
+    settling = bisect(project, finding, Path.cwd())
+    if as_json:
+        print_json({"event_id": event.event_id, "finding_id": finding.finding_id, "runs_left": settling.runs_left, **asdict(settling)})
+        return ExitCode.OK
+    say(printable(f"# {event.event_id} lies between {settling.last_good} and {settling.first_bad}"))
+    if len(settling.commits) == 1:
+        say(f"# by the runs at commits between, it is commit {settling.commits[0]}")
+    elif settling.commits:
+        say(f"# {len(settling.commits)} commits may have made it: {counted(settling.runs_left, 'measurement')} to the one")
+    for step in settling.steps:
+        say(printable(f"# {step.what}"))
+        for line in step.commands:
+            say(printable(line))
+    if settling.steps:
+        say(f"wh build && wh changes --bisect {any_id}")
+    return ExitCode.OK
+
+
+def _mark(project: "Project", found: "Changes", any_id: str, state: str, reason: str, sign: str | None, *, as_json: bool) -> ExitCode:
+    """Mark a finding, or all members of an event."""
+    from warehouse.analysis.events.findings import finding_document
     from warehouse.analysis.marks import mark
     from warehouse.cli.decisions.decided import signing_key
 
-    known = next((finding_document(each) for each in found.findings if each.finding_id == finding_id), None)
-    event = mark(project, finding_id, state, reason, known, signing_key(sign))
+    event = found.event(any_id)
+    members = [*event.members, *event.returned] if event else []
+    documents: dict[str, dict[str, Any] | None] = {each.finding_id: finding_document(each) for each in members if each.finding_id == any_id}
+    if event and not documents:
+        documents = {each.finding_id: {**finding_document(each), "event_id": event.event_id} for each in event.members}
+    elif not documents:
+        documents = {any_id: None}
+    key = signing_key(sign)
+    events = {finding_id: mark(project, finding_id, state, reason, known, key) for finding_id, known in documents.items()}
     if as_json:
-        print_json({"finding_id": finding_id, "state": state, "reason": reason, "at": event.at, "by": event.by, "event": event.key})
+        last = [*events.values()][-1]
+        print_json({
+            "finding_id": any_id, "state": state, "reason": reason, "at": last.at, "by": last.by, "event": last.key,
+            "marks": [{"finding_id": finding_id, "event": each.key} for finding_id, each in events.items()],
+        })
     else:
-        notice(f"{finding_id} is {state}. To update the table regression_fact: wh build")
-        say(event.key)
+        notice(f"{any_id} is {state}. To update the table regression_fact: wh build")
+        for each in events.values():
+            say(each.key)
     return ExitCode.OK
 
 
 def _record(project: "Project", findings: "list[Finding]") -> None:
-    from warehouse.analysis.changes import finding_document
+    from warehouse.analysis.events.findings import finding_document
     from warehouse.analysis.marks import mark
 
     new = [each for each in findings if each.status == "confirmed" and each.mark is None]
@@ -106,85 +176,16 @@ def _record(project: "Project", findings: "list[Finding]") -> None:
     notice(f"{counted(len(new), 'finding')} recorded. To update the table regression_fact: wh build")
 
 
-def _print(found: "Changes", findings: "list[Finding]", *, is_one: bool, is_regressed: bool) -> None:
-    for each in findings:
-        say(_block(each, is_one=is_one))
-    if is_one:
-        return
-    if not findings:
-        say("nothing regressed" if is_regressed else "no change was found")
-    if not is_regressed:
-        for outlier in found.outliers:
-            say(_outlier(outlier))
-        for state in found.series:
-            if state.is_stale or state.missing:
-                warn(_silence(state))
-    statuses = ", ".join(f"{count} {status}" for status, count in sorted(Counter(each.status for each in found.series).items()))
-    notice(f"{counted(len(found.series), 'series', 'series')}: {statuses or 'none'}; {found.tested} tested")
-    if is_regressed and (unknown := sum(each.outcome in ("higher", "lower") for each in found.findings)):
-        notice(f"{counted(unknown, 'change')} of metrics without a direction: whether they are worse is not known; wh changes lists them")
-    if found.not_finite:
-        notice(f"{counted(found.not_finite, 'measurement')} without a number left out")
-    if found.dropped:
-        notice(f"{counted(found.dropped, 'suspicion')} left out: of so many series, some look so by chance")
-    for rule in found.precision:
-        notice(f"rule {printable(rule.rule)}: {rule.real} of {rule.real + rule.false_alarms} marked findings were real ({rule.share:.0%})")
-
-
-def _block(found: "Finding", *, is_one: bool) -> str:
-    from warehouse.analysis.drawing import sparkline
-    from warehouse.cli.output import is_verbose
-    from warehouse.statistics.interval import Interval
-
-    first, unit = found.first, f" {found.first.unit}" if found.first.unit else ""
-    size = f"{found.after / found.before:.3f}x" if found.before > 0 else "from zero"
-    interval = f" ({found.ratio.low:.3f} to {found.ratio.high:.3f})" if isinstance(found.ratio, Interval) else ""
-    needs = f", needs {counted(found.needs, 'more run')}" if found.needs else ""
-    now = {"still": "still so", "recovered": "recovered since"}[found.now]
-    lines = [
-        f"{found.finding_id}  {found.status} {found.outcome}{' (exploratory)' if found.is_exploratory else ''}{needs}  {found.state}",
-        f"  {first.indicator} {first.metric} {first.point}".rstrip() + f"  {first.benchmark_case_id or ''}",
-        f"  {found.before:.6g} -> {found.after:.6g}{unit}, {size}{interval}, {now}; {found.points[0]} runs before, {found.points[1]} after"
-        f" in {counted(found.sessions_after, 'session')}",
-        f"  between {found.last.started_at:%Y-%m-%d %H:%M} and {first.started_at:%Y-%m-%d %H:%M}Z, first run {first.run_id}",
-        f"  {sparkline(found.values, found.place)}",
-    ]
-    moved, controls = found.controls
-    lines.append(f"  control series on this machine: {moved} of {controls} changed there too" if controls else "  no control series on this machine")
-    shown = found.differences if is_one or is_verbose() else found.differences[:_DIFFERENCES]
-    if found.variables and not shown:
-        lines.append(f"  changed there: {', '.join(found.variables)}")
-    elif not shown:
-        lines.append("  nothing else changed there, as far as the evidence says")
-    lines += [f"  changed there: {each}" for each in shown]
-    if len(shown) < len(found.differences):
-        lines.append(f"  and {len(found.differences) - len(shown)} more: wh changes {found.finding_id}")
-    if found.mark:
-        lines.append(f"  {found.mark.state} on {found.mark.event.at} by {found.mark.event.by}: {found.mark.reason}")
-    return "\n".join(printable(line) for line in lines) + "\n"
-
-
-def _outlier(found: "Outlier") -> str:
-    each = found.measurement
-    unit = f" {each.unit}" if each.unit else ""
-    where = f" on {each.node}" if each.node else ""
-    others = f"{len(found.others)} other runs are at {found.expected:.6g}"
-    return printable(f"outlier  {each.metric} {each.point}: {each.value:.6g}{unit}{where}, while {others}; run {each.run_id}")
-
-
-def _silence(state: "SeriesState") -> str:
-    name = printable(f"{state.metric} {state.point} of {state.benchmark_case_id or state.indicator}")
-    if state.missing:
-        return f"missing data: {name}: {counted(state.missing, 'run')} since {state.last_at:%Y-%m-%d} without it"
-    return f"stale: {name}: no run since {state.last_at:%Y-%m-%d}"
-
-
-def _document(found: "Changes", findings: "list[Finding]") -> dict[str, Any]:
+def _document(
+    found: "Changes", events: "list[Event]", findings: "list[Finding]", passed: "Mapping[str, Shown]"
+) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from warehouse.analysis.changes import finding_document
+    from warehouse.analysis.events.event import event_document
+    from warehouse.analysis.events.findings import finding_document
 
     return {
+        "events": [event_document(each) for each in events],
         "findings": [
             {
                 **finding_document(each), "state": each.state, "reason": each.mark.reason if each.mark else None,
@@ -203,5 +204,6 @@ def _document(found: "Changes", findings: "list[Finding]") -> dict[str, Any]:
         ],
         "series": [asdict(each) for each in found.series],
         "tested": found.tested, "dropped": found.dropped, "precision": [{**asdict(each), "share": each.share} for each in found.precision],
-        "not_finite": found.not_finite,
+        "not_finite": found.not_finite, "lost": list(found.lost),
+        "passed": [{"finding_id": finding_id, **asdict(each)} for finding_id, each in passed.items()],
     }

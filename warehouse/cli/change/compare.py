@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
-from warehouse.cli.output import counted, notice, print_json, say, table, warn
+from warehouse.cli.output import counted, notice, print_json, say, terminal_width, warn
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -19,13 +22,19 @@ if TYPE_CHECKING:
 PAGE = "docs/changes.md"
 EXAMPLES = (
     "wh compare recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02",
+    "wh compare accelerator='*H100*',until=2026-01-31 accelerator='*H100*',since=2026-02-01",
     "wh compare 'cluster=node-1,run_id!=*/run-02' '*/run-02' --metric elapsed_ms --threshold 2% --json",
 )
-_DIFFERENCES = 20  # listed where --verbose is not given
+# Listed where --verbose is not given: with the two sides and what was left out they fit a screen.
+_METRICS, _NOTES, _DIFFERENCES = 12, 6, 8
+_LEAST_LABEL = 24  # characters of a line that labels get before a column is dropped
+_COLUMNS = ("verdict", "ratio", "95 % interval", "needs", "runs", "sessions", "finds", "base", "head", "A/A")
+_FIRST_DROPPED = ("A/A", "head", "base", "sessions", "needs", "finds", "runs", "95 % interval")  # the others always stand
+_SIDE = "run ids with commas, a file of them, or conditions such as software='vllm 0.6*' or accelerator='*H100*',since=2026-01-31"
 
 
 def command(
-    base: Annotated[str, typer.Argument(metavar="BASE", help="run ids with commas, a file of them, or conditions such as software='vllm 0.6*'")],
+    base: Annotated[str, typer.Argument(metavar="BASE", help=_SIDE)],
     head: Annotated[str, typer.Argument(metavar="HEAD", help="the same, of the runs to judge")],
     metric: Annotated[str | None, typer.Option(metavar="NAME", help="only metrics of this name; * stands for any characters")] = None,
     threshold: Threshold = "2%",
@@ -60,17 +69,27 @@ def command(
 
 
 def _print(found: "Comparison") -> None:
+    from warehouse.cli.output import is_verbose
+
+    ranked = found.ranked()
+    if ranked:
+        _say(", ".join(f"{count} {headline}" for headline, count in found.headlines().items()))
     for name, side in (("base", found.base), ("head", found.head)):
         sessions = len({each.session for each in side.measurements})
-        say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
-    if found.metrics:
-        ordered = found.ranked()
-        headers = ["metric", "point", "base", "head", "ratio", "95 % interval", "verdict", "runs", "sessions", "finds", "A/A"]
+        _say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
+    if ranked:
+        shown = ranked if is_verbose() else ranked[:_METRICS]
         say("")
-        say(table(headers, [_row(each) for each in ordered]))
+        _print_metrics(shown)
+        if more := Counter(each.headline for each in ranked[len(shown) :]):
+            _say(f"and {more.total()} more: {', '.join(f'{count} {headline}' for headline, count in more.items())}; -v lists all")
         say("")
-        for line in dict.fromkeys(line for each in ordered for line in each.notes):
-            say(line)
+        notes = list(dict.fromkeys(line for each in shown for line in each.notes))
+        for line in notes if is_verbose() else notes[:_NOTES]:
+            _say(line)
+        if len(notes) > _NOTES and not is_verbose():
+            say(f"and {counted(len(notes) - _NOTES, 'more note', 'more notes')}; -v lists all")
+        _say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
     else:
         notice("the sides have no metric in common")
     _print_differences(found)
@@ -78,24 +97,62 @@ def _print(found: "Comparison") -> None:
         notice(line)
 
 
+def _say(text: str) -> None:
+    """A line, which goes on in the next where the terminal ends."""
+    say("\n".join(_wrapped(text, terminal_width(), "    ")))
+
+
+def _wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
+    """The lines of a text; no word is cut."""
+    lines = wrap(text, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) if room else []
+    return lines or [text]
+
+
+def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
+    """A table whose labels stand last and go on in the next line, so that nothing is cut; columns that do not fit a terminal are dropped, and
+    named."""
+    rows = [_row(each) for each in metrics]
+    columns = [name for name in _COLUMNS if any(row[name] for row in rows)]
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in columns}
+    longest = max(len(row["metric"]) for row in rows)
+    room = terminal_width()
+    dropped = []
+    for name in _FIRST_DROPPED:
+        if room is None or sum(widths[each] + 2 for each in columns) + min(longest, _LEAST_LABEL) <= room:
+            break
+        if name in columns:
+            columns.remove(name)
+            dropped.append(name)
+    left = sum(widths[each] + 2 for each in columns)
+    for row in ({name: name for name in (*columns, "metric")}, {name: "-" * widths.get(name, 6) for name in (*columns, "metric")}, *rows):
+        figures = "".join(f"{row[name].ljust(widths[name])}  " for name in columns)
+        label = _wrapped(row["metric"], max(room - left, _LEAST_LABEL) if room else None)
+        say(f"{figures}{label[0]}")
+        for line in label[1:]:
+            say(f"{' ' * left}{line}")
+    if dropped:
+        _say(f"not shown in {room} columns: {', '.join(dropped)} (--json has all)")
+
+
 def _uncounted(side: "Side") -> str:
     reasons = ", ".join(f"{count} {reason}" for reason, count in side.uncounted.items())
     return f"; not counted: {reasons}" if reasons else ""
 
 
-def _row(found: "MetricComparison") -> list[Any]:
+def _row(found: "MetricComparison") -> dict[str, str]:
     from warehouse.statistics.interval import Interval
 
     judged = found.judged
     ratio = judged.ratio if isinstance(judged.ratio, Interval) else None
-    interval = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio else ""
     unit = f" [{found.unit}]" if found.unit else ""
-    return [
-        f"{found.metric}{unit}", found.point, *(f"{median(each.value for each in side):.6g}" for side in (found.base, found.head)),
-        f"{ratio.estimate:.3f}" if ratio else "", interval, found.verdict, f"{len(found.base)} v {len(found.head)}",
-        f"{judged.design.base_sessions} v {judged.design.head_sessions}",
-        f"{judged.least_detectable - 1:.1%}" if judged.least_detectable else "", _noise(found.noise),
-    ]
+    base, head = (f"{median(each.value for each in side):.6g}" for side in (found.base, found.head))
+    return {
+        "verdict": found.headline, "ratio": f"{ratio.estimate:.3f}" if ratio else "",
+        "95 % interval": f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio else "", "needs": found.needs,
+        "runs": f"{len(found.base)} v {len(found.head)}", "sessions": f"{judged.design.base_sessions} v {judged.design.head_sessions}",
+        "finds": f"{found.finds - 1:.1%}" if found.finds else "", "base": base, "head": head, "A/A": _noise(found.noise),
+        "metric": printable(f"{found.label}{unit}"),
+    }
 
 
 def _noise(noise: "Noise | None") -> str:
@@ -109,8 +166,8 @@ def _print_differences(found: "Comparison") -> None:
     from warehouse.cli.output import is_verbose
 
     shown = found.differences if is_verbose() else found.differences[:_DIFFERENCES]
-    say("what differs between the runs:" if found.differences else "nothing else differs between the runs, as far as their evidence says")
+    _say("what differs between the runs:" if found.differences else "nothing else differs between the runs, as far as their evidence says")
     for each in shown:
-        say(f"  {printable(str(each))}")
+        _say(f"  {printable(str(each))}")
     if len(shown) < len(found.differences):
         notice(f"{len(found.differences) - len(shown)} more; -v lists all")

@@ -116,13 +116,16 @@ def _print_changes(found: "Explanation") -> None:
 def _print_differences(found: "Explanation") -> None:
     if not found.differences:
         return
-    shown = found.differences if is_verbose() else found.differences[:_DIFFERENCES]
+    from warehouse.analysis.conditions import in_lines
+
+    lines = in_lines(found.differences, is_short=not is_verbose())
+    shown = lines if is_verbose() else lines[:_DIFFERENCES]
     say("")
     say("what differs between the baseline and the run:")
-    for each in shown:
-        say(f"  {printable(str(each))}")
-    if len(shown) < len(found.differences):
-        notice(f"{len(found.differences) - len(shown)} more differences; -v lists all")
+    for line in shown:
+        say(f"  {printable(line)}")
+    if len(shown) < len(lines):
+        notice(f"{len(lines) - len(shown)} more differences; -v lists all")
 
 
 def _answers(found: "Explanation", playbook: str) -> list["Answer"]:

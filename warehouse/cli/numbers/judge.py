@@ -13,6 +13,8 @@ from warehouse.errors import ExitCode, printable
 if TYPE_CHECKING:
     from warehouse.claims.gate.gate import Judged, JudgedNumber
 
+_LISTED, _RULES = 8, 12  # without --full: numbers, two lines each, and rules that are not met
+
 PAGE = "docs/claims.md"
 EXAMPLES = ("wh judge indicator_results", "wh judge mlperf_training_results --policy mlperf-training --policy default")
 
@@ -20,7 +22,8 @@ EXAMPLES = ("wh judge indicator_results", "wh judge mlperf_training_results --po
 def command(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="the query spec's name", autocompletion=query_names)],
     policy: Annotated[list[str] | None, typer.Option(metavar="NAME", help="judge by this policy, not by the query's own; may be given again")] = None,
-    rules: Annotated[bool, typer.Option("--rules", help="every rule, also those that are met")] = False,
+    full: Annotated[bool, typer.Option("--full", help="every number, each with the rules that it does not meet")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="as --full, with the rules that are met too")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print every number and rule as JSON")] = False,
 ) -> ExitCode:
     """Judges the current build's numbers and publishes nothing. The ledger says that somebody looked: runs that are added after it are
@@ -36,25 +39,52 @@ def command(
     if as_json:
         print_json([{"policy": each.policy.reference, "numbers": [_document(number) for number in each.numbers]} for each in judged])
         return ExitCode.OK
-    for number in judged[0].numbers:
+    is_full = full or rules
+    for number in judged[0].numbers[: None if is_full else _LISTED]:
         grain = {name: inexact(exact(value)) for name, value in number.grain.items()}
         say(f"{number.number_id}  {printable(str(number.value))}  {printable(cell_key(query, grain, number.column))}")
         for each in judged:
-            say("\n".join(_lines(each, next(other for other in each.numbers if other.number_id == number.number_id), rules)))
+            found = next(other for other in each.numbers if other.number_id == number.number_id)
+            say("\n".join([_line(each, found), *(_rules(found, rules) if is_full else ())]))
+    if not is_full and len(judged[0].numbers) > _LISTED:
+        say(f"and {len(judged[0].numbers) - _LISTED} more: --full")
     for each in judged:
+        if not is_full:
+            for line in _against(each):
+                say(line)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in each.verdicts.items())
         notice(f"policy {each.policy}: {counted(len(each.numbers), 'number')}" + (f", {counts}" if counts else " claimed by the query"))
     next_step(f"wh publish {query}" + (" --as provisional" if judged[0].against else ""))
     return ExitCode.OK
 
 
-def _lines(judged: "Judged", number: "JudgedNumber", shows_all: bool) -> list[str]:
+def _line(judged: "Judged", number: "JudgedNumber") -> str:
     from warehouse.claims.gate.judgement import interval_text
 
     judgement = number.judgement
     of = ", ".join(counted(count, level) for level, count in judgement.n.items())
-    lines = [f"  {judged.policy.name}: {judgement.verdict}, {interval_text(judgement.interval)}, {of}"]
-    return [*lines, *(f"    {each.told}: {printable(str(each))}" for each in (judgement.rules if shows_all else judgement.not_met))]
+    return f"  {judged.policy.name}: {judgement.verdict}, {interval_text(judgement.interval)}, {of}"
+
+
+def _rules(number: "JudgedNumber", shows_all: bool) -> list[str]:
+    judgement = number.judgement
+    return [f"    {each.told}: {printable(str(each))}" for each in (judgement.rules if shows_all else judgement.not_met)]
+
+
+def _against(judged: "Judged") -> list[str]:
+    """What is against the numbers, a line a rule: as it is found of the first of them, and how many others it is against."""
+    from warehouse.claims.gate.judgement import NOT_CHECKED
+
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in (each for number in judged.numbers for each in number.judgement.not_met):
+        found.setdefault((each.rule.id, each.told), []).append(printable(str(each)))
+    lines, unchecked = [], list(dict.fromkeys(rule for rule, told in found if told == NOT_CHECKED))
+    for (_, told), texts in ((rule, texts) for rule, texts in found.items() if rule[1] != NOT_CHECKED):
+        others = f" ({counted(len(texts), 'number')}{', this of the first' * (len(set(texts)) > 1)})" if len(judged.numbers) > 1 else ""
+        lines.append(f"{judged.policy.name}, {told}: {texts[0]}{others}")
+    if len(lines) > _RULES:
+        lines[_RULES:] = [f"{judged.policy.name}: {len(lines) - _RULES} more rules are not met: --full"]
+    return [*lines, *([f"{judged.policy.name}, {NOT_CHECKED}: {', '.join(unchecked)} (--full says why)"] if unchecked else [])]
 
 
 def _document(number: "JudgedNumber") -> dict[str, Any]:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from warehouse.claims.numbers.lineage import Lineage
     from warehouse.claims.numbers.raw_bytes import OpenedFile
 
-_LISTED = 12
+_LISTED, _AT_ONCE = 12, 3  # of a kind, with --full and without
 _CLAUSES = 3  # of those for which a guarantee is not established
+_SHORT = 12  # characters of a digest
 
 
 PAGE = "docs/lineage.md"
@@ -33,6 +34,7 @@ def command(
     rows: Annotated[bool, typer.Option("--rows", help="also the rows that it was computed from, table by table")] = False,
     columns: Annotated[bool, typer.Option("--columns", help="also the columns that its column is computed from")] = False,
     excluded: Annotated[bool, typer.Option("--excluded", help="also the runs left out of it, each with the clause that did it")] = False,
+    full: Annotated[bool, typer.Option("--full", help="also every digest, workload, clause and rule, and more runs and files")] = False,
     opens: Annotated[bool, typer.Option("--open", help="show the bytes of the raw files, and the text around them")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the steps as JSON")] = False,
 ) -> ExitCode:
@@ -61,11 +63,14 @@ def command(
             ]
         print_json(document | {name: part.document for name, part in parts.items()})
     else:
-        lines = _tree(found, own, [open_file(project, file) for file in found.raw_files[:_LISTED]], opens=opens)
-        lines += [printable(line) for line in validity_lines(validity)]
+        opened = [open_file(project, file) for file in found.raw_files[: _LISTED if full else _AT_ONCE]]
+        lines = tree(found, own, opened, is_full=full, opens=opens)
+        lines += [printable(line) for line in validity_lines(validity)[: None if full else 1]]
         say("\n".join([*lines, *(line for part in parts.values() for line in part.lines)]))
     for text in (text for part in parts.values() for text in part.notices):
         notice(text)
+    if not full and not as_json:
+        notice("--full shows the rest: digests, workloads, clauses, more runs and files")
     next_step("wh verify NUMBER hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
     return ExitCode.OK
 
@@ -102,50 +107,25 @@ def _document(number: "Lineage", own: list[str] | None) -> dict[str, object]:
     }
 
 
-def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", *, opens: bool) -> list[str]:
-    """The four steps; under the raw files that were opened the first bytes of their ranges, with `opens` all that was read."""
-    from warehouse.cli.numbers.lineage_parts import excerpt_lines, window_lines
+def tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", *, is_full: bool, opens: bool) -> list[str]:
+    """The four steps, on one screen unless it `is_full`; under the raw files that were opened the first bytes of their ranges, with `opens` all
+    that was read."""
     from warehouse.evidence.ledger.removal import removal_text
 
     unit = f" {number.unit}" if number.unit and number.value is not None else ""
     lines = [f"{number.number_id or 'NULL, no number'}  {printable(str(number.value) + unit)}"]
     if number.worth:
-        lines += _worth_lines(number)
-    lines.append(f"├─ 1 row    {number.query}.{number.column}" + (f": {printable(number.description)}" if number.description else ""))
-    lines += [f"│           {name} = {'NULL' if value is None else printable(str(value))}" for name, value in number.grain.items()]
-    if number.publication:
-        lines.append(f"│           published in {number.publication}")
-        if number.published:
-            software = f"wh {number.software['wh']}, {number.software['engine']}"
-            lines.append(printable(f"│           {number.published.at} by {number.published.by}, with {software}"))
-        lines.append(f"│           {number.determinism}")
-    else:
-        lines.append("│           built, not published")
-    lines.append(f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}")
-    shown = [f"{name}  {digest[:16]}" for name, digest in number.models if own is None or name in own]
-    lines += _listed(shown, "│           ")
-    if own is not None and len(shown) < len(number.models):
-        lines.append(f"│           these carry its value, of {len(number.models)} models under the query: --json lists all")
-    lines.append(f"├─ 3 runs   {len(number.runs)}{_repeats(number)}" + (f"  why_digest {number.why_digest}" if number.why_digest else ""))
-    for (workload, bundle), runs in _by_bundle(number).items():
-        lines.append(f"│           workload_spec_digest {workload or 'NULL, not stated'}")
-        lines.append(f"│           artifact_manifest_digest {bundle}")
-        lines += _listed([printable(run) for run in runs], "│             ")
-    lines += _guarantees(number)
-    lines.append(f"└─ 4 raw    {counted(len(number.raw_files), 'file')}")
-    for each in opened:
-        file = each.file
-        spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[:4])
-        more = f" and {len(file.ranges) - 4} more ranges" if len(file.ranges) > 4 else ""
-        lines.append(f"            {file.uri}")
-        lines.append(f"              bytes {spans}{more}  sha256 {file.sha256}")
-        lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each))]
-    if len(number.raw_files) > _LISTED:
-        lines.append(f"            and {len(number.raw_files) - _LISTED} more: --json lists all")
+        lines += _worth_lines(number, is_full=is_full)
+    lines += _row_lines(number, is_full=is_full)
+    lines += _query_lines(number, own, is_full=is_full)
+    lines += _runs_lines(number, is_full=is_full)
+    lines += _raw_lines(number, opened, is_full=is_full, opens=opens)
     if signed := signings_text(number.signings):
         lines.append(f"signatures  {signed}")
-    lines += _listed([f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()], "expired     ")
-    lines += _listed([printable(f"{run}  {decision}") for run, decision in (*number.decisions.items(), *number.settlements.items())], "decided     ")
+    removals = [f"{digest[:12]} {removal_text(removal)}" for digest, removal in number.removals.items()]
+    decisions = [printable(f"{run}  {decision}") for run, decision in (*number.decisions.items(), *number.settlements.items())]
+    lines += _listed(removals, "expired     ", is_full=is_full)
+    lines += _listed(decisions, "decided     ", is_full=is_full)
     if number.now:
         lines.append(f"now         {number.now[1]}  {number.now[0]}: the current build holds another number")
     elif number.is_gone:
@@ -153,11 +133,72 @@ def _tree(number: "Lineage", own: list[str] | None, opened: "list[OpenedFile]", 
     return lines
 
 
-def _worth_lines(number: "Lineage") -> list[str]:
+def _row_lines(number: "Lineage", *, is_full: bool) -> list[str]:
+    lines = [f"├─ 1 row    {number.query}.{number.column}" + (f": {printable(number.description)}" if number.description else "")]
+    lines += [f"│           {name} = {'NULL' if value is None else printable(str(value))}" for name, value in number.grain.items()]
+    if number.publication:
+        lines.append(f"│           published in {number.publication if is_full else number.publication[:_SHORT]}")
+        if number.published:
+            software = f"wh {number.software['wh']}, {number.software['engine']}"
+            lines.append(printable(f"│           {number.published.at} by {number.published.by}, with {software}"))
+        lines.append(f"│           {number.determinism}")
+    else:
+        lines.append("│           built, not published")
+    return lines
+
+
+def _query_lines(number: "Lineage", own: list[str] | None, *, is_full: bool) -> list[str]:
+    shown = [(name, digest) for name, digest in number.models if own is None or name in own]
+    if not is_full:
+        more = f" and {len(shown) - _AT_ONCE} more" if len(shown) > _AT_ONCE else ""
+        carried = f"its value by {', '.join(name for name, _ in shown[:_AT_ONCE])}{more}; " if shown else ""
+        return [
+            f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest[:_SHORT]}",
+            f"│           {carried}{counted(len(number.models), 'model')} under the query",
+        ]
+    lines = [f"├─ 2 query  {number.query}  query_spec_digest {number.query_spec_digest}"]
+    lines += _listed([f"{name}  {digest[:16]}" for name, digest in shown], "│           ", is_full=True)
+    if own is not None and len(shown) < len(number.models):
+        lines.append(f"│           these carry its value, of {len(number.models)} models under the query: --json lists all")
+    return lines
+
+
+def _runs_lines(number: "Lineage", *, is_full: bool) -> list[str]:
+    counts = f"├─ 3 runs   {len(number.runs)}{_repeats(number)}"
+    if not is_full:
+        return [counts, *_listed([printable(str(run["run_id"])) for run in number.runs], "│           ", is_full=False), *_promises(number)]
+    lines = [counts + (f"  why_digest {number.why_digest}" if number.why_digest else "")]
+    for (workload, bundle), runs in _by_bundle(number).items():
+        lines.append(f"│           workload_spec_digest {workload or 'NULL, not stated'}")
+        lines.append(f"│           artifact_manifest_digest {bundle}")
+        lines += _listed([printable(run) for run in runs], "│             ", is_full=True)
+    return lines + _guarantees(number)
+
+
+def _raw_lines(number: "Lineage", opened: "list[OpenedFile]", *, is_full: bool, opens: bool) -> list[str]:
+    from warehouse.cli.numbers.lineage_parts import excerpt_lines, window_lines
+
+    lines = [f"└─ 4 raw    {counted(len(number.raw_files), 'file')}"]
+    for each in opened:
+        file = each.file
+        spans = ", ".join(f"[{offset}, {offset + length})" for offset, length in file.ranges[: 4 if is_full else 1])
+        more = f" and {len(file.ranges) - 4} more ranges" if is_full and len(file.ranges) > 4 else ""
+        if is_full:
+            lines += [f"            {file.uri}", f"              bytes {spans}{more}  sha256 {file.sha256}"]
+        else:
+            lines.append(f"            {printable(file.raw_path)}  bytes {spans}  in bundle {file.artifact_manifest_digest[:_SHORT]}")
+        lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each)[: None if is_full else 1])]
+    if len(number.raw_files) > len(opened):
+        lines.append(f"            {_more(len(number.raw_files) - len(opened), is_full=is_full)}")
+    return lines
+
+
+def _worth_lines(number: "Lineage", *, is_full: bool) -> list[str]:
     """What it is worth in one line, and what is against it."""
     assert number.worth
     lines = [f"│  worth    {number.worth}" + ("; published as provisional" if number.is_provisional else "")]
-    lines += [f"│           {each.told}: {printable(str(each))}" for each in number.worth.rules if not each.is_met]
+    against = [f"{each.told}: {printable(str(each))}" for each in number.worth.rules if not each.is_met]
+    lines += _listed(against, "│           ", is_full=is_full)
     if number.correction:
         from warehouse.claims.publish.corrections import correction_text
 
@@ -175,6 +216,20 @@ def _repeats(number: "Lineage") -> str:
         return f" of {workloads}, no repeats: no interval can be given"
     least, most = min(repeats.values()), max(repeats.values())
     return f" of {workloads}, {least if least == most else f'{least} to {most}'} repeats of each"
+
+
+def _promises(number: "Lineage") -> list[str]:
+    """Which guarantees are established, and which not."""
+    from warehouse.claims.publish.guarantees import MEANINGS, YES
+
+    if number.guarantees is None:
+        return []
+    found = {name: number.guarantees[name]["holds"] == YES for name in MEANINGS}
+    parts = [("guaranteed", True), ("not established", False)]
+    told = [f"{words}: {', '.join(name for name, holds in found.items() if holds is which)}" for words, which in parts if which in found.values()]
+    left_out = len(number.guarantees.get("left_out", {}).get("rows", ()))
+    told += [f"{counted(left_out, 'entry', 'entries')} of rows left out that break a test"] * bool(left_out)
+    return [f"│           {'; '.join(told)}"]
 
 
 def _guarantees(number: "Lineage") -> list[str]:
@@ -207,8 +262,13 @@ def _by_bundle(number: "Lineage") -> dict[tuple[object, object], list[str]]:
     return groups
 
 
-def _listed(items: list[str], indent: str) -> list[str]:
-    lines = [indent + item for item in items[:_LISTED]]
-    if len(items) > _LISTED:
-        lines.append(f"{indent}and {len(items) - _LISTED} more: --json lists all")
+def _listed(items: list[str], indent: str, *, is_full: bool) -> list[str]:
+    count = _LISTED if is_full else _AT_ONCE
+    lines = [indent + item for item in items[:count]]
+    if len(items) > count:
+        lines.append(f"{indent}{_more(len(items) - count, is_full=is_full)}")
     return lines
+
+
+def _more(count: int, *, is_full: bool) -> str:
+    return f"and {count} more: {'--json lists all' if is_full else '--full'}"

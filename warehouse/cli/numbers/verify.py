@@ -84,13 +84,11 @@ def command(
 
 
 def _counted(verdict: "Verdict") -> str:
-    """What a verdict is counted as: its state, and where another engine replayed the number, both engines."""
+    """What a verdict is counted as: its state, and what replayed the number if that is not what recorded it."""
     from warehouse.claims.verify.verdict import REFUSED
 
     is_replayed = verdict.state != REFUSED and not verdict.problems
-    if not is_replayed or verdict.engines is None or not verdict.engines.differ:
-        return verdict.state
-    return f"{verdict.state} by another engine ({verdict.engines})"
+    return f"{verdict.state} ({verdict.other_software})" if is_replayed and verdict.other_software else verdict.state
 
 
 def _verdicts(target: str | None, trust: list[Path] | None, timeout: float) -> "Iterable[Verdict]":
@@ -191,6 +189,7 @@ def _document(verdict: "Verdict") -> dict[str, object]:
         "publication": verdict.publication,
         "published_at": verdict.published_at,
         "engine": asdict(verdict.engines) if verdict.engines else None,
+        "code": asdict(verdict.code) if verdict.code else None,
         "now": asdict(verdict.now) if verdict.now else None,
         "published_instead": asdict(verdict.published_instead) if verdict.published_instead else None,
     }

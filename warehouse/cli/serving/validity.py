@@ -47,7 +47,7 @@ def command(
     if rules:
         for point in found.points:
             say(f"\n{printable(point.run_id)}, {load_text(point)}: {point.verdict}")
-            say(table(["rule", "verdict", "finding"], [[each.rule.id, each.verdict, printable(str(each))] for each in point.rules]))
+            say(table(["rule", "verdict", "finding"], [[each.rule.id, each.told, printable(str(each))] for each in point.rules]))
     for verdict, count in sorted(Counter(point.verdict for point in found.points).items()):
         notice(f"{counted(count, 'point')} {verdict} by policy {found.policy}")
     for subject, count in Counter(each.rule.subject for point in found.points for each in point.beside if each.figure is None).items():

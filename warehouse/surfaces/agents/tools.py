@@ -71,7 +71,7 @@ def view_tools() -> tuple[ViewTool, ...]:
         _tool("verify", "verify", "Hash a number's raw files again and compute it again from them; returns the verdict. It changes nothing."),
         _tool("publications", "publications", "List what was published, when, by whom, and what became of it."),
         _tool("publication", "publication", "The rows of one publication with the number ids of their values."),
-        _tool("changes", "changes", "What changed over time: confirmed and suspected findings, and series that are stale or could not be judged."),
+        _tool("changes", "changes", "What changed over time: confirmed and suspected events, and series that are stale or could not be judged."),
         _tool("compare", "compare", (
             "Compare two sets of runs, metric by metric: effect with interval, verdict, and what else differs. A side is run ids with commas, or"
             " conditions such as software_version_key=...; without sides it lists which there are."

@@ -35,6 +35,7 @@ _KINDS = {
             "withdrawn", "superseded",
         ), "bad"
     ),
+    **{f"suspected {way}{more}": "warn" for way in ("better", "worse", "higher", "lower") for more in ("", " (exploratory)")},
     **dict.fromkeys(("whole", "valid", "signed"), "good"),
     **dict.fromkeys(("left out", "not published", "published as provisional", "untrusted key", "removed by policy", "warning", "differs"), "warn"),
     **dict.fromkeys(("altered", "damaged", "error", "signature invalid"), "bad"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from warehouse.analysis.changes import Finding, changes, finding_document
+from warehouse.analysis.changes import changes
 from warehouse.analysis.conditions import Conditions, listed, read_conditions
+from warehouse.analysis.events.findings import Finding, finding_document
 from warehouse.analysis.measurements import measured
 from warehouse.errors import WarehouseError, counted
 from warehouse.project.project import Project
@@ -17,7 +18,7 @@ from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Column, Part, Table, Text
 from warehouse.surfaces.reports.split import SPLIT, side_of, smallest_change
 from warehouse.surfaces.reports.wording import AREAS, area, impact, way
-from warehouse.surfaces.views.analysis.wording import between, percent, series_name
+from warehouse.surfaces.views.analysis.wording import between, percent
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.finished.builds import Build
 
@@ -31,17 +32,21 @@ _ENVIRONMENT = frozenset({"env", "environment"})
 
 @dataclass(frozen=True)
 class Findings:
-    """What is open, the most certain first. `conditions` are those of the runs next to each change, by run. `why_none` says why there are
-    none where they were not looked for."""
+    """What is open, the most certain first: the headline of each event, with the event's id. `conditions` are those of the runs next to each
+    change, by run, and `names` those of the events, by id. `why_none` says why there are none where they were not looked for."""
 
     findings: tuple[Finding, ...] = ()
     total: int = 0
     conditions: Mapping[str, Conditions] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
     why_none: str = ""
+
+    def name(self, found: Finding) -> str:
+        return self.names.get(found.finding_id, found.name)
 
 
 def read_findings(project: Project, build: Build | None, run_ids: Collection[str] | None) -> Findings:
-    """The findings that are open, still so, and about any of these runs (all where None)."""
+    """The events that are open, still so, and about any of these runs (all where None)."""
     if build is None:
         return Findings(why_none="nothing is built")
     try:
@@ -50,15 +55,23 @@ def read_findings(project: Project, build: Build | None, run_ids: Collection[str
         if error.code != "WH501":
             raise
         return Findings(why_none="this project has no table of measurements")
-    listed_ = [
-        each for each in found.findings
-        if each.state in ("open", "acknowledged") and each.now == "still" and (run_ids is None or not set(each.run_ids).isdisjoint(run_ids))
+    events = [
+        each for each in found.events
+        if each.state in ("open", "acknowledged") and each.now == "still"
+        and (run_ids is None or not all(set(one.run_ids).isdisjoint(run_ids) for one in each.members))
     ]
-    shown = tuple(listed_[:MOST_FINDINGS])
+    shown = tuple(
+        replace(each.headline, finding_id=each.event_id, differences=each.differences, mark=each.mark) for each in events[:MOST_FINDINGS]
+    )
+    names = {each.event_id: f"{each.name}{_and_more(len(each.members) - 1)}" for each in events}
     runs = {run for each in shown for run in (each.last.run_id, each.first.run_id)}
     with measured(build) as tables:
         conditions = read_conditions(tables, runs) if runs else {}
-    return Findings(shown, len(listed_), conditions)
+    return Findings(shown, len(events), conditions, names)
+
+
+def _and_more(count: int) -> str:
+    return f", and {counted(count, 'more series', 'more series')}" if count else ""
 
 
 def engineering(found: Findings) -> Iterator[Part]:
@@ -68,7 +81,9 @@ def engineering(found: Findings) -> Iterator[Part]:
         Column("hypothesis"), Column("experiment", "proposed experiment"), Column("mark", kind="state"),
     )
     rows = tuple(
-        (each.finding_id, _series(each), each.status, _way(each), _change(each), hypothesis(each), experiment(each), each.state)
+        (
+            each.finding_id, found.name(each), each.status, _way(each), _change(each), hypothesis(each), experiment(each), each.state,
+        )
         for each in found.findings
     )
     yield _findings(columns, rows, found)
@@ -95,7 +110,7 @@ def product(found: Findings) -> Iterator[Part]:
             "find the cause: several things changed together" if each.is_exploratory else "decide whether it matters to users"
         )
         rows.append((
-            of, _series(each), _way(each), _change(each), impact(of, ratio) if ratio else "not known", _confidence(each), step,
+            of, found.name(each), _way(each), _change(each), impact(of, ratio) if ratio else "not known", _confidence(each), step,
         ))
     yield _findings(columns, tuple(rows), found)
 
@@ -107,7 +122,10 @@ def partner(found: Findings) -> Iterator[Part]:
         Column("smallest", "smallest change to make"),
     )
     rows = tuple(
-        (each.finding_id, _series(each), each.status, _way(each), _change(each), smallest_change(each.differences)) for each in found.findings
+        (
+            each.finding_id, found.name(each), each.status, _way(each), _change(each), smallest_change(each.differences),
+        )
+        for each in found.findings
     )
     yield _findings(columns, rows, found)
     differs = [
@@ -144,7 +162,7 @@ def _trend(number: int, found: Finding) -> Table:
         for place, (run_id, value) in enumerate(zip(found.run_ids, found.values, strict=True))
     )
     chart = Chart("trend", "place", "value", group="side", note="note", title="The runs around the change, oldest to newest")
-    return Table(f"trend-{number}", columns, rows, f"{found.finding_id}: {_series(found)}", chart=chart, is_folded=True)
+    return Table(f"trend-{number}", columns, rows, f"{found.finding_id}: {found.name}", chart=chart, is_folded=True)
 
 
 def hypothesis(found: Finding) -> str:
@@ -208,10 +226,6 @@ def _environment(known: Conditions) -> Iterable[tuple[str, str]]:
         (name, text) for (_, name), (text, _) in sorted(known.items())
         if _ENVIRONMENT & set(name.split(".")) or name in ("framework", "framework_version", "server_version", "driver_version", "cuda_version")
     ]
-
-
-def _series(found: Finding) -> str:
-    return series_name(found.first.benchmark_case_id, found.first.metric, found.first.point)
 
 
 def _way(found: Finding) -> str:

@@ -16,6 +16,8 @@ SPLIT: dict[str, tuple[str, str]] = {
     "parameter": (OURS, "what the script was called with"),
     "workload": (OURS, "what was asked of the system"),
     "serving": (OURS, "how we configured the server"),
+    "git": (NOT_SAID, "the revision of the folder where it was started: ours, and not for others"),
+    "machine": (NOT_SAID, "the host where it ran: ours, and not for others"),
     "testbed": (NOT_SAID, "where it ran: ours, and not for others"),
     "declared": (NOT_SAID, "what we declared of a run: ours, and not for others"),
     "host": (NOT_SAID, "what a host did meanwhile: an effect as often as a cause"),
@@ -37,6 +39,8 @@ def of_side(found: Iterable[Difference], side: str) -> list[Difference]:
 def smallest_change(found: Sequence[Difference]) -> str:
     """The smallest thing to do about a change that these differences go with."""
     upstream, hardware, ours = (of_side(found, side) for side in (UPSTREAM, HARDWARE, OURS))
+    hardware += [each for each in found if each.kind == "machine"]
+    ours += [each for each in found if (each.kind, each.name) == ("git", "commit")]
     named = ", ".join(dict.fromkeys(each.name for each in upstream[:4]))
     more = f" and {len(upstream) - 4} more" if len(upstream) > 4 else ""
     if not upstream:

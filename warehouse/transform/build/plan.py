@@ -54,7 +54,7 @@ class Emptiness:
 
     def of_model(self, name: str) -> bool:
         """Whether a model's SQL has no row for certain, all that it reads being made."""
-        return holds(self._checked.facts(name).empty_when, self._of_reference)
+        return holds(self._checked.empty_when(name), self._of_reference)
 
     def of_table(self, name: str) -> bool:
         """Whether a stored table need not be run. One that keeps which of its keys came from which file must learn that of new files."""

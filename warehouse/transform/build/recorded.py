@@ -18,6 +18,7 @@ from warehouse.transform.check.digests import Envelope, recorded_model
 from warehouse.transform.check.project_check import LandingTypes, inspect
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph
+from warehouse.transform.project.model import Model
 
 if TYPE_CHECKING:
     pass
@@ -40,7 +41,7 @@ def recorded_project(specification: Mapping[str, Any], landing: LandingTypes) ->
     """The recorded query and models, over landing tables of these types (column to type). The engine binds each of them again, and
     must find the columns that are recorded. Raises the first fault."""
     made = recorded_envelopes(specification)
-    models = {name: recorded_model(envelope.document) for name, envelope in made.items()}
+    models = {name: _made_whole(recorded_model(envelope.document)) for name, envelope in made.items()}
     queries = {name: model for name, model in models.items() if model.schema == "rollup"}
     with TemporaryDirectory(prefix="wh-recorded-") as empty:
         others = {name: model for name, model in models.items() if name not in queries}
@@ -51,6 +52,11 @@ def recorded_project(specification: Mapping[str, Any], landing: LandingTypes) ->
         if [[*column] for column in checked.columns[name].items()] != envelope.document["columns"]:
             raise _fault(envelope, "its SQL gives other columns than are recorded")
     return replace(checked, tests=())  # a project's tests are promises of its data, and no part of a number
+
+
+def _made_whole(model: Model) -> Model:
+    """A model as a replay makes it: from nothing, so that how an incremental one would be updated need not be found."""
+    return replace(model, materialized="table") if model.materialized == "incremental" else model
 
 
 def _leaf_faults(made: Mapping[str, Envelope], graph: Graph) -> Iterator[WarehouseError]:

@@ -76,18 +76,32 @@ class CheckedProject:
 
     def sees_layout(self, name: str) -> bool:
         """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
-        return any(self.facts(found).sees_layout for found in self.with_views(name))
+        return any(self._sees_layout(found) for found in self.with_views(name))
 
     def facts(self, name: str) -> SqlFacts:
         """The facts about a model's SQL."""
-        if name not in self._facts:
-            tree = self.graph.trees[name]
-            self._facts[name] = SqlFacts(sees_layout(tree), empty_when(tree))
-        return self._facts[name]
+        return SqlFacts(self._sees_layout(name), self.empty_when(name))
+
+    def _sees_layout(self, name: str) -> bool:
+        known = self.known_facts.get(name)
+        if name not in self._layouts:
+            self._layouts[name] = known.sees_layout if known else sees_layout(self.graph.trees[name])
+        return self._layouts[name]
+
+    def empty_when(self, name: str) -> EmptyWhen:
+        """When a model's SQL has no row: asked of every model, where how tables are laid out is asked only of those that are run."""
+        known = self.known_facts.get(name)
+        if name not in self._empty_when:
+            self._empty_when[name] = known.empty_when if known else empty_when(self.graph.trees[name])
+        return self._empty_when[name]
 
     @cached_property
-    def _facts(self) -> dict[str, SqlFacts]:
-        return dict(self.known_facts)
+    def _layouts(self) -> dict[str, bool]:
+        return {}
+
+    @cached_property
+    def _empty_when(self) -> dict[str, EmptyWhen]:
+        return {}
 
     @cached_property
     def late(self) -> frozenset[str]:

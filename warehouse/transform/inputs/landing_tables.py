@@ -255,20 +255,22 @@ def _engine_types(types: tuple["pa.DataType", ...]) -> dict["pa.DataType", str]:
 def open_landing_table(
     con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str, str], files: Sequence[LandingFile]
 ) -> None:
-    """Give a session one landing table under its name. Raises WH123 when a file is missing or not what its batch says."""
+    """Give a session the columns `types` of one landing table under its name. Raises WH123 when a file is missing or not what its batch
+    says."""
     for file in files:
         check_landing_file(file)
     paths = ", ".join(path_literal(str(file.path)) for file in files)
+    names = ", ".join(map(quote, types))  # a replay reads those that its query's record has
     if not files:
         columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
         con.execute(f"create or replace temp table {quote(table)} ({columns})")
     elif len(files) == 1:
         # Within a batch rows are in the order of their manifests' digests already.
-        con.execute(f"create or replace temp view {quote(table)} as select * from read_parquet([{paths}])")
+        con.execute(f"create or replace temp view {quote(table)} as select {names} from read_parquet([{paths}])")
     else:
         # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive.
         con.execute(
-            f"create or replace temp table {quote(table)} as select * exclude ({FILE_ORDER}) from ({landing_rows(files)})"
+            f"create or replace temp table {quote(table)} as select {names} from ({landing_rows(files)})"
             f" order by {', '.join(landing_order(types))}"
         )
 

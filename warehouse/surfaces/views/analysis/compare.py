@@ -34,14 +34,13 @@ def _answer(visit: Visit) -> Page:
         same = _same(found, compared)
     differing = differences_table(compared.differences, "What differs", ("base", "head"))
     parts: list[Part] = [form, _sides(compared), _effects(compared), differing, *_runs(compared), _reasons(compared), *_not_compared(compared), same]
-    worst = compared.worst()
+    worst = compared.worst_headline()
     verdicts = _summary(compared)
-    return Page("Compare", tuple(parts), verdicts, (f"{worst} worse",) if worst else (), crumbs=(("Compare", _PATH),))
+    return Page("Compare", tuple(parts), verdicts, (worst,) if worst else (), crumbs=(("Compare", _PATH),))
 
 
 def _summary(found: Comparison) -> str:
-    names = [each.judged.verdict for each in found.metrics]
-    said = [f"{names.count(verdict)} {verdict}" for verdict in dict.fromkeys(each.judged.verdict for each in found.ranked())]
+    said = [f"{count} {headline}" for headline, count in found.headlines().items()]
     return f"{counted(len(found.metrics), 'metric')}: {', '.join(said)}" if said else "the sides have no metric in common"
 
 
@@ -69,12 +68,12 @@ def _uncounted(side: Side) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in side.uncounted.items()) or "none"
 
 
-_HIDDEN = ("base", "head", "unit", "ratio", "low", "high", "p", "is_exploratory", "label", "series_key")
+_HIDDEN = ("base", "head", "unit", "ratio", "low", "high", "p", "verdict", "is_exploratory", "metric", "point", "series_key")
 
 
 def _effects(found: Comparison) -> Table:
     columns = (
-        Column("metric", link="/explore?series={series_key}"), Column("point"), Column("verdict", kind="state"),
+        Column("label", "metric", link="/explore?series={series_key}"), Column("headline", "verdict", kind="state"),
         Column("way", "direction", kind="state"),
         Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"), Column("change"), Column("interval", "95 %"),
         Column("levels", "medians"), Column("runs"), *(Column(name, is_hidden=True) for name in _HIDDEN),
@@ -92,16 +91,15 @@ def _effects(found: Comparison) -> Table:
 def _reasons(found: Comparison) -> Table:
     """Why each verdict is what it is, what a comparison of this size would find, and how much repeats differ."""
     columns = (
-        Column("metric"), Column("point"), Column("verdict"), Column("why"), Column("settles", "what would settle it"),
-        Column("finds", "smallest effect it would find"), Column("noise", "repeats differ by (A/A)"),
+        Column("label", "metric"), Column("verdict"), Column("why"), Column("settles", "what would settle it"),
+        Column("finds", "smallest effect that it finds in four of five cases"), Column("noise", "repeats differ by (A/A)"),
     )
     rows = []
     for each in found.ranked()[:_MOST_METRICS]:
         judged = each.judged
         notes = [note for note in each.notes if not note.startswith(judged.verdict)]
-        settles = f"{judged.needs} {judged.level}s a side" if judged.needs else ""
-        finds = f"{(judged.least_detectable - 1) * 100:.1f} %" if judged.least_detectable else ""
-        rows.append((each.metric, each.point, each.verdict, "; ".join([judged.reason, *notes]), settles, finds, _noise(each)))
+        finds = f"{(each.finds - 1) * 100:.1f} %" if each.finds else ""
+        rows.append((str(each.label), each.verdict, "; ".join([judged.reason, *notes]), each.needs, finds, _noise(each)))
     return Table("reasons", columns, tuple(rows), "Why", total=len(found.metrics), empty="nothing was judged")
 
 
@@ -113,12 +111,13 @@ def _effect(found: MetricComparison, threshold: float) -> dict[str, Any]:
     low, high = (ratio.low, ratio.high) if ratio else (None, None)
     unit = f" {found.unit}" if found.unit else ""
     return {
-        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "way": direction(judged.outcome, found.unit) or "not known",
+        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "headline": found.headline,
+        "way": direction(judged.outcome, found.unit) or "not known",
         "effect": {"ratio": estimate, "low": low, "high": high, "threshold": threshold} if estimate else None,
         "change": percent(estimate) or "no ratio", "interval": between(low, high) or "no interval", "base": base, "head": head, "unit": found.unit,
         "levels": f"{base:,.6g} → {head:,.6g}{unit}",
         "runs": f"{len(found.base)} v {len(found.head)}; {judged.design.base_sessions} v {judged.design.head_sessions} sessions",
-        "label": f"{found.metric} {found.point}".strip(), "ratio": estimate, "low": low, "high": high, "series_key": found.head[0].series_key,
+        "label": str(found.label), "ratio": estimate, "low": low, "high": high, "series_key": found.head[0].series_key,
         "is_exploratory": found.is_exploratory, "p": judged.p,
     }
 

@@ -199,7 +199,7 @@ def _annotated(visit: Visit, found: Measured, records: Sequence[dict[str, Any]],
         return notes, ()
     scanned = scan(found, visit.project.builds).get(visit["series"])
     for change in scanned.changes if scanned else ():
-        word = "change confirmed" if change.is_confirmed else "change suspected"
+        word = f"{'change' if change.kind == 'level' else change.kind} {'confirmed' if change.is_confirmed else 'suspected'}"
         notes[change.index] = " · ".join(filter(None, (word, notes.get(change.index))))
     if scanned is None:
         return notes, ()

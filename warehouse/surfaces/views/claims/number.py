@@ -26,6 +26,7 @@ from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
 from warehouse.transform.export.docs.published_pages import is_digest, short
 from warehouse.transform.sql.duck import engine_version
+from warehouse.version import __version__
 
 _OPENED_FILES = 3
 _HASHED_BYTES = 64 << 20  # for one page: a larger file is hashed where it is shown itself
@@ -141,7 +142,7 @@ def _published(number: Lineage, publication: str) -> Iterator[Fact]:
         yield Fact("now", value, number.unit, note=note)
     if number.determinism:
         yield Fact("reproducible", str(number.determinism), note=_CLASSES)
-    here = {"engine": f"duckdb {engine_version()}"}
+    here = {"engine": f"duckdb {engine_version()}", "wh": __version__}
     for name, version in number.software.items():
         yield Fact(f"made_with_{name}", version, note=f"verified here with {here[name]}" if here.get(name, version) != version else "")
 

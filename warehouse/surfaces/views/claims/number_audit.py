@@ -36,11 +36,13 @@ def read_id(visit: Visit) -> IdArgument:
 def _verify(visit: Visit) -> Page:
     number_id = read_id(visit).number_id
     found = verify_number(visit.project, number_id)
+    code = found.code
     facts = [
         Fact("number", number_id, link=address(_NUMBER, number_id=number_id), kind="code"), Fact("cell", printable(found.key), kind="code"),
         Fact("value", found.value), Fact("files_hashed", found.files_checked, kind="number"),
         Fact("bundles_replayed", len(found.evidence), kind="number", note="parsed again into an empty store, and the recorded SQL run on them"),
         *([Fact("engine", found.engines.recorded, note=f"recorded; replayed with {found.engines.here}")] if found.engines else []),
+        *([Fact("code", ", ".join(code.recorded), note=f"recorded; replayed with {', '.join(code.here)}")] if code and code.differ else []),
         Fact("checked_at", visit.now.replace(microsecond=0), kind="moment"),
         Fact("signatures", str(found.signings) if found.signings else None),
         *([_other("now", found.now)] if found.now else []),

@@ -7,7 +7,7 @@ the row, so that rows which are alike stay harmless. It asks no data; the caller
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlglot
@@ -18,6 +18,7 @@ from warehouse.trace.provenance.syntax.engine import function_name
 from warehouse.trace.provenance.syntax.refusals import offset_of, refuse
 from warehouse.trace.provenance.syntax.spelling import respelled
 from warehouse.trace.provenance.syntax.stars import has_star
+from warehouse.trace.provenance.ties.item_names import flat, rename_items_like_columns
 from warehouse.trace.provenance.values import call, identifier, subquery
 from warehouse.trace.provenance.windows import bare_function, cuts_rows
 
@@ -64,6 +65,7 @@ def tie_points(tree: exp.Expr) -> list[exp.Expr]:
 def broken(sql: str, way: Way, only: int | None = None) -> str:
     """The query with its ties broken in one way: all of them, or those of one of its `tie_points`."""
     holder = exp.Paren(this=respelled(sqlglot.parse_one(sql, dialect="duckdb")))
+    rename_items_like_columns(holder)
     points = tie_points(holder)
     for number, point in reversed(list(enumerate(points))):
         if only in (None, number):
@@ -288,7 +290,7 @@ def _row_names(block: exp.Select) -> list[str]:
     joins = [join for join in block.args.get("joins") or [] if not _filters(join)]
     written = [*([origin.this] if origin is not None else []), *(join.this for join in joins)]
     names = []
-    for position, item in enumerate(_flat(written)):
+    for position, item in enumerate(flat(written)):
         pivots = item.args.get("pivots")
         named = pivots[-1] if pivots else item
         if not named.alias_or_name:
@@ -299,15 +301,3 @@ def _row_names(block: exp.Select) -> list[str]:
 
 def _filters(join: exp.Join) -> bool:
     return bool({(join.side or "").upper(), (join.kind or "").upper()} & {"SEMI", "ANTI"})
-
-
-def _flat(items: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
-    """The items of FROM, those in parentheses too."""
-    for item in items:
-        if isinstance(item, exp.Subquery) and not item.alias and isinstance(item.this, (exp.Table, exp.Subquery)):
-            yield from _flat([item.this])
-        else:
-            yield item
-        yield from _flat([join.this for join in item.args.get("joins") or []])
-
-

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from warehouse.analysis.design import Design, design_of
+from warehouse.analysis.comparison.design import Design, design_of
 from warehouse.analysis.measurements import Measurement
 from warehouse.statistics.comparisons import (
     least_detectable_ratio,
@@ -19,13 +19,17 @@ from warehouse.statistics.comparisons import (
     shift_interval,
 )
 from warehouse.statistics.effects import judge
-from warehouse.statistics.interval import Interval, NotSupported
+from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
+from warehouse.statistics.means import multiplied
 from warehouse.statistics.observations import Floats, grouped
+from warehouse.statistics.sessions import Expected, expected
 
 Verdict = Literal["confirmed", "suspected", "equivalent", "inconclusive", "not supported"]
 Outcome = Literal["better", "worse", "higher", "lower"]
 
+EXPLORATORY_REASON = "more than one thing differs: exploratory"
 _CONFIDENCE = 0.95
+_LONE_AGAINST = 4  # runs that a single run is held against, at least
 _LONE_CONFIDENCE = 0.999  # of the prediction interval that a single run is held against
 _MOST_RUNS = 1000
 
@@ -50,12 +54,16 @@ class Judged:
     is_tested: bool = True  # false where so few runs could not have shown any effect
 
 
-def judge_sides(base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool = False) -> Judged:
-    """Judge head against base, one metric, with at least one measurement a side. One session a side supports no more than a suspicion:
-    sessions of one machine differ by 5 % and more (DESIGN.md, *Claims*). Neither does a comparison in which more than one thing
-    differs: it is exploratory."""
+def judge_sides(
+    base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool = False, noise: SessionNoise | None = None
+) -> Judged:
+    """Judge head against base, one metric, with at least one measurement a side. A side of one session supports no more than a suspicion, and
+    that only of an effect beyond what sessions differ by: `noise` is how much others of the testbed do. A comparison in which more than one
+    thing differs is exploratory, and supports no more either."""
     design = design_of(base, head)
     ratio, spread, replicates = _effect(base, head, design)
+    if not design.is_across_sessions and not _is_of_one_session(base, head, design) and (error := _error(base, head, expected(noise))):
+        return _of_single_sessions(base, head, threshold, design, ratio, error, expected(noise))
     judged = _judged(base, head, threshold, is_exploratory, design, ratio, spread, replicates)
     if isinstance(ratio, NotSupported) or spread is None:
         return judged
@@ -92,7 +100,7 @@ def _judged(
             reason = "one session a side: another session may differ by as much"
             return Judged("suspected", outcome, reason, ratio, design, is_paired, detectable, 2, "session")
         if is_exploratory:
-            return Judged("suspected", outcome, "more than one thing differs: exploratory", ratio, design, is_paired, detectable)
+            return Judged("suspected", outcome, EXPLORATORY_REASON, ratio, design, is_paired, detectable)
         reason = f"the whole interval is more than {threshold:.1%} away from no change"
         return Judged("confirmed", outcome, reason, ratio, design, is_paired, detectable)
     if judgement.outcome == "same":
@@ -104,6 +112,64 @@ def _judged(
     level: Literal["run", "session"] = "session" if judgement.is_across_sessions else "run"
     seen = "it differs, but maybe by less than" if judgement.is_different else "the interval reaches across"
     return Judged("inconclusive", None, f"{seen} the threshold", ratio, design, is_paired, detectable, needs, level)
+
+
+def _is_of_one_session(base: Sequence[Measurement], head: Sequence[Measurement], design: Design) -> bool:
+    """Whether both sides share what their session did to them."""
+    return bool(design.pairs) or len({each.session for each in (*base, *head)}) == 1
+
+
+def _error(base: Sequence[Measurement], head: Sequence[Measurement], between: Expected) -> tuple[float, float] | None:
+    """The standard error of the logarithm of head over base, sessions included, and its degrees of freedom (Satterthwaite, *An approximate
+    distribution of estimates of variance components*, Biometrics Bulletin 2, 1946). None where a side has no logarithms, or nothing shows
+    how much runs of one session differ, or nothing differs."""
+    if min(each.value for each in (*base, *head)) <= 0:
+        return None
+    sides = [grouped(np.log([each.value for each in side]), [each.session for each in side]) for side in (base, head)]
+    groups = [group for side in sides for group in side]
+    freedom_of_runs = sum(len(group) - 1 for group in groups)
+    if not freedom_of_runs:
+        return None
+    of_runs = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / freedom_of_runs * (1 / len(base) + 1 / len(head))
+    of_sessions = between.variance * sum((len(group) / len(side)) ** 2 for side, named in zip((base, head), sides, strict=True) for group in named)
+    if not (total := of_runs + of_sessions):
+        return None
+    return float(np.sqrt(total)), total**2 / (of_runs**2 / freedom_of_runs + of_sessions**2 / between.freedom)
+
+
+def _of_single_sessions(
+    base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, design: Design, of_runs: Interval | NotSupported,
+    error: tuple[float, float], between: Expected,
+) -> Judged:
+    """Where a side has one session: the interval covers what sessions are expected to differ by."""
+    lone = min(len(base), len(head)) == 1
+    if lone and max(len(base), len(head)) < _LONE_AGAINST:
+        assert isinstance(of_runs, NotSupported)
+        return Judged("not supported", None, str(of_runs), of_runs, design, False, None, of_runs.needs, is_tested=False)
+    deviation, freedom = error
+    middle = float(np.log(of_runs.estimate)) if isinstance(of_runs, Interval) else _distance(base, head)
+    confidence = _LONE_CONFIDENCE if lone else _CONFIDENCE
+    half = stdtrit(freedom, (1 + confidence) / 2) * deviation
+    low, high = multiplied((middle - half, middle + half))
+    n: dict[Level, int] = {"session": design.base_sessions + design.head_sessions, "run": len(base) + len(head)}
+    ratio = Interval(float(np.exp(middle)), low, high, confidence, f"t, {between}", n)
+    least = float(np.exp((stdtrit(freedom, (1 + confidence) / 2) + stdtrit(freedom, 0.8)) * deviation))
+    distance = abs(middle) - np.log1p(threshold)
+    p = float(2 * stdtr(freedom, -distance / deviation)) if distance > 0 else 1.0
+    sides = "a single run" if lone else "one session a side" if max(n["session"], 2) == 2 else "one session on one side"
+    outcome = judge(ratio, threshold, "higher").outcome
+    if outcome in ("better", "worse"):
+        told = _outcome(outcome == "better", base[0].better)
+        reason = f"{sides}: it differs by more than {between}"
+        return Judged("suspected", told, reason, ratio, design, False, least, 2, "session", p)
+    reason = f"cannot tell: {sides}, {between}; a difference of {least - 1:.1%} or more could be told"
+    return Judged("inconclusive", None, reason, ratio, design, False, least, 2, "session", p)
+
+
+def _distance(base: Sequence[Measurement], head: Sequence[Measurement]) -> float:
+    """The logarithm of head over base, by the means of the logarithms."""
+    sides = [float(np.log([each.value for each in side]).mean()) for side in (base, head)]
+    return sides[1] - sides[0]
 
 
 def _effect(
@@ -195,7 +261,7 @@ def _lone(base: Sequence[Measurement], head: Sequence[Measurement], threshold: f
     """Where one side is a single run and the other has four or more: 1 or -1 if head lies beyond what base's runs predict, by more than
     the threshold, and 0 if it does not; else None. (Prediction interval for one more observation; Hahn and Meeker, *Statistical
     Intervals*, section 4.7.)"""
-    if sorted((len(base), len(head)))[0] != 1 or max(len(base), len(head)) < 4 or min(each.value for each in (*base, *head)) <= 0:
+    if sorted((len(base), len(head)))[0] != 1 or max(len(base), len(head)) < _LONE_AGAINST or min(each.value for each in (*base, *head)) <= 0:
         return None
     many, sign = (base, 1) if len(head) == 1 else (head, -1)
     one = (head if len(head) == 1 else base)[0].value

@@ -1,0 +1,131 @@
+/*
+description: >
+  One row per version that the system description of an MLPerf submission states of a software package, and place: of the
+  components of its framework and software strings, of the pairs of a software object, and of CUDA, ROCm, NCCL and RCCL
+  wherever a text names them with a version.
+grain: [artifact_manifest_digest, raw_path, raw_offset, package, version]
+columns:
+  artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
+  raw_path: {type: varchar, description: "The system description", tests: [not_null]}
+  raw_offset: {type: bigint, unit: bytes, description: "Where the text is", tests: [not_null]}
+  raw_length: {type: bigint, unit: bytes, description: "How long it is", tests: [not_null]}
+  package: {type: varchar, description: "The package, lower case", tests: [not_null]}
+  version: {type: varchar, description: "The version, without a leading v", tests: [not_null]}
+*/
+with statement as (
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        lower(key) as key,
+        value
+    from mlperf_inference_entry
+    where source = 'system'
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        lower(key) as key,
+        value
+    from mlperf_training_entry
+    where source = 'system'
+),
+
+text as (
+    select *
+    from statement
+    where
+        key in ('framework', 'other_software_stack')
+        and not starts_with(value, '{')
+        and not starts_with(value, '[')
+),
+
+piece as (
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        trim(unnest(string_split_regex(value, '[,;]'))) as stated_as
+    from text
+),
+
+split_piece as (
+    select
+        *,
+        regexp_extract(
+            stated_as, '^([^ ]*?[^ =:@-])[ =:@-]+(?:(?i:release|version) +)?[vV]?([0-9][^ ]*)$', ['name', 'version']
+        ) as part
+    from piece
+),
+
+stated as (
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        lower(part.name) as package,
+        part.version as version
+    from split_piece
+    where part.name <> ''
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        regexp_replace(key, '^other_software_stack/(.*?)(_version)?$', '\1') as package,
+        regexp_extract(trim(value), '^[vV]?([0-9][^ ]*)$', 1) as version
+    from statement
+    where starts_with(key, 'other_software_stack/')
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        'cuda' as package,
+        unnest(regexp_extract_all(value, '(?i)\bcuda[ -]v?([0-9][^ ,;)]*)', 1)) as version
+    from text
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        'rocm' as package,
+        unnest(regexp_extract_all(value, '(?i)\brocm[ -]v?([0-9][^ ,;)]*)', 1)) as version
+    from text
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        'nccl' as package,
+        unnest(regexp_extract_all(value, '(?i)\bnccl[ -]v?([0-9][^ ,;)]*)', 1)) as version
+    from text
+    union all
+    select
+        artifact_manifest_digest,
+        raw_path,
+        raw_offset,
+        raw_length,
+        'rccl' as package,
+        unnest(regexp_extract_all(value, '(?i)\brccl[ -]v?([0-9][^ ,;)]*)', 1)) as version
+    from text
+)
+
+select distinct
+    artifact_manifest_digest,
+    raw_path,
+    raw_offset,
+    raw_length,
+    package,
+    lower(version) as version
+from stated
+where version <> ''

@@ -1,0 +1,349 @@
+"""Events: changes of many series that are one change of a machine, folded.
+
+A change point is a place in time on a testbed. Findings of one testbed whose places agree are one event. The place of a finding is only known
+to a run or two, or to more where the step is small beside the noise. The findings are therefore taken the clearest first: each joins the event
+whose place it may have, the nearest one, or begins an event of its own. Two changes of one series are never one event. Where the testbed is not
+stated, the hardware takes its place, and without either the case.
+
+A later event in which the series of an earlier one went back to where they were is the end of the earlier one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from math import log
+from typing import Any, Literal
+
+from warehouse.analysis.conditions import Difference
+from warehouse.analysis.events.findings import Finding, Now, finding_document, time_of
+from warehouse.analysis.measurements import Measurement
+from warehouse.evidence.ledger.findings import FALSE_ALARM, OPEN, Mark
+
+_CLEAR = 8.0  # spreads from which on a longer step says no more of its place
+_BACK = 1 / 3  # of a step, how much may be left of it where its series is back
+SHORT = 20  # runs: what was better for longer than that and is no more got worse
+_TOGETHER = 1 / 3  # of the members of an event, how many have to go back for it to have ended
+Outcome = Literal["better", "worse", "higher", "lower"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Findings that are one change, the clearest first: it gives the place. `returned` are the findings with which it ended. `differences` are what
+    differs between the runs next to the place, what differs for most members first. `unmoved` series of the members' cases had runs
+    on both sides and did not change; `controls` are other cases on the testbed that did not, each with how many series."""
+
+    event_id: str
+    members: tuple[Finding, ...]
+    returned: tuple[Finding, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    unmoved: int = 0
+    controls: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def clearest(self) -> Finding:
+        return self.members[0]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What got worse decides, unless it is only suspected where something better is confirmed."""
+        found = {(each.status, each.outcome) for each in self.members}
+        ways: tuple[Outcome, ...] = ("worse", "better")
+        return next((way for status in ("confirmed", "suspected") for way in ways if (status, way) in found), self.clearest.outcome)
+
+    @cached_property
+    def leading(self) -> tuple[Finding, ...]:
+        """The members with the outcome of the event."""
+        return tuple(each for each in self.members if each.outcome == self.outcome)
+
+    @property
+    def status(self) -> Literal["confirmed", "suspected"]:
+        return "confirmed" if any(each.status == "confirmed" for each in self.leading) else "suspected"
+
+    @property
+    def headline(self) -> Finding:
+        """The member that stands for the event: a rate whose level moved, if there is one, for it sums up a run; of these the clearest."""
+        return min(self.leading, key=lambda each: (each.status != self.status, each.kind != "level", not _is_rate(each)))
+
+    @property
+    def worst(self) -> Finding:
+        """The member that moved most, among those as sure as the event."""
+        alike = (each for each in self.leading if (each.status, each.kind) == (self.status, self.headline.kind))
+        return max(alike, key=lambda each: abs(each.log_ratio))
+
+    @property
+    def now(self) -> Now:
+        return "recovered" if self.end or all(each.now == "recovered" for each in self.leading if each.status == self.status) else "still"
+
+    @property
+    def way(self) -> str:
+        """The direction in a word or two."""
+        return self.headline.way
+
+    @cached_property
+    def end(self) -> Measurement | None:
+        """The first run after it, where it has ended: of the clearest finding with which it did, else of the clearest member that did."""
+        if self.returned:
+            return self.returned[0].first
+        ended = [each.end for each in self.leading if each.end]
+        return ended[0] if ended and len(ended) >= _TOGETHER * len(self.leading) else None
+
+    @property
+    def needs(self) -> int | None:
+        """How many more runs confirm a suspicion; None where runs alone cannot, or none are needed."""
+        return min((each.needs for each in self.leading if each.needs), default=None) if self.status == "suspected" else None
+
+    @property
+    def is_exploratory(self) -> bool:
+        return self.headline.is_exploratory
+
+    @cached_property
+    def mark(self) -> Mark | None:
+        """The last mark of the event, which those members have that joined later; not one that called a false alarm what has been confirmed
+        since. Without one, that of the headline if all members are marked."""
+        marks = [each.mark for each in self.members if each.mark]
+        of_event = [each for each in marks if each.finding.get("event_id")]
+        last = max(of_event, key=lambda mark: mark.event.at, default=self.headline.mark if len(marks) == len(self.members) else None)
+        is_confirmed = self.status == "confirmed" and not any(each.mark and each.status == "confirmed" for each in self.members)
+        return None if last and last.state == FALSE_ALARM and is_confirmed else last
+
+    @property
+    def earlier_mark(self) -> Mark | None:
+        return next((each.earlier_mark for each in self.members if each.earlier_mark), None)
+
+    @property
+    def state(self) -> str:
+        return self.mark.state if self.mark else OPEN
+
+    @property
+    def name(self) -> str:
+        """What moved, as people name it: the headline's metric, the models and the machines, and the load where all members have one."""
+        labels = [each.label for each in self.members if each.label]
+        if len(self.members) == 1 or self.headline.label is None:
+            return self.headline.name
+        parts = [
+            self.headline.label.metric, _few([each.subject for each in labels], "models"), _few([each.gpu for each in labels], "kinds of machines"),
+            _few([each.load for each in labels], "loads"),
+        ]
+        return " · ".join(filter(None, parts))
+
+    @property
+    def families(self) -> tuple[tuple[str, int], ...]:
+        """The metrics of its members without their statistics, each with how many members it has."""
+        return tuple(Counter(each.label.family if each.label else each.first.metric for each in self.members).most_common())
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every id that means this event: its own, those made of its members, and those of the findings that ended it."""
+        findings = [each.finding_id for each in (*self.members, *self.returned)]
+        return frozenset({self.event_id, *findings, *map(event_id_of, findings)})
+
+    def worst_status(self) -> str | None:
+        """The strongest status of a member that is worse and still so; None where none is, or the event was decided about."""
+        back = {each.first.series_key for each in self.returned}
+        bad = {
+            each.status for each in self.members
+            if each.kind != "spread" and each.outcome != "better" and not (each.now == "recovered" or each.end or each.first.series_key in back)
+            and (each.mark.state if each.mark else self.state) in (OPEN, "acknowledged")
+        }
+        return next((status for status in ("confirmed", "suspected") if status in bad), None)
+
+
+def event_id_of(finding_id: str) -> str:
+    """The id of an event that this finding began."""
+    return f"e-{finding_id.removeprefix('f-')}"
+
+
+def fold(findings: Iterable[Finding], known: Mapping[str, str]) -> tuple[Event, ...]:
+    """The events of findings: those without a decision first, of these the confirmed ones, then what got worse, then the latest. `known` is the
+    event that each finding was shown in before: an event keeps its id while one of its members stays."""
+    groups = _groups(sorted(findings, key=_clearness))
+    returned, hidden = _ends(groups)
+    begun = {event_id_of(each.finding_id) for group in groups for each in group}
+    events: list[Event] = []
+    taken: set[str] = set()
+    for number, group in enumerate(groups):
+        if number in hidden:
+            continue
+        own = [event_id_of(each.finding_id) for each in group]
+        before = [known[each.finding_id] for each in group if each.finding_id in known]
+        event_id = next((each for each in before if each in own or each not in begun and each not in taken), own[0])
+        taken.add(event_id)
+        events.append(Event(event_id, tuple(group), returned[number]))
+    return tuple(sorted(events, key=lambda each: (
+        each.state not in (OPEN, "acknowledged"), each.status != "confirmed", each.outcome != "worse", each.now != "still",
+        -time_of(each.clearest.first).timestamp(), each.event_id,
+    )))
+
+
+@dataclass(frozen=True)
+class Span:
+    """A series with the times of its first and its last run."""
+
+    series_key: str
+    hardware: str | None
+    testbed: str | None
+    case: str | None
+    first_at: datetime
+    last_at: datetime
+    subject: str | None  # what people call the case
+
+
+def with_context(event: Event, spans: Iterable[Span], moved: Iterable[Finding]) -> Event:
+    """The event with what differs there and what did not move, of all series and all findings of the scan."""
+    on, since, until = machine(event.clearest), time_of(event.clearest.last), time_of(event.clearest.first)
+    members = {each.first.series_key for each in event.members}
+    others = {
+        each.first.series_key for each in moved if time_of(each.last) <= until and time_of(each.first) >= since
+    } | members
+    cases = {each.first.benchmark_case_id for each in event.members}
+    still = [
+        (each.case, each.subject or each.case or "") for each in spans
+        if each.series_key not in others and each.first_at <= since and each.last_at >= until
+        if _machine(each.testbed, each.hardware, each.case) == on
+    ]
+    controls = Counter(subject for case, subject in still if case not in cases)
+    return replace(event, differences=_differences(event), unmoved=sum(case in cases for case, _ in still), controls=tuple(controls.most_common()))
+
+
+def machine(finding: Finding) -> tuple[str, str | None]:
+    """What the findings of an event have in common."""
+    return _machine(finding.first.variables["testbed"], finding.first.variables["hardware"], finding.first.benchmark_case_id)
+
+
+def _machine(testbed: str | None, hardware: str | None, case: str | None) -> tuple[str, str | None]:
+    return next(((name, value) for name, value in (("testbed", testbed), ("hardware", hardware)) if value), ("case", case))
+
+
+def event_document(event: Event) -> dict[str, Any]:
+    """An event as plain values: what `--json` prints."""
+    headline, worst = finding_document(event.headline), event.worst
+    first, last = event.clearest.first, event.clearest.last
+    kept = ("name", "metric", "point", "unit", "benchmark_case_id", "series_key", "before", "after", "ratio", "ratio_low", "ratio_high")
+    return {
+        "event_id": event.event_id, "name": event.name, "status": event.status, "outcome": event.outcome,
+        "kind": event.headline.kind, "now": event.now, "state": event.state,
+        "reason": event.mark.reason if event.mark else None, "is_exploratory": event.is_exploratory, "needs": event.needs,
+        "last_run_before": last.run_id, "first_run_after": first.run_id, "last_before_at": time_of(last).isoformat(),
+        "changed_at": time_of(first).isoformat(), "ended_at": time_of(event.end).isoformat() if event.end else None,
+        "headline": {"finding_id": event.headline.finding_id, **{name: headline[name] for name in kept}},
+        "worst": {
+            "finding_id": worst.finding_id, "name": worst.name, "metric": worst.first.metric,
+            "ratio": worst.after / worst.before if worst.before else None,
+        },
+        "metrics": sorted({each.first.metric for each in event.members}),
+        "cases": sorted({each.first.benchmark_case_id or "" for each in event.members}),
+        "members": [each.finding_id for each in event.members], "returned": [each.finding_id for each in event.returned],
+        "differences": [str(each) for each in event.differences], "unmoved": event.unmoved,
+        "controls": [{"name": label, "series": count} for label, count in event.controls],
+    }
+
+
+def _groups(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """The findings, given the clearest first, by event."""
+    groups: list[list[Finding]] = []
+    of_machine: dict[tuple[bool, str, str | None], list[list[Finding]]] = {}
+    for each in findings:
+        near = of_machine.setdefault((each.kind == "drift", *machine(each)), [])  # a drift has no place in time
+        fits = [
+            (off, place) for place, group in enumerate(near)
+            if (off := _off(each, group[0])) <= each.jitter
+            and all((each.first.series_key, each.kind) != (other.first.series_key, other.kind) for other in group)
+        ]
+        if fits:
+            near[min(fits)[1]].append(each)
+        else:
+            group = [each]
+            near.append(group)
+            groups.append(group)
+    return groups
+
+
+def _clearness(found: Finding) -> tuple[Any, ...]:
+    """The clearest first: of a level, confirmed, far beyond the noise, and with the shortest time between the last run before and the first after."""
+    width = time_of(found.first) - time_of(found.last)
+    return found.kind != "level", found.status != "confirmed", -min(found.distance, _CLEAR), width, -found.distance, found.finding_id
+
+
+def _off(found: Finding, clear: Finding) -> int:
+    """How many of its runs lie between the place of a finding and that of a clear one; 0 where they agree."""
+    low, high = bisect_right(found.times, time_of(clear.last)), bisect_left(found.times, time_of(clear.first))
+    return max(0, low - found.place, found.place - max(low, high))
+
+
+def _ends(groups: Sequence[Sequence[Finding]]) -> tuple[list[tuple[Finding, ...]], set[int]]:
+    """For each event the findings in which its members went back together, the clearest first; and the events that are no more than that. An event
+    in which something got worse again, that had long been better, is more than that."""
+    places = {each.finding_id: number for number, group in enumerate(groups) for each in group}
+    of_series: dict[str, list[Finding]] = {}
+    for each in sorted((each for group in groups for each in group if each.kind == "level"), key=lambda each: time_of(each.first)):
+        of_series.setdefault(each.first.series_key, []).append(each)
+    pairs = [
+        [(each, back) for each in group if (back := _back(each, of_series.get(each.first.series_key, ()))) is not None] for group in groups
+    ]
+    backs = [[back for _, back in each] for each in pairs]
+    ends = [_together(each, group, places) for each, group in zip(backs, groups, strict=True)]
+    returns = {back.finding_id for of in pairs for each, back in of if back.outcome != "worse" or each.points[1] <= SHORT}
+    hidden = {end for end in ends if end is not None and 2 * sum(each.finding_id in returns for each in groups[end]) >= len(groups[end])}
+    of_event = [{back.finding_id for back in each} for each in backs]
+    returned = [
+        tuple(each for each in groups[end] if end in hidden or each.finding_id in ids) if end is not None else ()
+        for end, ids in zip(ends, of_event, strict=True)
+    ]
+    return returned, hidden
+
+
+def _together(backs: Sequence[Finding], group: Sequence[Finding], places: Mapping[str, int]) -> int | None:
+    """The event in which a good part of the members went back."""
+    counts = Counter(places[back.finding_id] for back in backs).most_common(1)
+    return counts[0][0] if counts and counts[0][1] >= _TOGETHER * len(group) else None
+
+
+def _back(found: Finding, of_series: Sequence[Finding]) -> Finding | None:
+    """The later change of its series that took it back to where it was, if it stayed on its side until then."""
+    start, level = _level(found.before), _level(found.after)
+    for each in of_series if found.kind == "level" else ():
+        if time_of(each.first) > time_of(found.first):
+            if each.end and is_excursion(each.points_since(found), each.points[1]):
+                continue
+            gone = (_level(each.after) - start) / (level - start) if level != start else 1.0  # of the step, what is left of it
+            if gone < 0.5:
+                return each if abs(gone) <= _BACK else None
+    return None
+
+
+def is_excursion(before: int, runs: int) -> bool:
+    """Whether a level of so many runs, after one of so many, was only a short interruption of that one."""
+    return runs <= min(SHORT, before / 2)
+
+
+def _level(value: float) -> float:
+    return log(value) if value > 0 else value
+
+
+def _differences(event: Event) -> tuple[Difference, ...]:
+    """What differs next to the place, once each; what differs for the headline and for most members comes first."""
+    sides = {each.near: each.differences for each in (event.headline, *event.members)}
+    found: dict[tuple[str, str], Difference] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for differences in sides.values():
+        for each in differences:
+            found.setdefault((each.kind, each.name), each)
+            counts[each.kind, each.name] += 1
+    return tuple(each for _, each in sorted(
+        enumerate(found.values()), key=lambda item: (not item[1].is_apart, -counts[item[1].kind, item[1].name], item[0])
+    ))
+
+
+def _few(values: Iterable[str | None], plural: str) -> str | None:
+    """One or two values by name, more by their number."""
+    distinct = list(dict.fromkeys(value for value in values if value))
+    return f"{len(distinct)} {plural}" if len(distinct) > 2 else ", ".join(distinct) or None
+
+
+def _is_rate(found: Finding) -> bool:
+    return found.first.better == "higher" and (found.first.unit or "").endswith("/s")

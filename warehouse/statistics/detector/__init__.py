@@ -1,0 +1,1 @@
+"""What `change_points` judges with: steps, spreads, drifts and modes of the last points of a series."""

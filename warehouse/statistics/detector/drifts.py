@@ -1,0 +1,78 @@
+"""Whether a series moves along a straight line, and by how much: least squares with noise that resembles its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from warehouse.statistics.observations import Floats
+from warehouse.statistics.splits import CLIP
+
+_MOST_CORRELATED = 0.95  # noise that wanders looks like a line for a while: unlike a step, a line is not taken for structure
+_KENDALL = 4.0
+_SHORTEST_RISE = 16  # points of a rise: of fewer nobody can say that they are no step
+_MARGIN = 3.0  # by how many variances of the residuals a step fits better that is no rise
+
+
+def rise_start(values: Floats, after: int) -> int | None:
+    """The place from which a series that was level moves along a line, where this fits about as well as the step before its last `after`
+    values; None where the step fits better."""
+    n = len(values)
+    centred = values - values.mean()
+    place = np.arange(n, dtype=np.float64)
+    # The rise from each place on: its values' sum, sum of squares, and products with the series, as sums from the end.
+    length = n - 1 - place
+    total, squares = length * (length + 1) / 2, length * (length + 1) * (2 * length + 1) / 6
+    from_here = centred[::-1].cumsum()[::-1]
+    products = np.concatenate([from_here[1:][::-1].cumsum()[::-1], [0.0]])
+    gains = np.zeros(n)
+    tried = slice(0, n - _SHORTEST_RISE)
+    gains[tried] = products[tried] ** 2 / (squares[tried] - total[tried] ** 2 / n)
+    start = int(gains.argmax())
+    step = float(from_here[n - after]) ** 2 * n / (after * (n - after))
+    variance = max(float((centred**2).sum()) - step, 0.0) / (n - 2)
+    return start if n > _SHORTEST_RISE and gains[start] > step - _MARGIN * variance else None
+
+
+@dataclass(frozen=True)
+class Line:
+    """The line's first and last value, the 95 % interval of the difference of both, and how many standard errors that is away from zero, as
+    a normal deviate of the same probability."""
+
+    first: float
+    last: float
+    low: float
+    high: float
+    deviate: float
+
+
+def line_through(values: Floats) -> Line:
+    """The line through ten values or more, one step apart. Residuals are winsorised at 3.5 spreads around a first fit, so that a spike at an
+    end does not turn it."""
+    n = len(values)
+    place = np.arange(n) - (n - 1) / 2
+    squares = float((place**2).sum())
+
+    def fit(of: Floats) -> tuple[Floats, float]:
+        slope = float((place * of).sum()) / squares
+        return np.asarray(of.mean() + slope * place), slope
+
+    line, _ = fit(values)
+    residuals = values - line
+    spread = float(np.median(np.abs(residuals - np.median(residuals)))) * 1.4826 or float(residuals.std())
+    line, slope = fit(line + np.clip(residuals, -CLIP * spread, CLIP * spread))
+    residuals = np.clip(values - line, -CLIP * spread, CLIP * spread)
+    total = float((residuals**2).sum())
+    if total <= 0:
+        return Line(float(line[0]), float(line[-1]), float(line[-1] - line[0]), float(line[-1] - line[0]), np.inf if slope else 0.0)
+    first = float((residuals[1:] * residuals[:-1]).sum()) / total
+    rho = min(max(first + (1 + _KENDALL * max(first, 0)) / n, 0.0), _MOST_CORRELATED)
+    inflation = (1 + rho) / (1 - rho)
+    freedom = 1 / (inflation / (n - 2) + 2 / ((1 - rho**2) * n))
+    error = float(np.sqrt(total / (n - 2) * inflation / squares))
+    t = slope / error
+    deviate = float(np.sqrt(freedom * np.log1p(t**2 / freedom)) * (8 * freedom + 1) / (8 * freedom + 3))
+    half = float(stdtrit(freedom, 0.975)) * error * (n - 1)
+    return Line(float(line[0]), float(line[-1]), float(slope * (n - 1)) - half, float(slope * (n - 1)) + half, deviate)

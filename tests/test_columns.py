@@ -652,7 +652,11 @@ BY_HAND: dict[str, set[str]] = {
         "telemetry_series.unit", "telemetry_series.labels", "telemetry_series.metric", "telemetry_series.target", "telemetry_sample.value",
         # The values that two bundles state of a run (staging.run_statement).
         "evidence_file.raw_path", "evidence_file.sha256", "recorded_run.raw_path", "mlperf_inference_run.raw_path", "fabric_check_run.raw_path",
-        *(f"mlperf_inference_entry.{name}" for name in ("key", "source", "value")),
+        *(f"{table}.artifact_manifest_digest" for table in (
+            "recorded_run", "mlperf_inference_entry", "fabric_check_run", "fabric_check_test", "fabric_check_point",
+        )),
+        *(f"mlperf_inference_entry.{name}" for name in ("key", "source", "value", "raw_path")),
+        "fabric_check_test.raw_path", "fabric_check_point.raw_path",
         *(f"fabric_check_test.{name}" for name in ("status", "status_reason", "test_index")),
         *(f"fabric_check_point.{name}" for name in (
             "alg_bandwidth_gb_per_s", "bandwidth", "bandwidth_peak", "bus_bandwidth_gb_per_s", "direction", "error_count", "gflop_per_s",

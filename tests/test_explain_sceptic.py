@@ -321,7 +321,7 @@ def test_a_run_without_times_or_a_place_says_what_that_hides(wh_on: WhOn) -> Non
     assert "no check found a cause" in out and "-v lists every check with what it looked at, also 3" in err
     document = json.loads(wh_on(project(), "explain", "untimed", "--baseline", "fine", "--json")[1])
     assert document["notes"] == list(explained("untimed").notes)
-    assert {"node_name"} == {each["name"] for each in document["differences"]}
+    assert {"host"} == {each["name"] for each in document["differences"]}
 
 
 def test_how_the_baseline_was_chosen_claims_no_more_than_is_known() -> None:

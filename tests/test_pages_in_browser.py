@@ -160,8 +160,9 @@ def test_from_a_slow_run_to_the_bytes_of_its_cause(browser: Browser, slow_place:
 
 def test_from_what_changed_to_the_raw_bytes_in_five_clicks(watched: Watched) -> None:
     page = watched.open("/")
-    page.click("#findings a[href^='/runs/']")
-    page.click("a[href^='/evidence/'][href*='/files/']")  # two clicks
+    page.click("#events a")
+    page.click("a[href^='/runs/']")
+    page.click("a[href^='/evidence/'][href*='/files/']")  # three clicks
     assert '"num_prompts": 60' in page.inner_text("pre")
     assert watched.faults == []
 
@@ -177,8 +178,8 @@ def test_from_a_number_to_its_bytes_and_to_its_verification(watched: Watched) ->
 def test_what_regressed_in_the_past_year_in_two_clicks(watched: Watched) -> None:
     page = watched.open("/")
     page.click("text=What regressed in the past year")
-    assert "since=" in page.url and page.locator("#findings tbody tr").count() > 0
-    assert "slower" in page.inner_text("#findings")
+    assert "since=" in page.url and page.locator("#events tbody tr").count() > 0
+    assert "slower" in page.inner_text("#events")
 
 
 def test_the_keyboard_reaches_everything(watched: Watched) -> None:

@@ -74,7 +74,7 @@ def test_what_changed_lists_true_changes_with_where_they_lead(simulated: Project
     """Both changed on one day on one testbed: one event."""
     page = asked(simulated, "changes")
     (event,) = table(page, "events")
-    assert (event["way"], event["status"], event["now"], event["moved"]) == ("slower", "confirmed", "still", "2 of 2 series")
+    assert (event["way"], event["status"], event["now"], event["moved"]) == ("slower", "confirmed", "still", "2 of 2")
     assert "framework_version: 1 → 2" in event["what_else"] and "flat did not move" in event["what_else"]
     assert event["runs"]["place"] == 40 and len(event["runs"]["values"]) == 60
     fast, slow = sorted(table(page, "findings"), key=lambda each: str(each["benchmark_case_id"]))

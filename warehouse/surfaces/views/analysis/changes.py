@@ -29,10 +29,9 @@ _WAYS = ("worse", "better", "higher", "lower")
 _EVENT_COLUMNS = (
     Column("name", "what", link="/changes?event={event_id}"), Column("status", kind="state"), Column("way", "direction", kind="state"),
     Column("runs", "headline, oldest to newest", kind="spark", tone="way"),
-    Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"),
     Column("change", link="/changes?event={event_id}"), Column("interval", "95 %"),
     Column("changed_on", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
-    Column("moved"), Column("what_else", "what else changed there"),
+    Column("moved", "series moved"), Column("what_else", "what else changed there"),
 )
 _EVENT_HIDDEN = (
     "event_id", "state", "now", "changed_at", "last_before_at", "ended_at", "last_run_before", "first_run_after", "headline_metric", "members",
@@ -124,11 +123,11 @@ def _event_record(event: Event, threshold: float) -> dict[str, Any]:
     headline = _record(event.headline, threshold, event.event_id)
     last, first, of = event.clearest.last, event.clearest.first, len(event.members) + event.unmoved
     return {
-        **{name: headline[name] for name in ("runs", "effect", "change", "interval")},
+        **{name: headline[name] for name in ("runs", "change", "interval")},
         "event_id": event.event_id, "name": event.name, "status": event.status, "way": _way(event.headline),
         "changed_on": first.started_at and first.started_at.date(), "changed_at": first.started_at, "last_before_at": last.started_at,
         "ended_at": event.end.started_at if event.end else None, "last_run_before": last.run_id, "first_run_after": first.run_id,
-        "moved": f"{len(event.members)} of {of} series",
+        "moved": f"{len(event.members)} of {of}",
         "what_else": _what_else(event), "marked": _marked(event), "state": event.state, "now": event.now,
         "headline_metric": event.headline.first.metric,
         "members": ",".join(each.finding_id for each in event.members), "unmoved": event.unmoved, "is_exploratory": event.is_exploratory,

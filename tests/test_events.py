@@ -91,7 +91,7 @@ class TestEnds:
 
     def test_what_only_interrupted_a_regression_did_not_end_it(self) -> None:
         """Worse from night 10 on, but for nights 40 to 45: it is still so, and no run of these nights makes CI pass."""
-        worse, better, again = finding("a", 10, until=40), finding("a", 40, 1 / 1.15, start=115.0, until=46), finding("a", 46)
+        worse, better, again = finding("a", 10, until=40), finding("a", 40, 1 / 1.15, start=115.0, until=46), finding("a", 46, start=100.001)
         (other, event) = sorted(fold([worse, replace(better, end=again.first), again], {}), key=lambda each: each.outcome == "worse")
         assert (event.clearest.first.run_id, event.end, event.worst_status()) == ("a/010", None, "confirmed")
         assert other.end is not None
@@ -99,6 +99,30 @@ class TestEnds:
     def test_a_step_that_went_only_half_the_way_back_has_not_ended(self) -> None:
         events = fold([finding("a", 20, 1.2, until=40), finding("a", 40, 1 / 1.09, start=120.0)], {})
         assert len(events) == 2 and events[0].end is None and events[0].worst_status() == "confirmed"
+
+    def test_another_regression_at_the_place_of_a_return_is_an_event_of_its_own(self) -> None:
+        up = finding("a", 20, until=40)
+        events = fold([up, finding("a", 40, 1 / 1.15, start=115.0), finding("b", 40, 1.3)], {})
+        assert members(events) == [["b"], ["a"]] and [each.worst_status() for each in events] == ["confirmed", None]
+        assert events[1].end is not None
+
+    def test_a_suspicion_does_not_end_what_is_confirmed(self) -> None:
+        back = replace(finding("a", 40, 1 / 1.15, start=115.0), status="suspected")
+        assert "confirmed" in [each.worst_status() for each in fold([finding("a", 20, until=40), back], {})]
+
+    def test_what_went_beyond_where_it_was_is_no_return(self) -> None:
+        events = fold([finding("a", 30, 0.6, until=40), finding("a", 40, 1.18 / 0.6, start=60.0)], {})
+        assert ("worse", "confirmed") in [(each.outcome, each.worst_status()) for each in events]
+
+    def test_members_that_did_not_go_back_with_the_others_are_still_so(self) -> None:
+        up = [finding(name, 20, until=40 if name < "c" else 60) for name in "abcd"]
+        down = [finding(name, 40, 1 / 1.15, start=115.0) for name in "ab"]
+        (event,) = fold([*up, *down], {})
+        assert event.back_at is not None and event.end is None and event.worst_status() == "confirmed"
+        assert sorted(each.first.series_key for each in event.rest) == ["c", "d"]
+
+    def test_clear_steps_one_night_apart_are_two_events(self) -> None:
+        assert len(fold([finding("a", 40), finding("b", 41)], {})) == 2
 
 
 class TestIdentity:
@@ -126,6 +150,15 @@ class TestMarks:
     def test_a_mark_of_the_event_is_of_members_that_join_later(self) -> None:
         (event,) = fold([marked(finding("a", 40), "explained", event_id="e-1"), finding("b", 40)], {})
         assert event.state == "explained" and event.worst_status() is None
+
+    def test_a_mark_is_not_of_a_larger_step_that_joins_later(self) -> None:
+        (event,) = fold([marked(finding("a", 40), "explained", event_id="e-1"), finding("b", 40, 1.3)], {})
+        assert (event.state, event.worst_status(), event.doubt) == ("open", "confirmed", "1 series joined since it was marked explained")
+
+    def test_what_was_marked_fixed_is_open_again_once_five_runs_since_then_are_still_so(self) -> None:
+        before, after = "2026-01-01T00:00:00+00:00", "2030-01-01T00:00:00+00:00"
+        states = {at: fold([marked(finding("a", 40), "fixed", at=at, event_id="e-1")], {})[0] for at in (before, after)}
+        assert [(each.state, each.worst_status()) for each in states.values()] == [("open", "confirmed"), ("fixed", None)]
 
     def test_a_mark_of_one_member_is_not_of_the_event(self) -> None:
         (event,) = fold([marked(finding("a", 40), "false-alarm", status="confirmed"), finding("b", 40)], {})

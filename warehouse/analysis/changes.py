@@ -20,7 +20,7 @@ from warehouse.analysis.compare import THRESHOLD, varying
 from warehouse.analysis.conditions import Conditions, differences, read_conditions
 from warehouse.analysis.events.distinct import distinct
 from warehouse.analysis.events.event import Event, Span, fold, is_excursion, with_context
-from warehouse.analysis.events.findings import FARTHEST, NEAR, Finding, Now, time_of
+from warehouse.analysis.events.findings import FARTHEST, LEFT, NEAR, Finding, Now, time_of
 from warehouse.analysis.events.shown import Memory, read_memory, remember
 from warehouse.analysis.events.silence import SeriesState, Silence, series_states, silences
 from warehouse.analysis.labels import Label, labels
@@ -43,6 +43,7 @@ _Q = 0.05
 _AROUND = 64  # runs on each side that the size is computed from
 _EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
 _LEVEL = 10  # last runs of a series that say where it is now
+_RECENT = 5  # runs from the end of a series, by which a mark is contradicted
 _CONTROL_POINTS = 11
 
 
@@ -157,6 +158,8 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     level = points[previous].run_id if previous else "first"
     ended_at = _ended_at(change, of_kind)
     end = points[ended_at] if ended_at is not None and ended_at < len(points) else None
+    if end and change.kind == "level" and _now(points[:_until(ended_at, of_kind, len(points))], change) == "still":
+        end = None  # it only moved some of the way back
     now: Now = _now(points, change) if change.kind == "level" else "recovered" if end else "still"
     sizes = None if change.kind == "level" else (change.before, change.after)
     found = _finding(RULES[change.kind], status, before, after, change.p, change.needs or None, now, points, place, [level], sizes)
@@ -169,6 +172,11 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     if change.kind == "spread":
         return replace(found, stated_ratio=ratio, outcome="higher" if change.after > change.before else "lower")
     return replace(found, stated_ratio=ratio)
+
+
+def _until(place: int | None, of_kind: Sequence[Change], length: int) -> int:
+    """Where the level that begins at a place ends."""
+    return next((each.index for each in of_kind if place is not None and each.index > place), length)
 
 
 def _ended_at(change: Change, of_kind: Sequence[Change]) -> int | None:
@@ -208,6 +216,7 @@ def _finding(
         f"f-{identity[:12]}", rule, status, outcome, last, first, levels[0], levels[1], None, (len(before), len(after)),
         len({each.session for each in after}), p, p, needs, varying(before[-NEAR:], after[:NEAR], {}), now,
         values=tuple(each.value for each in around), run_ids=tuple(each.run_id for each in around),
+        fifth_last_at=time_of(points[-_RECENT]) if len(points) >= _RECENT else None,
         times=tuple(time_of(each) for each in around), sessions=tuple(each.session for each in around), place=place - start,
     )
 
@@ -245,10 +254,17 @@ def _is_there(found: Finding, mark: Mark, points: Mapping[str, Sequence[Measurem
 
 
 def _now(points: Sequence[Measurement], change: Change) -> Now:
-    """Whether the level is nearer to that after the change than to that before it."""
-    level = median(each.value for each in points[max(change.index, len(points) - _LEVEL) :])
-    middle = (change.before + change.after) / 2
-    return "still" if (level > middle) == (change.after > middle) else "recovered"
+    """Whether the last runs are on the side of the change: not where they are back, but for what noise can do, or beyond."""
+    values = [each.value for each in points[max(change.index, len(points) - _LEVEL) :]]
+    before, after = change.before, change.after
+    least = 0.0
+    if min(*values, before, after) > 0:
+        before, after, *values = np.log([before, after, *values]).tolist()
+        least = np.log1p(LEFT)
+    level = median(values)
+    spread = 1.4826 * median(abs(each - level) for each in values)
+    left = (level - before) * (1 if after > before else -1)
+    return "recovered" if left <= min(abs(after - before) / 2, max(least, 3 * spread / len(values) ** 0.5)) else "still"
 
 
 def _is_large(found: Finding, threshold: float) -> bool:

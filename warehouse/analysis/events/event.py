@@ -14,20 +14,21 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from math import log
+from statistics import median
 from typing import Any, Literal
 
 from warehouse.analysis.conditions import Difference
 from warehouse.analysis.events.findings import Finding, Now, finding_document, time_of
 from warehouse.analysis.measurements import Measurement
-from warehouse.evidence.ledger.findings import FALSE_ALARM, OPEN, Mark
+from warehouse.evidence.ledger.findings import FALSE_ALARM, FIXED, OPEN, Mark
 
 _CLEAR = 8.0  # spreads from which on a longer step says no more of its place
-_BACK = 1 / 3  # of a step, how much may be left of it where its series is back
 SHORT = 20  # runs: what was better for longer than that and is no more got worse
-_TOGETHER = 1 / 3  # of the members of an event, how many have to go back for it to have ended
+_TOGETHER = 1 / 3  # of the members of an event, how many have to be found to go back for the others to be looked at
+_LARGER = 1.25  # times the largest marked step, from which on a series that joined later is not what was marked
 Outcome = Literal["better", "worse", "higher", "lower"]
 
 
@@ -40,6 +41,8 @@ class Event:
     event_id: str
     members: tuple[Finding, ...]
     returned: tuple[Finding, ...] = ()
+    back_at: Measurement | None = None  # the first run after the return of its members, all of them or not
+    stuck: frozenset[str] = frozenset()  # members whose level did not go back then
     differences: tuple[Difference, ...] = ()
     unmoved: int = 0
     controls: tuple[tuple[str, int], ...] = ()
@@ -84,13 +87,10 @@ class Event:
         """The direction in a word or two."""
         return self.headline.way
 
-    @cached_property
+    @property
     def end(self) -> Measurement | None:
-        """The first run after it, where it has ended: of the clearest finding with which it did, else of the clearest member that did."""
-        if self.returned:
-            return self.returned[0].first
-        ended = [each.end for each in self.leading if each.end]
-        return ended[0] if ended and len(ended) >= _TOGETHER * len(self.leading) else None
+        """The first run after it, where all its members went back."""
+        return None if self.stuck else self.back_at
 
     @property
     def needs(self) -> int | None:
@@ -115,15 +115,41 @@ class Event:
     def earlier_mark(self) -> Mark | None:
         return next((each.earlier_mark for each in self.members if each.earlier_mark), None)
 
+    @cached_property
+    def joined(self) -> tuple[Finding, ...]:
+        """The members that the mark is not of: they joined later, and at another place or with a larger step than what was marked."""
+        if not self.mark:
+            return ()
+        marked = [abs(each.log_ratio) for each in self.members if each.mark]
+        return tuple(
+            each for each in self.leading
+            if not each.mark and (_off(each, self.clearest) or abs(each.log_ratio) > _LARGER * max(marked, default=float("inf")))
+        )
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether it was marked as fixed and is still so in runs since then."""
+        at = self.headline.fifth_last_at
+        return bool(
+            self.mark and self.mark.state == FIXED and self.now == "still" and at and at > datetime.fromisoformat(self.mark.event.at)
+        )
+
     @property
     def state(self) -> str:
-        return self.mark.state if self.mark else OPEN
+        return self.mark.state if self.mark and not self.joined and not self.is_contradicted else OPEN
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the mark does not settle it."""
+        if self.mark and self.joined:
+            return f"{len(self.joined)} series joined since it was marked {self.mark.state}"
+        return "marked fixed, and still so" if self.is_contradicted else None
 
     @property
     def name(self) -> str:
         """What moved, as people name it: the headline's metric, the models and the machines, and the load where all members have one."""
-        labels = [each.label for each in self.members if each.label]
-        if len(self.members) == 1 or self.headline.label is None:
+        labels = [each.label for each in self.leading if each.label]
+        if len(self.leading) == 1 or self.headline.label is None:
             return self.headline.name
         parts = [
             self.headline.label.metric, _few([each.subject for each in labels], "models"), _few([each.gpu for each in labels], "kinds of machines"),
@@ -142,13 +168,19 @@ class Event:
         findings = [each.finding_id for each in (*self.members, *self.returned)]
         return frozenset({self.event_id, *findings, *map(event_id_of, findings)})
 
+    @cached_property
+    def rest(self) -> tuple[Finding, ...]:
+        """The members that are still so."""
+        return tuple(
+            each for each in self.members if not (each.now == "recovered" or each.end or self.back_at and each.finding_id not in self.stuck)
+        )
+
     def worst_status(self) -> str | None:
         """The strongest status of a member that is worse and still so; None where none is, or the event was decided about."""
-        back = {each.first.series_key for each in self.returned}
         bad = {
-            each.status for each in self.members
-            if each.kind != "spread" and each.outcome != "better" and not (each.now == "recovered" or each.end or each.first.series_key in back)
-            and (each.mark.state if each.mark else self.state) in (OPEN, "acknowledged")
+            each.status for each in self.rest
+            if each.kind != "spread" and each.outcome != "better"
+            and (self.state if not each.mark or self.is_contradicted else each.mark.state) in (OPEN, "acknowledged")
         }
         return next((status for status in ("confirmed", "suspected") if status in bad), None)
 
@@ -162,18 +194,21 @@ def fold(findings: Iterable[Finding], known: Mapping[str, str]) -> tuple[Event, 
     """The events of findings: those without a decision first, of these the confirmed ones, then what got worse, then the latest. `known` is the
     event that each finding was shown in before: an event keeps its id while one of its members stays."""
     groups = _groups(sorted(findings, key=_clearness))
-    returned, hidden = _ends(groups)
+    of_series = _by_series(groups)
+    returns = _returns(groups, of_series)
+    hidden = {each.finding_id for back in returns for each in back.hidden}
     begun = {event_id_of(each.finding_id) for group in groups for each in group}
     events: list[Event] = []
     taken: set[str] = set()
-    for number, group in enumerate(groups):
-        if number in hidden:
+    for whole, back in zip(groups, returns, strict=True):
+        group = [each for each in whole if each.finding_id not in hidden]
+        if not group:
             continue
         own = [event_id_of(each.finding_id) for each in group]
         before = [known[each.finding_id] for each in group if each.finding_id in known]
         event_id = next((each for each in before if each in own or each not in begun and each not in taken), own[0])
         taken.add(event_id)
-        events.append(Event(event_id, tuple(group), returned[number]))
+        events.append(_ended(Event(event_id, tuple(group), back.hidden), back, of_series))
     return tuple(sorted(events, key=lambda each: (
         each.state not in (OPEN, "acknowledged"), each.status != "confirmed", each.outcome != "worse", each.now != "still",
         -time_of(each.clearest.first).timestamp(), each.event_id,
@@ -275,44 +310,83 @@ def _off(found: Finding, clear: Finding) -> int:
     return max(0, low - found.place, found.place - max(low, high))
 
 
-def _ends(groups: Sequence[Sequence[Finding]]) -> tuple[list[tuple[Finding, ...]], set[int]]:
-    """For each event the findings in which its members went back together, the clearest first; and the events that are no more than that. An event
-    in which something got worse again, that had long been better, is more than that."""
-    places = {each.finding_id: number for number, group in enumerate(groups) for each in group}
+def _by_series(groups: Sequence[Sequence[Finding]]) -> dict[str, list[Finding]]:
+    """The changes of level of each series, in the order of time."""
     of_series: dict[str, list[Finding]] = {}
     for each in sorted((each for group in groups for each in group if each.kind == "level"), key=lambda each: time_of(each.first)):
         of_series.setdefault(each.first.series_key, []).append(each)
-    pairs = [
-        [(each, back) for each in group if (back := _back(each, of_series.get(each.first.series_key, ()))) is not None] for group in groups
-    ]
-    backs = [[back for _, back in each] for each in pairs]
-    ends = [_together(each, group, places) for each, group in zip(backs, groups, strict=True)]
-    returns = {back.finding_id for of in pairs for each, back in of if back.outcome != "worse" or each.points[1] <= SHORT}
-    hidden = {end for end in ends if end is not None and 2 * sum(each.finding_id in returns for each in groups[end]) >= len(groups[end])}
-    of_event = [{back.finding_id for back in each} for each in backs]
-    returned = [
-        tuple(each for each in groups[end] if end in hidden or each.finding_id in ids) if end is not None else ()
-        for end, ids in zip(ends, of_event, strict=True)
-    ]
-    return returned, hidden
+    return of_series
 
 
-def _together(backs: Sequence[Finding], group: Sequence[Finding], places: Mapping[str, int]) -> int | None:
-    """The event in which a good part of the members went back."""
-    counts = Counter(places[back.finding_id] for back in backs).most_common(1)
-    return counts[0][0] if counts and counts[0][1] >= _TOGETHER * len(group) else None
+@dataclass(frozen=True)
+class _Return:
+    """Where members of an event went back together: the findings of that which are no events of their own, the clearest first; the first run after
+    it; and the series that were seen to go back."""
+
+    hidden: tuple[Finding, ...] = ()
+    at: Measurement | None = None
+    series: frozenset[str] = frozenset()
+
+
+def _returns(groups: Sequence[Sequence[Finding]], of_series: Mapping[str, Sequence[Finding]]) -> list[_Return]:
+    """The return of each event. What got worse again, after it had long been better, is an event of its own."""
+    places = {each.finding_id: number for number, group in enumerate(groups) for each in group}
+    returns = []
+    for group in groups:
+        pairs = [(each, back) for each in group if (back := _back(each, of_series.get(each.first.series_key, ())))]
+        counts = Counter(places[back.finding_id] for _, back in pairs).most_common(1)
+        if not counts or counts[0][1] < _TOGETHER * len(group):
+            returns.append(_Return())
+            continue
+        end = groups[counts[0][0]]
+        own = {back.finding_id for each, back in pairs if back.outcome != "worse" or each.points[1] <= SHORT}
+        better = {each.finding_id for each in end if each.outcome == "better"}
+        if 2 * len(better & own) >= len(end):  # what improved with most of them is of the same return
+            own |= better
+        backs = [*end, *(back for _, back in pairs if places[back.finding_id] != counts[0][0])]
+        first = next(each.first for each in end if any(each is back for _, back in pairs))
+        series = frozenset(each.first.series_key for each, _ in pairs)
+        returns.append(_Return(tuple(each for each in backs if each.finding_id in own), first, series))
+    return returns
+
+
+def _ended(event: Event, back: _Return, of_series: Mapping[str, Sequence[Finding]]) -> Event:
+    """The event with the run by which its members went back, if they did, and which of them did not."""
+    ended, back_at = [each.end for each in event.leading if each.end], back.at
+    if back_at is None and len(ended) >= _TOGETHER * len(event.leading):
+        back_at = next(iter(ended), None)
+    if back_at is None:
+        return event
+    stuck = {
+        each.finding_id for each in event.members
+        if each.first.series_key not in back.series and not each.end and each.now != "recovered" and _is_stuck(each, back_at, of_series)
+    }
+    return replace(event, back_at=back_at, stuck=frozenset(stuck))
+
+
+def _is_stuck(found: Finding, back_at: Measurement, of_series: Mapping[str, Sequence[Finding]]) -> bool:
+    """Whether more than half of its step was left after the others went back, until its next change."""
+    since = time_of(back_at)
+    later = (time_of(each.first) for each in of_series.get(found.first.series_key, ()) if time_of(each.last) > since)
+    first, end = bisect_left(found.times, since), bisect_left(found.times, min(later, default=datetime.max.replace(tzinfo=UTC)))
+    if first >= end or found.kind != "level":
+        return found.kind == "level"
+    start, level = _level(found.before), _level(found.after)
+    return (_level(median(found.values[first:end])) - start) / (level - start) > 0.5 if level != start else False
 
 
 def _back(found: Finding, of_series: Sequence[Finding]) -> Finding | None:
-    """The later change of its series that took it back to where it was, if it stayed on its side until then."""
+    """The later change of its series that took it back to where it was, if it stayed on its side until then. A suspicion does not undo what is
+    confirmed."""
     start, level = _level(found.before), _level(found.after)
     for each in of_series if found.kind == "level" else ():
         if time_of(each.first) > time_of(found.first):
             if each.end and is_excursion(each.points_since(found), each.points[1]):
                 continue
-            gone = (_level(each.after) - start) / (level - start) if level != start else 1.0  # of the step, what is left of it
-            if gone < 0.5:
-                return each if abs(gone) <= _BACK else None
+            left = _level(each.after) - start
+            if abs(left) < abs(level - start) / 2 or (left > 0) != (level > start):
+                is_sure = each.status == "confirmed" or found.status == "suspected"
+                return each if is_sure and abs(left) <= found.tolerance(each.points[1]) else None
     return None
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from math import ceil
+from math import log1p, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from warehouse.statistics.interval import Interval, NotSupported
 
 Now = Literal["still", "recovered"]
 NEAR = 5  # runs on each side whose conditions are compared
+LEFT = 0.02  # of a level, what may be left of a step where its series is back
 _FAR = 1e6  # how many spreads a step of values without noise is
 _JITTER = 27  # the place of a step of d spreads is off by more than 27 / d^2 runs in one of 100 (benchmarks/changes)
 _JITTERS = {"spread": 5, "drift": 32}  # runs
@@ -63,6 +64,7 @@ class Finding:
     label: Label | None = None
     kind: Kind = "level"
     end: Measurement | None = None  # the first run after it, where it has ended
+    fifth_last_at: datetime | None = None  # when the fifth run from the end of its series began
     may_be_mode: bool = False  # only that the series may have two modes keeps it from being confirmed
 
     @property
@@ -114,7 +116,15 @@ class Finding:
         """How many runs the place may be off by."""
         if self.kind != "level":
             return _JITTERS[self.kind]
-        return min(FARTHEST, max(1, ceil(_JITTER / self.distance**2))) if self.distance else FARTHEST
+        return min(FARTHEST, int(_JITTER / self.distance**2)) if self.distance else FARTHEST
+
+    def tolerance(self, runs: int) -> float:
+        """How far a level of so many runs may be from the one before the change and count as back there: 2 %, or what noise can do, and
+        at most half of the step. As logarithms where levels are positive."""
+        is_ratio = min(self.before, self.after) > 0
+        step = abs(self.log_ratio) if is_ratio else abs(self.after - self.before)
+        noise = 3 * step / (self.distance * sqrt(runs)) if self.distance else step
+        return min(step / 2, max(log1p(LEFT) if is_ratio else 0.0, noise))
 
     def points_since(self, earlier: "Finding") -> int:
         """How many of the known runs of its series lie between an earlier change and this one."""

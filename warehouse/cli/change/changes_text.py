@@ -53,7 +53,9 @@ def event_row(event: "Event") -> tuple[str, str]:
     change, interval = _size(event.headline)
     head = f"{event.status} {event.way}{' (exploratory)' if event.is_exploratory else ''}  {change}{f' ({interval})' if interval else ''}  "
     of = len(event.members) + event.unmoved
-    parts = [_when(event), f"{len(event.members)} of {of} series" if of > 1 else "", event.state if event.state != "open" else ""]
+    others = len(event.members) - len(event.leading)
+    moved = f"{len(event.leading)} of {of} series" + (f", {others} another way" if others else "")
+    parts = [_when(event), moved if of > 1 else "", event.doubt or (event.state if event.state != "open" else "")]
     if event.needs:
         parts.append(f"needs {counted(event.needs, 'more run')}")
     tail = f"  {event.event_id}  {'; '.join(filter(None, parts))}"
@@ -157,14 +159,17 @@ def _families(event: "Event") -> str:
 
 def _when(event: "Event") -> str:
     since = f"since {event.clearest.first.started_at:%Y-%m-%d %H:%M}"
-    if event.end:
-        return f"{since} until {event.end.started_at:%Y-%m-%d %H:%M}"
+    if event.back_at:
+        some = f" for {len(event.members) - len(event.rest)} of {len(event.members)} series" if event.rest else ""
+        return f"{since} until {event.back_at.started_at:%Y-%m-%d %H:%M}{some}"
     return since if event.now == "still" else f"{since}, recovered"
 
 
 def _now(event: "Event") -> str:
     if event.end:
         return f"recovered, ended before {event.end.started_at:%Y-%m-%d %H:%M}Z, run {event.end.run_id}"
+    if event.back_at:
+        return f"{len(event.rest)} of {len(event.members)} series still so, the others until {event.back_at.started_at:%Y-%m-%d %H:%M}Z"
     return {"still": "still so", "recovered": "recovered since"}[event.now]
 
 
@@ -189,6 +194,7 @@ def _member(found: "Finding", event: "Event") -> str:
     unit = " of spread" if found.kind == "spread" else f" {found.first.unit}" if found.first.unit else ""
     words = [] if (found.status, found.way) == (event.status, event.way) else [found.status, found.way]
     words += [found.state] if found.state != event.state else []
+    words += ["still so"] if event.back_at and found in event.rest else []
     said = f"{' '.join(words)}  " if words else ""
     head, tail = f"    {found.finding_id}  ", f"  {said}{change}{f' ({interval})' if interval else ''}"
     levels = f"  {found.before:.3g} -> {found.after:.3g}{unit}"

@@ -14,9 +14,9 @@ from warehouse.evidence.ledger.events import Event
 
 FINDING = "finding"  # the kind of the event; its subject is the finding's id
 
-OPEN, FALSE_ALARM = "open", "false-alarm"
+OPEN, FIXED, FALSE_ALARM = "open", "fixed", "false-alarm"
 # `open`: recorded, and not reviewed yet. All but `false-alarm` and `open` say that the change is real.
-MARKS = (OPEN, "acknowledged", "explained", "fixed", FALSE_ALARM)
+MARKS = (OPEN, "acknowledged", "explained", FIXED, FALSE_ALARM)
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,17 @@ def test_a_judgement_that_is_gone_is_found(project: Project) -> None:
     assert state == "tampered" and "does not judge it" in reason
 
 
+def test_a_judgement_of_a_row_that_the_publication_does_not_have_is_found(project: Project) -> None:
+    """Invented numbers of the same testbed whose sessions agree would make the interval of the others narrow."""
+    (publication,) = publications(project)
+    text = (folder_of(publication) / JUDGEMENT).read_bytes()
+    line = json.loads(text.splitlines()[0])
+    line["grain"] = {name: ["text", "invented"] for name in line["grain"]}
+    forge(publication, JUDGEMENT, text + canonical_json(line) + b"\n")
+    state, reason = found(project)
+    assert state == "tampered" and "a row that it does not have" in reason
+
+
 def judged_again(project: Project) -> None:
     """The verdicts that follow from what its judgement and policy say now."""
     (publication,) = publications(project)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from warehouse.claims.gate.evidence import Evidence
+from warehouse.claims.gate.evidence import GATE_VERSION, Evidence
 from warehouse.claims.gate.frozen import JudgedRow, evidence_of, gate_of, interval_document, judged_rows, published_policy, told_interval, unreadable
 from warehouse.claims.gate.judgement import RuleVerdict, interval_text, judge
 from warehouse.claims.gate.policy import EXPLORATORY, Policy
@@ -34,17 +34,20 @@ class Worth:
     n: Mapping[str, int] | None = None
     rules: Sequence[RuleVerdict] = ()
     evidence: Evidence | None = None
+    gate: int = GATE_VERSION  # that judged it
 
     def __str__(self) -> str:
         parts = [interval_text(self.interval)] if self.interval else []
         parts += [", ".join(counted(count, level) for level, count in self.n.items())] if self.n else []
-        return ", ".join([*parts, f"{self.verdict} by policy {self.policy}" if self.policy else self.verdict])
+        gate = f" and version {self.gate} of the gate (now {GATE_VERSION})" if self.policy and self.gate != GATE_VERSION else ""
+        return ", ".join([*parts, f"{self.verdict} by policy {self.policy}{gate}" if self.policy else self.verdict])
 
     def document(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
             "verdict": self.verdict,
             "policy": self.policy.reference if self.policy else None,
+            "gate": self.gate,
             "statistic": self.statistic,
             **({} if self.interval is None else interval_document(self.interval)),
             "n": dict(self.n) if self.n else None,
@@ -79,10 +82,10 @@ class PublishedWorth:
         told = judged.cells[cell.column]
         guarantees = self._publication.record.get("guarantees", {})
         evidence = evidence_of(judged, row, cell.column, self._claim, guarantees)
-        again = judge(evidence, self._policy, gate_of(self._publication))
-        return Worth(
-            told["verdict"], self._policy, self._claim.numbers[cell.column].statistic, told_interval(told), told["n"], again.rules, evidence
-        )
+        gate = gate_of(self._publication)
+        again = judge(evidence, self._policy, gate)
+        statistic = self._claim.numbers[cell.column].statistic
+        return Worth(told["verdict"], self._policy, statistic, told_interval(told), told["n"], again.rules, evidence, gate)
 
     @cached_property
     def _rows(self) -> Mapping[bytes, JudgedRow]:

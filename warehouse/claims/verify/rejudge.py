@@ -28,17 +28,20 @@ def rejudge(publication: PublishedRollup, specification: Mapping[str, Any]) -> "
     if (policy := published_policy(publication)) is None:
         return None
     rows = {row_key(row.grain): row for row in judged_rows(publication)}
-    return Rejudge(publication, policy, claim_of(specification["document"]["claim"]), rows)
+    has_others = not rows.keys() <= {row_key(row.grain_forms) for row in publication.rows()}
+    return Rejudge(publication, policy, claim_of(specification["document"]["claim"]), rows, has_others)
 
 
 @dataclass(frozen=True)
 class Rejudge:
-    """One publication's judgements, by `row_key`."""
+    """One publication's judgements, by `row_key`. `has_others`: it judges rows that it does not have, from which the difference between sessions
+    would follow too."""
 
     publication: PublishedRollup
     policy: Policy
     claim: ClaimOfQuery
     rows: Mapping[str, JudgedRow]
+    has_others: bool = False
 
     @property
     def columns(self) -> Sequence[str]:
@@ -59,6 +62,8 @@ class Rejudge:
         claims = replayed is not None and claim.column in replayed.columns
         if judged is None or claim.column not in judged.cells:
             return _doubt("its publication does not judge it, though its query claims it") if claims else None
+        if self.has_others:
+            return _doubt("its publication judges a row that it does not have")
         assert claim.row is not None
         record = self.publication.record
         evidence = evidence_of(judged, claim.row, claim.column, self.claim, record.get("guarantees", {}))

@@ -160,7 +160,7 @@ def run(root: Path, seeds: int = 5) -> Iterator[Figure]:
         rights.append(right)
         extras.append(extra)
         offs += off
-        ends.append(sum(each.end is not None for each in found.events))
+        ends.append(sum(each.back_at is not None for each in found.events))
     yield Figure(_GROUP, "of 12 events found, the fewest of the seeds", min(rights), low=11)
     yield Figure(_GROUP, "  events that were none, the most", max(extras), high=2)
     yield Figure(_GROUP, "  places at most one night off, share", float(np.mean(np.array(offs) <= 1)), low=0.95)

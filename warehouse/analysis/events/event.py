@@ -27,6 +27,7 @@ from warehouse.evidence.ledger.findings import FALSE_ALARM, FIXED, OPEN, Mark
 
 _CLEAR = 8.0  # spreads from which on a longer step says no more of its place
 SHORT = 20  # runs: what was better for longer than that and is no more got worse
+_SOON = 16  # runs after a return that say how far it went: later ones may have moved since
 _TOGETHER = 1 / 3  # of the members of an event, how many have to be found to go back for the others to be looked at
 _LARGER = 1.25  # times the largest marked step, from which on a series that joined later is not what was marked
 Outcome = Literal["better", "worse", "higher", "lower"]
@@ -383,10 +384,11 @@ def _back(found: Finding, of_series: Sequence[Finding]) -> Finding | None:
         if time_of(each.first) > time_of(found.first):
             if each.end and is_excursion(each.points_since(found), each.points[1]):
                 continue
-            left = _level(each.after) - start
+            soon = each.values[each.place : each.place + min(each.points[1], _SOON)]
+            left = _level(median(soon)) - start
             if abs(left) < abs(level - start) / 2 or (left > 0) != (level > start):
                 is_sure = each.status == "confirmed" or found.status == "suspected"
-                return each if is_sure and abs(left) <= found.tolerance(each.points[1]) else None
+                return each if is_sure and abs(left) <= found.tolerance(len(soon)) else None
     return None
 
 

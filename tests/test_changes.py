@@ -225,3 +225,8 @@ def test_times_are_typed_as_people_say_them() -> None:
 def test_a_sparkline_marks_the_change() -> None:
     assert sparkline([1, 1, 2, 2], 2) == "▁▁│██" and sparkline([3, 3]) == "▁▁" and sparkline([]) == ""
     assert len(sparkline(list(range(1000)))) == 40
+
+
+def test_without_a_series_the_answer_is_what_a_command_must_print(tmp_path: Path, wh_on: WhOn) -> None:
+    status, out, err = wh_on(measured_project(tmp_path, []), "changes")
+    assert (status, out) == (0, "no change was found\n") and '"@result" (docs/ingestors.md)' in err

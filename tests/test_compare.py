@@ -337,6 +337,25 @@ def test_the_command_prints_and_fails_as_asked(tmp_path: Path, wh_on: WhOn) -> N
     assert wh_on(project, "compare", "software=2", "software=1", "--fail-on", "suspected")[0] == 0
 
 
+def test_differences_fit_a_screen(tmp_path: Path, wh_on: WhOn) -> None:
+    """That each run has evidence of its own is no difference, and of many packages the first are listed."""
+    project = measured_project(tmp_path / "project", rows(100, 110, 4))
+    path = project.root / "models" / "condition.sql"
+    path.write_text(path.read_text() + """
+union all
+select run_id, 'evidence', 'artifact_manifest_digest', run_id, null from read_csv('data/*.csv', all_varchar = true, union_by_name = true)
+union all
+select run_id, 'package', 'p' || number, software, null
+from read_csv('data/*.csv', all_varchar = true, union_by_name = true), range(9) as numbers (number)
+""")
+    build(project)
+    out = wh_on(project, "compare", "software=1", "software=2")[1]
+    assert out.partition("what differs between the runs:\n")[2].splitlines() == [
+        *(f"  package p{number}: 1 -> 2" for number in range(3)), "  and 6 more packages", "  software framework_version: 1 -> 2",
+    ]
+    assert "artifact_manifest_digest" not in wh_on(project, "compare", "software=1", "software=2", "--json")[1]
+
+
 def test_a_check_of_too_few_runs_has_not_passed(tmp_path: Path, wh_on: WhOn) -> None:
     project = measured_project(tmp_path / "project", rows(100, 110, 2))
     status, _, err = wh_on(project, "compare", "1-0-0", "2-0-0", "--fail-on", "suspected")

@@ -84,3 +84,18 @@ def test_series_of_one_name_are_told_apart_by_what_differs(tmp_path: Path) -> No
 def test_a_project_without_definitions_and_dimensions_has_the_column_and_the_case(tmp_path: Path) -> None:
     row = {"run_id": "r", "series": "a", "value": 1, "session": "s", "started_at": "2026-01-01", "software": "1", "script": "s"}
     assert list(map(str, _labels(measured_project(tmp_path / "project", [row])))) == ["elapsed_ms · a"]
+
+
+def test_no_point_is_too_odd_for_a_label(tmp_path: Path) -> None:
+    huge = "9" * 5000
+    series = {
+        ("fabric", "busbw", "all_reduce message 1e6"): "busbw · case · all_reduce · 1e6 B messages",
+        ("fabric", "busbw", "all_reduce message 1.5"): "busbw · case · all_reduce · 1.5 B messages",
+        ("fabric", "busbw", "all_reduce message 2097152"): "busbw · case · all_reduce · 2 MiB messages",
+        ("fabric", "busbw", "message 1e999"): "busbw · case · 1e999 B messages",
+        ("fabric", "busbw", f"message {huge}"): f"busbw · case · {huge} B messages",
+        ("serving", "x", "all rate 1e999"): "x · case · 1e999 requests/s",
+        ("fabric", "busbw", None): "busbw · case",
+    }
+    project = _project(tmp_path, [(*each, "GB/s", None, None, None) for each in series])
+    assert sorted(map(str, _labels(project))) == sorted(series.values())

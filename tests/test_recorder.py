@@ -290,12 +290,30 @@ def test_software_lists_the_packages_the_command_sees() -> None:
     assert describe_software(["/nowhere/python"])["python"] is None
 
 
+@pytest.mark.parametrize("path", ["", "."])
+def test_no_file_of_the_working_folder_runs_to_describe_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", path)
+    for name in ("json", "csv", "platform", "package/__init__"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    for name in ("package/bench", "bare/inner/bench"):  # a folder without __init__.py
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{name}.py").write_text("")
+    assert any(package.startswith("psutil==") for package in describe_software([sys.executable])["python"]["packages"])
+    assert find_script([sys.executable, "-m", "package.bench"]) and find_script([sys.executable, "-m", "bare.inner.bench"])
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize(
     ("first_line", "command", "expected"),
     [
         ("#!/venv/bin/python3.12", ["{tool}", "serve"], "/venv/bin/python3.12"), ("#!/usr/bin/env -S python3 -u", ["{tool}"], "python3"),
         ("#!/bin/sh", ["{tool}"], None), ("", ["{tool}"], None), ("#!/venv/bin/python3", ["numactl", "--cpunodebind=0", "{tool}"], "/venv/bin/python3"),
         ("#!/bin/sh", ["env", "A=1", "python3", "x.py"], "python3"), ("#!/bin/sh", ["{tool}", "python3"], None), ("", ["no-such-tool"], None),
+        ("", ["env", "grep", "x", "python3"], None), ("", ["timeout", "5", "./bench", "/usr/bin/python3"], None),
+        ("", ["stdbuf", "-oL", "{tool}", "python3"], None), ("", ["perf", "stat", "-e", "cycles", "python3"], "python3"),
+        ("", ["nsys", "profile", "-w", "true", "-o", "out", "env", "A=/b", "python3", "x.py"], "python3"),
     ],
 )
 def test_the_interpreter_of_a_command_is_in_its_first_line(tmp_path: Path, first_line: str, command: list[str], expected: str | None) -> None:
@@ -332,7 +350,95 @@ def test_the_commit_branch_and_state_of_the_working_folder_are_kept(tmp_path: Pa
     git("config", "--unset", "core.fsmonitor")
     git("checkout", "-q", "--detach")
     assert describe_git() == {**expected, "branch": None, "is_dirty": True}
-    assert without_credentials("git@host:group/repository.git") == "git@host:group/repository.git"
+
+
+def _git(*arguments: str) -> str:
+    options = ("-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always")
+    return subprocess.run(["git", *options, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _repository(folder: Path) -> Path:
+    """A repository with a file of two letters and one, and a filter for texts that leaves a file behind."""
+    folder.mkdir()
+    _git("-C", str(folder), "init", "-q")
+    (folder / ".gitattributes").write_text("*.txt filter=ev\n")
+    (folder / "a.txt").write_text("aa")
+    (folder / "b.bin").write_text("bb")
+    _git("-C", str(folder), "add", ".")
+    _git("-C", str(folder), "commit", "-q", "-m", "one")
+    _git("-C", str(folder), "config", "filter.ev.clean", f"sh -c 'touch {folder.parent}/ran; cat'")
+    return folder
+
+
+def test_no_filter_of_a_repository_or_its_submodule_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only a filter could compare is not known; what differs without it is known to."""
+
+    def is_dirty() -> bool | None:
+        described = describe_git()
+        assert described and not (tmp_path / "ran").exists()
+        return described["is_dirty"]
+
+    inner, outer = _repository(tmp_path / "inner"), _repository(tmp_path / "outer")
+    _git("-C", str(outer), "submodule", "--quiet", "add", str(inner), "sub")
+    (outer / "folder").mkdir()
+    _git("-C", str(outer), "commit", "-q", "-m", "two")
+    submodule = outer / "sub"
+    _git("-C", str(submodule), "config", "filter.ev.clean", f"sh -c 'touch {tmp_path}/ran; cat'")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    for repository in (outer, submodule):  # no file as new as the index: its content would be compared
+        for path in ("a.txt", "b.bin", ".gitattributes"):
+            os.utime(repository / path, (1, 1))
+        _git("-C", str(repository), "-c", "filter.ev.clean=", "update-index", "-q", "--refresh")
+    monkeypatch.chdir(outer / "folder")
+    assert is_dirty() is False
+    (outer / "a.txt").write_text("xx")
+    assert is_dirty() is None
+    (outer / "b.bin").write_text("xx")
+    assert is_dirty() is True
+    (outer / "a.txt").write_text("aa")
+    (outer / "b.bin").write_text("bb")
+    assert is_dirty() is False
+    (submodule / "a.txt").write_text("xx")
+    assert is_dirty() is None
+    (submodule / "b.bin").write_text("xx")
+    assert is_dirty() is True
+    _git("-C", str(outer), "config", "filter.a=b.clean", f"touch {tmp_path}/ran")  # git has no option for such a name
+    (outer / ".gitattributes").write_text("* filter=a=b\n")
+    assert is_dirty() is True  # of the submodule
+
+
+def test_nothing_is_fetched_into_a_partial_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    origin = _repository(tmp_path / "origin")
+    _git("-C", str(origin), "config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    _git("clone", "-q", "--no-checkout", "--filter=tree:0", f"file://{origin}", str(clone))
+    _git("-C", str(clone), "config", "remote.origin.uploadpack", f"touch {tmp_path}/ran; git-upload-pack")
+    monkeypatch.chdir(clone)
+    described = describe_git()
+    assert described and described["commit"] == _git("-C", str(origin), "rev-parse", "HEAD") and described["is_dirty"] is None
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://user:p@ss1@host/x.git", "https://host/x.git"), ("https://user:p@host:8443/x?token=y", "https://host:8443/x"),
+        ("//user:pw@host/x", "//host/x"), ("https://user:pa/ss@host/x", None), ("https://user:p?ss@host/x", None), ("https://user:p#ss@host/x", None),
+        ("https://user:pw", None), ("https:/user:pw@host/x", None), ("x-access-token:ghp_abcdefghijklmnopqrst@github.com:o/r", None),
+        ("ext::sh -c 'curl https://user:pw@host'", None), ("git@host:group/x.git", "git@host:group/x.git"), ("ssh://git@host:22/x", "ssh://host:22/x"),
+        ("file:///srv/x.git", "file:///srv/x.git"), ("/srv/x.git", "/srv/x.git"), ("../x", "../x"), ("https://[::1]:80/x", "https://[::1]:80/x"),
+    ],
+)
+def test_a_remote_is_kept_without_credentials(url: str, kept: str | None) -> None:
+    assert without_credentials(url) == kept
+
+
+def test_a_remote_has_no_secret_of_the_rules_for_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = _repository(tmp_path / "repository")
+    monkeypatch.chdir(repository)
+    _git("remote", "add", "origin", "ghp_abcdefghijklmnopqrst@github.com:customer/r")
+    described = describe_git(["customer"])
+    assert described and described["remote"] == "[redacted]@github.com:[redacted]/r"
 
 
 def test_cgroup_limits_and_numa_nodes_are_read(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from warehouse.analysis.comparison.judged_sides import EXPLORATORY_REASON, Judged, judge_sides
 from warehouse.analysis.comparison.same_measurement import distinct_measurements
 from warehouse.analysis.comparison.session_noise import session_noise
-from warehouse.analysis.conditions import Conditions, Difference, differences, read_conditions
+from warehouse.analysis.conditions import EVIDENCE, Conditions, Difference, differences, read_conditions
 from warehouse.analysis.labels import Label, labels
 from warehouse.analysis.measurements import VARIABLES, Measured, Measurement, measured
 from warehouse.analysis.sides import Side, select
@@ -190,7 +190,7 @@ def compare_sides(found: Measured, base: Side, head: Side, threshold: float, met
     conditions = read_conditions(found, {*runs[0], *runs[1]})
     named = labels(found, {each.series_key for pair in matched for side in pair for each in side[:1]}) if matched else {}
     metrics = _among_many([_compared(found, of_base, of_head, threshold, conditions, named) for of_base, of_head in matched])
-    differing = differences(*([conditions[run] for run in side] for side in runs))
+    differing = tuple(each for each in differences(*([conditions[run] for run in side] for side in runs)) if each.kind != EVIDENCE)
     kinds = [{_kind(each) for each in side.measurements} for side in (head, base)]
     ambiguous = tuple(sum(_kind(each) in others for each in side) for side, others in zip(rest, kinds, strict=True))
     return Comparison(base, head, threshold, metrics, differing, (len(rest[0]), len(rest[1])), found.not_finite, (ambiguous[0], ambiguous[1]))

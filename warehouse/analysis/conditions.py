@@ -16,7 +16,8 @@ _NUMERIC_SHARE = 0.1
 _LISTED = 3  # values a side
 _LONGEST = 80  # characters of a value
 _DOCUMENT = "workload_document"
-_NOT_STATED = "(not stated)"
+NOT_STATED = "(not stated)"
+EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
 _FOLDED = 3  # packages that are named where there are more
 _MACHINE = "machine", "host"
 _COMMIT = "git", "commit"
@@ -24,7 +25,7 @@ _DIGEST = "workload", "workload_spec_digest"
 # How likely a condition matters, the likeliest first; and of packages those that run the model.
 _ORDER = (
     "script", "machine", "git", "package", "software", "serving", "parameter", "workload", "hardware", "testbed", "declared", "host", "telemetry",
-    "reported", "evidence",
+    "reported", EVIDENCE,
 )
 _PACKAGES = re.compile(
     r"(torch|pytorch|triton|vllm|sglang|tensorrt[_-]?llm|tensorrt|jax|jaxlib|tensorflow|flash[_-]attn\w*|flashinfer\w*|xformers|deepspeed|megatron\w*"
@@ -138,12 +139,12 @@ def _difference(
     numbers = [[value[1] for value in side if value and value[1] is not None] for side in (base, head)]
     if all(numbers):
         return _numeric(kind, name, *numbers)
-    texts = [tuple(sorted({value[0] if value else _NOT_STATED for value in side})) for side in (base, head)]
+    texts = [tuple(sorted({value[0] if value else NOT_STATED for value in side})) for side in (base, head)]
     if in_time and not set(texts[0]) & set(texts[1]):
         if kind == _MACHINE[0]:
-            return Difference(kind, name, texts[0], texts[1], is_move=_NOT_STATED not in (*texts[0], *texts[1]))
+            return Difference(kind, name, texts[0], texts[1], is_move=NOT_STATED not in (*texts[0], *texts[1]))
         if kind in _VERSIONED:
-            texts = [(value[0] if value else _NOT_STATED,) for value in (base[-1], head[0])]
+            texts = [(value[0] if value else NOT_STATED,) for value in (base[-1], head[0])]
     return Difference(kind, name, texts[0], texts[1]) if texts[0] != texts[1] else None
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from math import isfinite
 from typing import Any
 
 from warehouse.analysis.measurements import Measured
@@ -25,6 +26,7 @@ _DIMENSIONS = (
     ("main.cluster_region_dim", "cluster_region_key", "testbed", ("cluster",)),
 )
 _OWN = ("indicator", "metric", "point", "unit", "benchmark_case_id", "parameters", "workload", "hardware", "testbed")
+_NEVER_NULL = ("indicator", "metric", "point")
 _SEPARATOR = " · "
 _SHORT = 8  # characters of a series key
 _CACHED_MODEL = re.compile(r"models--(?:[^/]+?--)?([^/]+?)/snapshots/[0-9a-f]+/?")  # the folder of a model in the Hugging Face cache
@@ -76,7 +78,7 @@ def _columns(found: Measured) -> dict[str, set[str]]:
 
 
 def _series(found: Measured, columns: Mapping[str, set[str]], series_keys: Iterable[str] | None) -> dict[str, dict[str, Any]]:
-    joins, selected = [], [f"m.{name}" for name in _OWN]
+    joins, selected = [], [f"coalesce(m.{name}, '') as {name}" if name in _NEVER_NULL else f"m.{name}" for name in _OWN]
     for table, key, own, named in _DIMENSIONS:
         has = key in columns.get(table, ())
         selected += [f"{own}_dim.{name}" if has and name in columns[table] else f"null as {name}" for name in named]
@@ -149,13 +151,13 @@ def _load(row: Mapping[str, Any]) -> str | None:
     point = row["point"]
     if row["indicator"] == "serving":
         rules: tuple[tuple[str, Callable[[str], str]], ...] = (
-            ("concurrency", lambda value: f"{value} in flight"), ("rate", lambda value: f"{float(value):g} requests/s"),
+            ("concurrency", lambda value: f"{value} in flight"), ("rate", lambda value: f"{_plain(value)} requests/s"),
         )
         point = re.sub(r"^all(?= |$)", "", point)
     elif row["indicator"] == "training":
         rules = ("nodes", _counted("node")), ("accelerators", lambda value: "" if value == str(row["gpu_count"]) else _counted("accelerator")(value))
     else:
-        rules = ("message", lambda value: f"{_bytes(int(value))} messages"), ("nodes", _counted("node")), ("ranks", _counted("rank"))
+        rules = ("message", lambda value: f"{_bytes(value)} messages"), ("nodes", _counted("node")), ("ranks", _counted("rank"))
         if point == row["metric"] or point == _model(row["model"] or ""):
             return None
     parts = []
@@ -170,11 +172,17 @@ def _counted(noun: str) -> Callable[[str], str]:
     return lambda value: f"{value} {noun}{'' if value == '1' else 's'}"
 
 
-def _bytes(size: int) -> str:
+def _plain(number: str) -> str:
+    """A number in short; one that is too large for that as it is written."""
+    return f"{float(number):g}" if isfinite(float(number)) else number
+
+
+def _bytes(number: str) -> str:
     for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 1 << power and size % (1 << power) == 0:
-            return f"{size >> power} {unit}"
-    return f"{size} B"
+        size = float(number) / (1 << power)
+        if size >= 1 and size.is_integer():
+            return f"{size:.0f} {unit}"
+    return f"{number} B"
 
 
 def _told_apart(plain: Mapping[str, Label], rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Label]:
@@ -208,7 +216,7 @@ def _apart(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 def _fact(name: str, value: Any) -> str:
     if name in ("hardware", "testbed", "workload"):  # digests
-        return f"{name} {value[:_SHORT] if value else '(not stated)'}"
+        return f"{name} {str(value)[:_SHORT] if value else '(not stated)'}"
     if name in ("benchmark_case_id", "accelerator_name", "cpu_model", "system_name"):
         return str(value or f"no {name.replace('_', ' ')} stated")
     return f"{name.replace('_', ' ')} {value if value is not None else '(not stated)'}"

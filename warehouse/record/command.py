@@ -92,7 +92,7 @@ def record(
     recording = _recording(command, shown, repeats, sample_interval_s)
     recording["campaign"] = campaign
     recording["redacted"] = [asdict(redaction) for redaction in redactions]
-    recording["git"] = describe_git()
+    recording["git"] = describe_git(redact)
     recording |= describe_membership(redact) | {"unread": unread()}
     _write_json(destination / "recording.json", recording)
     _write_json(destination / "machine.json", describe_machine())

@@ -9,14 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warehouse.digest import CHUNK_BYTES, stream_digest
-from warehouse.record.software import is_python, run_for_json
+from warehouse.record.software import STANDARD_IMPORTS, is_python, run_for_json
 
 _OTHER_INTERPRETER = re.compile(r"(ba|da|z|k)?sh|env|perl|ruby|node|julia|Rscript")
-_MODULE_FILE_SCRIPT = """
-import importlib.util, json, sys
-spec = importlib.util.find_spec(sys.argv[1])
-if spec is not None and spec.submodule_search_locations is not None:
-    spec = importlib.util.find_spec(sys.argv[1] + ".__main__")
+# Finds the parents of a module without importing them; an empty module in the place of each is what a folder without `__init__.py` needs.
+_MODULE_FILE_SCRIPT = STANDARD_IMPORTS + """
+import json
+sys.path[:] = path
+def find(name, places):
+    finders = [finder for finder in sys.meta_path if hasattr(finder, "find_spec")]
+    return next(filter(None, (finder.find_spec(name, places) for finder in finders)), None)
+names, places = sys.argv[1].split("."), None
+for count in range(1, len(names) + 1):
+    name = ".".join(names[:count])
+    spec = find(name, places) if count == 1 or places is not None else None
+    places = spec and spec.submodule_search_locations
+    sys.modules.setdefault(name, type(sys)(name)).__path__ = places
+if places is not None:
+    spec = find(name + ".__main__", places)
 print(json.dumps(spec and spec.origin))
 """
 

@@ -17,13 +17,23 @@ from warehouse.record.gpu import cuda_version, gpus
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*(\.exe)?")
 _TIMEOUT_S = 30
 _LONGEST_LINE = 1024  # of a script, the first
-# Programs that start the program that their arguments name.
+# Programs that start the program that their arguments name; those with a subcommand or an architecture before it.
 _STARTERS = frozenset(
     ("chrt", "env", "ionice", "ncu", "nice", "nohup", "nsys", "numactl", "perf", "setarch", "stdbuf", "taskset", "time", "timeout", "xvfb-run")
 )
-_PACKAGES_SCRIPT = """
+_WITH_WORD = frozenset(("nsys", "perf", "setarch"))
+_SWITCHES = frozenset(("true", "false", "yes", "no"))  # values of options that are programs too
+# Before a helper script: it imports modules of the standard library only, which a file of the current folder or of PYTHONPATH would hide. `path` is
+# where the command finds its own. `site` has imported `os` by then.
+STANDARD_IMPORTS = """
+import os, sys
+path = sys.path[:]
+library = os.path.dirname(os.__file__)
+sys.path[:] = [library] + [each for each in path if os.path.basename(each) == "lib-dynload"]
+"""
+_PACKAGES_SCRIPT = STANDARD_IMPORTS + """
 import importlib.metadata, json, platform
-packages = {(d.metadata["Name"], d.version) for d in importlib.metadata.distributions() if d.metadata["Name"]}
+packages = {(d.metadata["Name"], d.version) for d in importlib.metadata.distributions(path=path) if d.metadata["Name"]}
 print(json.dumps({
     "implementation": platform.python_implementation(),
     "version": platform.python_version(),
@@ -52,10 +62,28 @@ def describe_software(command: Sequence[str]) -> dict[str, Any]:
 
 
 def interpreter_of(command: Sequence[str]) -> str | None:
-    """The Python interpreter that runs a command: it is one, or a script that names one in its first line, as `vllm` and `torchrun` are; after a
-    program that only starts another, such as `env` or `numactl`, the first argument that is either. None for any other command."""
-    candidates = command if os.path.basename(command[0]) in _STARTERS else command[:1]
-    return next((found for each in candidates if (found := each if is_python(each) else _named_in_script(each))), None)
+    """The Python interpreter that runs a command: it is one, or a script that names one in its first line, as `vllm` and `torchrun` are. Programs
+    that only start another, such as `env` or `numactl`, are skipped with their options. None for any other command."""
+    before, has_word = "", False
+    for position, each in enumerate(command):
+        if found := each if is_python(each) else _named_in_script(each):
+            return found
+        name = os.path.basename(each)
+        if name in _STARTERS:
+            has_word = name in _WITH_WORD
+        elif has_word and not each.startswith("-"):
+            has_word = False
+        elif position == 0 or _is_program(each, before):
+            return None
+        before = each
+    return None
+
+
+def _is_program(word: str, before: str) -> bool:
+    """Whether a word after a program that starts another is that other program, and no option, number or value of an option."""
+    if word.startswith("-") or before.startswith("-") and word in _SWITCHES:
+        return False
+    return "/" in word and "=" not in word and not before.startswith("-") or shutil.which(word) is not None
 
 
 def _named_in_script(program: str) -> str | None:

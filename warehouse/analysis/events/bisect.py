@@ -2,11 +2,12 @@
 
 If the commit differs and its repository is here, it is the commit in the middle, as git bisect has it; runs at commits between narrow it down.
 Else it is one thing that differs put back at a time, on the machine of before if the machine differs; and if nothing differs, both runs again
-on one machine.
+on one machine. Uncommitted changes are one of the things that may differ: runs with them show nothing of a commit.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -17,9 +18,10 @@ from math import ceil, log, log2
 from pathlib import Path
 from statistics import median
 
-from warehouse.analysis.conditions import Conditions, Difference, read_conditions
+from warehouse.analysis.conditions import NOT_STATED, Conditions, Difference, read_conditions
 from warehouse.analysis.events.findings import Finding, time_of
 from warehouse.analysis.measurements import Measurement, measured
+from warehouse.errors import counted
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 
@@ -27,12 +29,15 @@ _REPEATS = 5  # what a change needs to be confirmed
 _STEPS = 6
 _NAMED = 3  # packages
 _COMMIT = "git", "commit"
+_DIRTY = "git", "is_dirty"
 _COMMIT_NAME = re.compile(r"[0-9a-f]{7,64}")
 # What can be put back, or follows from where a run ran.
 _CAUSES = ("script", "machine", "git", "package", "software", "serving", "parameter", "workload")
-_OF_FOLDER = ("branch", "is_dirty", "remote")
+_OF_FOLDER = ("branch", "remote")
+_MAY_BE_ABSENT = ("package", "serving", "parameter", "workload")  # what a run that does not state it was without
 _RECORDED = "recorded_run/"
 _TIMEOUT_S = 20
+_NO_FETCH = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}  # of objects that a partial clone lacks
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Bisection:
-    """The runs between which a change lies, the commits that may have made it, oldest first, where they are known, and what to run next."""
+    """The runs between which a change lies, the commits that may have made it, oldest first, where they are known, what to run next, and what
+    limits the answer. `span`: how many commits lie between the two runs."""
 
     last_good: str
     first_bad: str
     commits: tuple[str, ...]
     steps: tuple[Step, ...]
+    notes: tuple[str, ...] = ()
+    span: int = 0
 
     @property
     def runs_left(self) -> int:
@@ -60,19 +68,28 @@ class Bisection:
 
 def bisect(project: Project, finding: Finding, folder: Path) -> Bisection:
     """What would settle a change, with the runs that were made for it since. `folder` is where a repository may be. Raises WH501, WH211, WH218."""
+    last, first = finding.last, finding.first
     commits = _commits(finding.differences, folder)
-    if commits:
-        with measured(current_build(project)) as found:
-            runs = found.read("m.series_key = ?", [finding.first.series_key])
-            conditions = read_conditions(found, {each.run_id for each in runs})
-        left = narrowed(commits, runs, conditions, finding.before, finding.after)
-        found_one = plan(finding.last, finding.first, finding.differences, left)
-        between = [
-            each.run_id for each in runs
-            if each.started_at and each.started_at > time_of(finding.first) and conditions[each.run_id].get(_COMMIT, ("", None))[0] in commits[:-1]
-        ]
-        return replace(found_one, steps=(*found_one.steps, _taken_out(between))) if len(left) == 1 and between else found_one
-    return plan(finding.last, finding.first, finding.differences)
+    with measured(current_build(project)) as found:
+        runs = found.read("m.series_key = ?", [first.series_key]) if commits else []
+        conditions = read_conditions(found, {last.run_id, first.run_id, *(each.run_id for each in runs)})
+    dirty = {run_id for run_id, stated in conditions.items() if _is_dirty(stated)}
+    notes = [f"{each.run_id} had uncommitted changes, which may be the cause" for each in (last, first) if each.run_id in dirty]
+    if not commits:
+        return replace(plan(last, first, finding.differences), notes=tuple(notes))
+    left = narrowed(commits, runs, conditions, finding.before, finding.after)
+    between = [
+        each.run_id for each in runs
+        if each.started_at and each.started_at > time_of(first) and conditions[each.run_id].get(_COMMIT, ("", None))[0] in commits[:-1]
+    ]
+    if left_out := sum(run_id in dirty for run_id in between):
+        notes.append(f"left out: {counted(left_out, 'run')} with uncommitted changes at the commits between")
+    if not left:
+        notes.append(f"no commit made it: runs at {commits[-1]} without uncommitted changes are as before")
+    differing = finding.differences if left else [each for each in finding.differences if (each.kind, each.name) != _COMMIT]
+    planned = plan(last, first, differing, left)
+    taken_out = [_taken_out(between)] if len(left) <= 1 and between else []
+    return replace(planned, steps=(*planned.steps, *taken_out), notes=tuple(notes), span=len(commits))
 
 
 def plan(last: Measurement, first: Measurement, differences: Sequence[Difference], commits: Sequence[str] = ()) -> Bisection:
@@ -83,12 +100,13 @@ def plan(last: Measurement, first: Measurement, differences: Sequence[Difference
         middle = commits[(len(commits) - 1) // 2]
         steps.append(Step(f"at commit {middle}, in the middle of {len(commits)}", (f"git checkout {middle}", _again(first))))
     causes = [each for each in differences if each.kind in _CAUSES and each.ratio is None and not (each.kind == "git" and each.name in _OF_FOLDER)]
+    causes = [each for each in causes if (each.kind, each.name) != _DIRTY or "true" in (each.base[0], each.head[0])]
     packages = [each for each in causes if each.kind == "package"]
     if commits:
         causes = [each for each in causes if (each.kind, each.name) != _COMMIT]
     if len(packages) > _NAMED:
         half = packages[: ceil(len(packages) / 2)]
-        named = ", ".join(f"{each.name} {each.base[0]}" for each in half[:_NAMED])
+        named = ", ".join(_of_before(each) for each in half[:_NAMED])
         more = f" and {len(half) - _NAMED} more" if len(half) > _NAMED else ""
         others = [each for each in causes if each.kind != "package"]
         steps += [_put_back(each, last, first) for each in others[:_STEPS]]
@@ -104,18 +122,22 @@ def narrowed(
     commits: Sequence[str], runs: Sequence[Measurement], conditions: Mapping[str, Conditions], before: float, after: float
 ) -> tuple[str, ...]:
     """The commits that may still have made a change, by the runs at them: each commit is at the level that its median is nearer to. Runs with
-    changes that were not committed show nothing."""
+    changes that were not committed show nothing. Empty if the last commit is at the level of before, and none ahead of it at that of after."""
     places = {commit: place for place, commit in enumerate(commits)}
     values: dict[int, list[float]] = defaultdict(list)
     for each in runs:
         stated = conditions.get(each.run_id, {})
-        commit, dirty = stated.get(_COMMIT), stated.get(("git", "is_dirty"))
-        if commit and commit[0] in places and not (dirty and dirty[0] == "true"):
+        commit = stated.get(_COMMIT)
+        if commit and commit[0] in places and not _is_dirty(stated):
             values[places[commit[0]]].append(each.value)
     is_bad = {place: _is_nearer(median(found), after, before) for place, found in values.items()}
     bad = min((place for place, found in is_bad.items() if found), default=len(commits) - 1)
-    good = max((place for place, found in is_bad.items() if not found and place < bad), default=-1)
+    good = max((place for place, found in is_bad.items() if not found and place <= bad), default=-1)
     return tuple(commits[good + 1 : bad + 1])
+
+
+def _is_dirty(stated: Conditions) -> bool:
+    return stated.get(_DIRTY, ("", None))[0] == "true"
 
 
 def _is_nearer(value: float, one: float, other: float) -> bool:
@@ -127,8 +149,21 @@ def _is_nearer(value: float, one: float, other: float) -> bool:
 def _put_back(each: Difference, last: Measurement, first: Measurement) -> Step:
     value = each.base[0]
     if each.is_move:
-        return Step(f"on {value}, all else as after the change", (_again(first),))
-    return Step(f"with {each.kind} {each.name} {value}, all else as after the change", (_again(first),))
+        what = f"on {value}"
+    elif (each.kind, each.name) == _DIRTY:
+        what = f"with the uncommitted changes of {last.run_id}" if value == "true" else "without uncommitted changes"
+    elif value != NOT_STATED:
+        what = f"with {each.kind} {_of_before(each)}"
+    elif each.kind in _MAY_BE_ABSENT:
+        what = f"without {each.kind} {each.name}"
+    else:
+        what = f"with the {each.kind} {each.name} of {last.run_id}, which does not state it"
+    return Step(f"{what}, all else as after the change", (_again(first),))
+
+
+def _of_before(each: Difference) -> str:
+    """A name and its value before the change."""
+    return f"{each.name} {each.base[0]}" if each.base[0] != NOT_STATED else f"without {each.name}"
 
 
 def _taken_out(run_ids: Sequence[str]) -> Step:
@@ -150,7 +185,9 @@ def _commits(differences: Sequence[Difference], folder: Path) -> tuple[str, ...]
     span = f"{found.base[0]}..{found.head[0]}"
     command = ["git", "-C", str(folder), "-c", "core.fsmonitor=false", "rev-list", "--reverse", "--first-parent", span, "--"]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=True, text=True)
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=True, text=True, env={**os.environ, **_NO_FETCH}
+        )
     except (OSError, subprocess.SubprocessError):
         return ()
     return tuple(done.stdout.split())

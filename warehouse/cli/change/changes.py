@@ -111,9 +111,11 @@ def _named(found: "Changes", any_id: str, *, as_json: bool) -> "tuple[list[Event
 
 def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool) -> ExitCode:
     """Print the runs that would settle an event as a script: what they show are its comments."""
-    from dataclasses import asdict
+    import shlex
+    from dataclasses import asdict, replace
 
     from warehouse.analysis.events.bisect import bisect
+    from warehouse.cli.output import is_project_given
 
     event = found.event(any_id)
     if event is None:
@@ -121,12 +123,20 @@ def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool)
     members = [*event.members, *event.returned]
     finding = next((each for each in members if each.finding_id == any_id), event.clearest)
     settling = bisect(project, finding, Path.cwd())
+    of_project = f" --project {shlex.quote(str(project.root))}" if is_project_given() else ""
+    steps = tuple(
+        replace(step, commands=tuple(f"{line}{of_project}" if line.startswith("wh ") else line for line in step.commands)) for step in settling.steps
+    )
+    settling = replace(settling, steps=steps)
     if as_json:
         print_json({"event_id": event.event_id, "finding_id": finding.finding_id, "runs_left": settling.runs_left, **asdict(settling)})
         return ExitCode.OK
     say(printable(f"# {event.event_id} lies between {settling.last_good} and {settling.first_bad}"))
+    for note in settling.notes:
+        say(printable(f"# {note}"))
     if len(settling.commits) == 1:
-        say(f"# by the runs at commits between, it is commit {settling.commits[0]}")
+        found_by = "by the runs at commits between, it is" if settling.span > 1 else "there is one between them:"
+        say(f"# {found_by} commit {settling.commits[0]}")
     elif settling.commits:
         say(f"# {len(settling.commits)} commits may have made it: {counted(settling.runs_left, 'measurement')} to the one")
     for step in settling.steps:
@@ -134,7 +144,7 @@ def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool)
         for line in step.commands:
             say(printable(line))
     if settling.steps:
-        say(f"wh build && wh changes --bisect {any_id}")
+        say(printable(f"wh build{of_project} && wh changes --bisect {any_id}{of_project}"))
     return ExitCode.OK
 
 

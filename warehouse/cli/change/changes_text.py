@@ -227,6 +227,8 @@ def _outlier(found: "Outlier") -> str:
 def _notices(found: "Changes", *, is_regressed: bool) -> Iterator[str]:
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(Counter(each.status for each in found.series).items()))
     yield f"{counted(len(found.series), 'series', 'series')}: {statuses or 'none'}; {found.tested} tested"
+    if not found.series:
+        yield 'no run has a time and a number: a recorded command must print JSON with "name", "@parameters" and "@result" (docs/ingestors.md)'
     if is_regressed and (unknown := sum(each.outcome in ("higher", "lower") for each in found.events)):
         yield f"{counted(unknown, 'event')} of metrics without a direction: whether they are worse is not known; wh changes lists them"
     if found.lost:

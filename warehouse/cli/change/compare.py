@@ -163,11 +163,13 @@ def _noise(noise: "Noise | None") -> str:
 
 
 def _print_differences(found: "Comparison") -> None:
+    from warehouse.analysis.conditions import in_lines
     from warehouse.cli.output import is_verbose
 
-    shown = found.differences if is_verbose() else found.differences[:_DIFFERENCES]
-    _say("what differs between the runs:" if found.differences else "nothing else differs between the runs, as far as their evidence says")
-    for each in shown:
-        _say(f"  {printable(str(each))}")
-    if len(shown) < len(found.differences):
-        notice(f"{len(found.differences) - len(shown)} more; -v lists all")
+    lines = in_lines(found.differences, is_short=not is_verbose())
+    shown = lines if is_verbose() else lines[:_DIFFERENCES]
+    _say("what differs between the runs:" if lines else "nothing else differs between the runs, as far as their evidence says")
+    for line in shown:
+        _say(f"  {printable(line)}")
+    if len(shown) < len(lines):
+        notice(f"{len(lines) - len(shown)} more; -v lists all")

@@ -52,7 +52,7 @@ def command(
     again: dict[str, Any] = {}
     if like:
         # By a process of its own, as below.
-        found = subprocess.run([sys.executable, "-m", "warehouse.record.again", str(project.root), like], stdout=subprocess.PIPE)
+        found = subprocess.run([sys.executable, "-P", "-m", "warehouse.record.again", str(project.root), like], stdout=subprocess.PIPE)
         if found.returncode:
             return ExitCode(found.returncode)
         again = json.loads(found.stdout)
@@ -61,7 +61,7 @@ def command(
     repeats = repeats or again.get("repeats") or 1
     if declaration:
         # By a process of its own: what the rules need in memory would show in the recorded command's peak memory.
-        validated = subprocess.run([sys.executable, "-m", "warehouse.cli.main", "validate", str(declaration)], stdout=sys.stderr)
+        validated = subprocess.run([sys.executable, "-P", "-m", "warehouse.cli.main", "validate", str(declaration)], stdout=sys.stderr)
         if validated.returncode:
             return ExitCode(validated.returncode)
         declared = {declaration.name: declaration.read_bytes()}  # as it is now, whatever the command does to it

@@ -252,7 +252,7 @@ class _Scan:
             for longest in (SHORT_WINDOW, WINDOW):
                 first = max(self.start, drift.seen_at + 1, end + 1 - longest) if drift else end
                 if drift and end + 1 - first >= SLOW_POINTS and self.held.is_slower(drift, first, end + 1):
-                    return end, replace(drift, ended_at_index=first)
+                    return end, replace(drift, ended_at_index=self.held.drift_end(drift, first, end + 1))
             if not drift and splits.deviate[row] >= SUSPECTED:
                 points, after = int(splits.before[row] + splits.after[row]), int(splits.after[row])
                 if found := self.held.drift(end, points, 0 if splits.is_drift[row] else after):

@@ -13,6 +13,7 @@ from warehouse.statistics.splits import CLIP
 _MOST_CORRELATED = 0.95  # noise that wanders looks like a line for a while: unlike a step, a line is not taken for structure
 _KENDALL = 4.0
 _SHORTEST_RISE = 16  # points of a rise: of fewer nobody can say that they are no step
+_CLEAR = 16.0  # by how many variances of the residuals a line that ends fits better than a level
 _MARGIN = 3.0  # by how many variances of the residuals a step fits better that is no rise
 
 
@@ -34,6 +35,19 @@ def rise_start(values: Floats, after: int) -> int | None:
     step = float(from_here[n - after]) ** 2 * n / (after * (n - after))
     variance = max(float((centred**2).sum()) - step, 0.0) / (n - 2)
     return start if n > _SHORTEST_RISE and gains[start] > step - _MARGIN * variance else None
+
+
+def rise_end(values: Floats, is_up: bool) -> int:
+    """The place at which a line, up or down, turned into a level: 0 where the values do not begin with one."""
+    n = len(values)
+    centred = values - values.mean()
+    bent = np.minimum(np.arange(n), np.arange(1, n - 1)[:, None]).astype(np.float64)
+    bent -= bent.mean(axis=1, keepdims=True)
+    products = bent @ centred
+    gains = np.where((products > 0) == is_up, products**2 / (bent**2).sum(axis=1), 0.0)
+    best = int(gains.argmax())
+    variance = (float((centred**2).sum()) - float(gains[best])) / (n - 2)
+    return best + 1 if gains[best] > _CLEAR * variance else 0
 
 
 @dataclass(frozen=True)

@@ -163,10 +163,11 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     now: Now = ("recovered" if end else "still") if change.kind == "spread" else _now(points, change)
     if change.kind == "drift" and now == "still":
         end = None  # it stopped, and has not gone back
-    sizes = None if change.kind == "level" else (change.before, change.after)
+    is_plain = change.kind == "level" and change.low is None  # no step on a drift
+    sizes = None if is_plain else (change.before, change.after)
     found = _finding(RULES[change.kind], status, before, after, change.p, change.needs or None, now, points, place, [level], sizes)
     found = replace(found, kind=change.kind, end=end, may_be_mode=change.may_be_mode)
-    if change.kind == "level":
+    if is_plain:
         return found
     ratio: Interval | NotSupported = NotSupported("values of zero or less have no ratio", "run", len(before), len(before))
     if change.low is not None and change.high is not None and change.before > 0 and min(each.value for each in (*before, *after)) > 0:

@@ -51,6 +51,48 @@ def rise_end(values: Floats, is_up: bool) -> int:
 
 
 @dataclass(frozen=True)
+class StepOnLine:
+    """The place of a step on a line, the line's value there without and with it, the 95 % interval of the step, its size in spreads of the residuals,
+    and how many standard errors that is."""
+
+    place: int
+    before: float
+    after: float
+    low: float
+    high: float
+    effect: float
+    deviate: float
+
+
+def step_on_line(values: Floats, least: int) -> StepOnLine | None:
+    """The best step on a line, with `least` values or more on each side: least squares of both together. None where a bend of the line fits about
+    as well."""
+    n = len(values)
+    time = np.arange(n) - (n - 1) / 2
+    line = np.stack([np.ones(n) / np.sqrt(n), time / np.sqrt((time**2).sum())])
+    places = np.arange(least, n - least + 1)
+    steps = (np.arange(n) >= places[:, None]).astype(np.float64)
+    steps -= steps @ line.T @ line
+    rest = values - values @ line.T @ line
+    squares = (steps**2).sum(axis=1)
+    sizes = steps @ rest / squares
+    best = int((sizes**2 * squares).argmax())
+    size, residuals = float(sizes[best]), rest - sizes[best] * steps[best]
+    total = float((residuals**2).sum()) or float(np.finfo(float).tiny)
+    bends = np.maximum(np.arange(n) - places[:, None], 0).astype(np.float64)
+    bends -= bends @ line.T @ line
+    if float(((bends @ rest) ** 2 / (bends**2).sum(axis=1)).max()) > float(size**2 * squares[best]) - _CLEAR * total / (n - 3):
+        return None
+    first = float((residuals[1:] * residuals[:-1]).sum()) / total
+    rho = min(max(first + (1 + _KENDALL * max(first, 0)) / n, 0.0), _MOST_CORRELATED)
+    spread = float(np.sqrt(total / (n - 3)))
+    error = spread * float(np.sqrt((1 + rho) / (1 - rho) / squares[best]))
+    level = float((values - size * (np.arange(n) >= places[best])) @ line.T @ line[:, places[best]])
+    half = float(stdtrit(n - 3, 0.975)) * error
+    return StepOnLine(int(places[best]), level, level + size, size - half, size + half, abs(size) / spread, abs(size) / error)
+
+
+@dataclass(frozen=True)
 class Line:
     """The line's first and last value, the 95 % interval of the difference of both, and how many standard errors that is away from zero, as
     a normal deviate of the same probability."""

@@ -317,6 +317,17 @@ def test_a_drift_is_a_change_of_its_own_kind_with_a_slope_and_an_end() -> None:
     assert ended == replace(change, ended_at_index=ended.ended_at_index) and 125 <= (ended.ended_at_index or 0) <= 175
 
 
+def test_a_step_on_a_drift_is_suspected_and_a_bend_of_it_is_none() -> None:
+    """Two tenths of a percent a night, and 15 % more from night 90 on; and a drift that turns back."""
+    noisy, nights = np.exp(np.random.default_rng(4).normal(0, 0.01, 160)), np.arange(160)
+    values = 100 * 1.002**nights * np.where(nights >= 90, 1.15, 1.0) * noisy
+    drift, step = advance(SeriesState(), values[:120]).settled
+    assert (drift.kind, step.kind, step.index, step.is_confirmed) == ("drift", "level", 90, False)
+    assert step.low and step.high and step.low < 1.15 < step.high < step.low * 1.1
+    turned = advance(SeriesState(), 100 * 1.003 ** (80 - np.abs(nights - 80)) * noisy).settled
+    assert {change.kind for change in turned} == {"drift"}
+
+
 def test_a_zero_loses_nothing_that_was_found() -> None:
     values = with_step(60, 60, 8)
     before = advance(SeriesState(), values)

@@ -1,4 +1,4 @@
-"""`wh compare` of the same with the same, one session a side: how often a difference is suspected, in samples drawn with a seed."""
+"""`wh compare` of the same with the same, few sessions a side: how often a difference is suspected, in samples drawn with a seed."""
 
 from __future__ import annotations
 
@@ -36,13 +36,31 @@ def figures(series: int) -> Iterator[Figure]:
         found = np.mean([_suspects(chance, between, 5, _OTHERS, effect) for _ in range(series)])
         name = f"sessions differ by {between:.0%}, a change of {effect - 1:.0%}: suspected"
         yield Figure("a change in one session a side", name, float(found), low=0.8)
+    for sessions in (2, 3):
+        for between in (0.01, 0.05):
+            for others in (0, _OTHERS):
+                chance = np.random.default_rng([sessions, int(1000 * between)])
+                told = f"{sessions} sessions, {others} others, sessions differ by {between:.0%}"
+                false = np.mean([_suspects(chance, between, 3, others, 1.0, sessions) for _ in range(series)])
+                yield Figure("few sessions a side", f"{told}: suspected or confirmed", float(false), high=0.05)
+                right = np.mean([_suspects(chance, between, 3, others, 1.3, sessions) for _ in range(series)])
+                yield Figure("few sessions a side", "  a change of 30 %", float(right))
+        chance = np.random.default_rng(sessions)
+        rounded = [np.round(10.5 * np.exp(0.02 * chance.normal(size=(2, sessions)))) for _ in range(series)]
+        names = [f"{place}" for place in range(2 * sessions)]
+        sides = [[_measured(side, name) for side, name in zip(pair.reshape(-1, 1), names, strict=True)] for pair in rounded]
+        found = [judge_sides(sum(pair[:sessions], []), sum(pair[sessions:], []), _THRESHOLD).outcome is not None for pair in sides]
+        yield Figure("few sessions a side", f"{sessions} sessions of one run, 10.5 rounded to integers", float(np.mean(found)), high=0.05)
 
 
-def _suspects(chance: Generator, between: float, runs: int, others: int, effect: float) -> bool:
+def _suspects(chance: Generator, between: float, runs: int, others: int, effect: float, sessions: int = 1) -> bool:
     groups = [{f"{place} {one}": list(_side(chance, between, runs)) for one in range(2)} for place in range(others // 2)]
     noise: SessionNoise | None = Pool(filter(None, map(spread_of, groups))).noise
-    base, head = _side(chance, between, runs), effect * _side(chance, between, runs)
-    return judge_sides(_measured(base, "base"), _measured(head, "head"), _THRESHOLD, noise=noise).verdict in ("suspected", "confirmed")
+    base, head = (
+        [each for place in range(sessions) for each in _measured(times * _side(chance, between, runs), f"{name} {place}")]
+        for name, times in (("base", 1.0), ("head", effect))
+    )
+    return judge_sides(base, head, _THRESHOLD, noise=noise).verdict in ("suspected", "confirmed")
 
 
 def _side(chance: Generator, between: float, runs: int) -> np.ndarray:  # type: ignore[type-arg]

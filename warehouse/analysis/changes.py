@@ -33,6 +33,7 @@ from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
 from warehouse.project.project import Project
 from warehouse.statistics.change import Change, Kind
 from warehouse.statistics.change_points import DETECTOR
+from warehouse.statistics.detector.drifts import line_through
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.statistics.scans import benjamini_hochberg
 from warehouse.transform.finished.builds import current_build
@@ -149,6 +150,8 @@ def _points(found: Measured, series_keys: Collection[str]) -> dict[str, list[Mea
 def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Finding:
     """A change that the detector found, as a finding that nothing else is known of yet."""
     of_kind = [each for each in scanned.changes if each.kind == change.kind]
+    if change.kind == "drift":
+        change = _drift_by_now(points, change, scanned.changes)
     place = max(1, change.index)
     following = next((each.index for each in of_kind if each.index > place), len(points))
     previous = max((each.index for each in of_kind if each.index < place), default=0)
@@ -160,11 +163,14 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
     end = points[ended_at] if ended_at is not None and ended_at < len(points) else None
     if end and change.kind == "level" and _now(points[:_until(ended_at, of_kind, len(points))], change) == "still":
         end = None  # it only moved some of the way back
-    now: Now = _now(points, change) if change.kind == "level" else "recovered" if end else "still"
-    sizes = None if change.kind == "level" else (change.before, change.after)
+    now: Now = ("recovered" if end else "still") if change.kind == "spread" else _now(points, change)
+    if change.kind == "drift" and now == "still":
+        end = None  # it stopped, and has not gone back
+    is_plain = change.kind == "level" and change.low is None  # no step on a drift
+    sizes = None if is_plain else (change.before, change.after)
     found = _finding(RULES[change.kind], status, before, after, change.p, change.needs or None, now, points, place, [level], sizes)
     found = replace(found, kind=change.kind, end=end, may_be_mode=change.may_be_mode)
-    if change.kind == "level":
+    if is_plain:
         return found
     ratio: Interval | NotSupported = NotSupported("values of zero or less have no ratio", "run", len(before), len(before))
     if change.low is not None and change.high is not None and change.before > 0 and min(each.value for each in (*before, *after)) > 0:
@@ -177,6 +183,22 @@ def _step(points: Sequence[Measurement], change: Change, scanned: Scanned) -> Fi
 def _until(place: int | None, of_kind: Sequence[Change], length: int) -> int:
     """Where the level that begins at a place ends."""
     return next((each.index for each in of_kind if place is not None and each.index > place), length)
+
+
+def _drift_by_now(points: Sequence[Measurement], change: Change, changes: Sequence[Change]) -> Change:
+    """A drift with the size that it has reached, up to where it ended or the level changed, and not only up to where it was first seen; its end is
+    where a step took the level back, if one did."""
+    steps = [each for each in changes if each.kind == "level" and each.index > change.index]
+    ended_at = change.ended_at_index or len(points)
+    until = max(change.seen_at + 1, min([ended_at, *(each.index for each in steps)]))
+    values = np.array([each.value for each in points[change.index : until]])
+    is_ratio = change.before > 0 and bool(values.min() > 0)
+    line = line_through(np.log(values) if is_ratio else values)
+    ends = np.array([line.first, line.last, line.low, line.high])
+    before, after, low, high = (np.exp(ends) if is_ratio else ends).tolist()
+    found = replace(change, before=before, after=after, low=low, high=high)
+    back = next((each.index for each in steps if found.is_undone_by(each.after)), None)
+    return replace(found, ended_at_index=change.ended_at_index if back is None else back)
 
 
 def _ended_at(change: Change, of_kind: Sequence[Change]) -> int | None:

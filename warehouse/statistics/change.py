@@ -17,7 +17,7 @@ class Change:
 
     | kind | `before` and `after` | `low`, `high`: 95 % interval |
     |---|---|---|
-    | `level` | medians of the `points_before` and `points_after` | None: a question for `comparisons.ratio_interval` |
+    | `level` | medians of the `points_before` and `points_after` | None: a question for `ratio_interval`; of a step on a drift, as for a drift |
     | `spread` | standard deviations of both sides; on the ratio scale those of the logarithms | of `after` over `before` |
     | `drift` | the fitted line at `index` and at `seen_at` | of `after` over `before`, on the difference scale of `after` less `before` |
 

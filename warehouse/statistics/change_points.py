@@ -179,7 +179,9 @@ class _Scan:
         at = slow[0] if slow else level.seen_at if level else until - 1
         self.judged = at + 1
         self.outliers += [int(point) for point in seen[(np.abs(splits.last) >= OUTLIER) & (seen <= at)]]
-        if slow:
+        if slow and slow[1].kind == "level":
+            self._settle_level(slow[1])
+        elif slow:
             self._settle_slow(slow[1])
         elif level:
             self._settle_level(self._remembered(level))
@@ -252,7 +254,10 @@ class _Scan:
             for longest in (SHORT_WINDOW, WINDOW):
                 first = max(self.start, drift.seen_at + 1, end + 1 - longest) if drift else end
                 if drift and end + 1 - first >= SLOW_POINTS and self.held.is_slower(drift, first, end + 1):
-                    return end, replace(drift, ended_at_index=first)
+                    return end, replace(drift, ended_at_index=self.held.drift_end(drift, first, end + 1))
+            if drift and splits.step[row] < SUSPECTED:
+                if step := self.held.step_on_drift(max(self.start, drift.index, end + 1 - WINDOW), end):
+                    return end, step
             if not drift and splits.deviate[row] >= SUSPECTED:
                 points, after = int(splits.before[row] + splits.after[row]), int(splits.after[row])
                 if found := self.held.drift(end, points, 0 if splits.is_drift[row] else after):

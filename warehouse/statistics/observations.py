@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 import numpy as np
@@ -43,6 +44,11 @@ def positive(values: ArrayLike) -> Floats:
     if len(array) and array.min() <= 0:
         raise ValueError("ratios and geometric means need positive values")
     return array
+
+
+def last_digit(values: ArrayLike) -> float:
+    """What one is worth in the last decimal place that any of the values has: 0.1 of 12, 12.5 and 13. Zero has no place."""
+    return min((10.0 ** int(Decimal(repr(float(value))).normalize().as_tuple().exponent) for value in finite(values) if value), default=1.0)
 
 
 def grouped(values: Floats, groups: Sequence[Hashable]) -> list[Floats]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from math import factorial, prod
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from warehouse.statistics.interval import NotSupported
-from warehouse.statistics.observations import Floats, finite, grouped
+from warehouse.statistics.observations import Floats, finite, grouped, last_digit
 
 _DRAWS = 4000
 _MOST_DRAWN = 500  # values of a reference sample: of more values the statistic only gets smaller
@@ -110,8 +109,7 @@ def _unrounded(array: Floats, step: float | None) -> Floats:
     if len(distinct) == len(array) or len(distinct) < 2:
         return array
     if step is None:
-        digit = 10.0 ** min(int(Decimal(repr(float(value))).normalize().as_tuple().exponent) for value in distinct if value)
-        step = max(digit, min(float(np.diff(distinct).min()), abs(float(np.median(array))) / 50))
+        step = max(last_digit(distinct), min(float(np.diff(distinct).min()), abs(float(np.median(array))) / 50))
     rank = np.empty(len(array))
     for value, count in enumerate(counts):
         rank[places == value] = (np.arange(count) + 0.5) / count - 0.5

@@ -21,8 +21,8 @@ from warehouse.statistics.comparisons import (
 from warehouse.statistics.effects import judge
 from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
 from warehouse.statistics.means import multiplied
-from warehouse.statistics.observations import Floats, grouped
-from warehouse.statistics.sessions import Expected, expected
+from warehouse.statistics.observations import Floats, grouped, last_digit
+from warehouse.statistics.sessions import ASSUMED_FREEDOM, Expected, expected
 
 Verdict = Literal["confirmed", "suspected", "equivalent", "inconclusive", "not supported"]
 Outcome = Literal["better", "worse", "higher", "lower"]
@@ -32,6 +32,9 @@ _CONFIDENCE = 0.95
 _LONE_AGAINST = 4  # runs that a single run is held against, at least
 _LONE_CONFIDENCE = 0.999  # of the prediction interval that a single run is held against
 _MOST_RUNS = 1000
+_ENOUGH_SESSIONS = ASSUMED_FREEDOM // 2 + 2  # a side: their degrees of freedom are those of what is assumed
+_TWO = 2  # sessions: equal ones happen to be so too often to show that they never differ
+_NO_SPREAD = "two sessions a side without any spread do not show how much sessions differ"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,10 @@ def judge_sides(
     thing differs is exploratory, and supports no more either."""
     design = design_of(base, head)
     ratio, spread, replicates = _effect(base, head, design)
+    if isinstance(ratio, Interval):
+        ratio = _not_finer_than_rounded(base, head, ratio, replicates)
+        if few := _of_few_sessions(base, head, design, ratio, expected(noise)):
+            return _judged_by(few, base, head, threshold, is_exploratory, design, replicates)
     if not design.is_across_sessions and not _is_of_one_session(base, head, design) and (error := _error(base, head, expected(noise))):
         return _of_single_sessions(base, head, threshold, design, ratio, error, expected(noise))
     judged = _judged(base, head, threshold, is_exploratory, design, ratio, spread, replicates)
@@ -78,6 +85,8 @@ def _judged(
         outcome, reason = _outcome(sign > 0, base[0].better), "the base is zero or less, which has no multiples: judged by the difference"
         if not design.is_across_sessions:
             return Judged("suspected", outcome, f"{reason}, in one session a side", ratio, design, False, None, 2, "session")
+        if min(design.base_sessions, design.head_sessions) == _TWO and all(len({each.value for each in side}) == 1 for side in (base, head)):
+            return Judged("suspected", outcome, f"{reason}; {_NO_SPREAD}", ratio, design, False, None, 3, "session")
         return Judged("suspected" if is_exploratory else "confirmed", outcome, reason, ratio, design, False, None)
     is_paired = isinstance(ratio, Interval) and "paired" in ratio.method
     least = least_detectable_ratio(spread, *replicates) if spread is not None else None
@@ -101,6 +110,8 @@ def _judged(
             return Judged("suspected", outcome, reason, ratio, design, is_paired, detectable, 2, "session")
         if is_exploratory:
             return Judged("suspected", outcome, EXPLORATORY_REASON, ratio, design, is_paired, detectable)
+        if _shows_no_spread(ratio, replicates):
+            return Judged("suspected", outcome, _NO_SPREAD, ratio, design, is_paired, detectable, 3, "session")
         reason = f"the whole interval is more than {threshold:.1%} away from no change"
         return Judged("confirmed", outcome, reason, ratio, design, is_paired, detectable)
     if judgement.outcome == "same":
@@ -112,6 +123,76 @@ def _judged(
     level: Literal["run", "session"] = "session" if judgement.is_across_sessions else "run"
     seen = "it differs, but maybe by less than" if judgement.is_different else "the interval reaches across"
     return Judged("inconclusive", None, f"{seen} the threshold", ratio, design, is_paired, detectable, needs, level)
+
+
+def _judged_by(
+    few: _FewSessions, base: Sequence[Measurement], head: Sequence[Measurement], threshold: float, is_exploratory: bool, design: Design,
+    replicates: tuple[int, int],
+) -> Judged:
+    """By what few sessions and others of the testbed say together."""
+    judged = _judged(base, head, threshold, is_exploratory, design, few.ratio, few.error / np.sqrt(sum(1 / n for n in replicates)), replicates)
+    judged = replace(judged, least_detectable=few.least_detectable, p=few.p(threshold))
+    if judged.verdict != "inconclusive":
+        return judged
+    needs = judged.needs and max(replicates[0] + 1, _ENOUGH_SESSIONS)  # then they speak for themselves
+    return replace(judged, reason=f"{judged.reason}: few sessions, and {few.between}", needs=needs)
+
+
+@dataclass(frozen=True)
+class _FewSessions:
+    """An effect over few sessions: its interval, its standard error with the degrees of freedom, and what sessions are expected to differ by."""
+
+    ratio: Interval
+    error: float
+    freedom: float
+    between: Expected
+
+    @property
+    def least_detectable(self) -> float:
+        return float(np.exp((stdtrit(self.freedom, (1 + _CONFIDENCE) / 2) + stdtrit(self.freedom, 0.8)) * self.error))
+
+    def p(self, threshold: float) -> float:
+        distance = abs(np.log(self.ratio.estimate)) - np.log1p(threshold)
+        return float(2 * stdtr(self.freedom, -distance / self.error)) if distance > 0 else 1.0
+
+
+def _of_few_sessions(
+    base: Sequence[Measurement], head: Sequence[Measurement], design: Design, ratio: Interval, between: Expected
+) -> _FewSessions | None:
+    """Where both sides have several sessions, but too few to say how much sessions differ: the variance of a session's mean is that at hand,
+    shrunk towards what is expected (Smyth 2004, see `statistics.sessions`). Two that happen to agree give an interval of no width, and of
+    values that are rounded two often agree. None where the sessions are enough, or not those of each side alone."""
+    own = design.base_sessions + design.head_sessions - 2
+    if not design.is_across_sessions or design.pairs or own >= ASSUMED_FREEDOM or min(each.value for each in (*base, *head)) <= 0:
+        return None
+    if {each.session for each in base} & {each.session for each in head}:
+        return None
+    sides = [grouped(np.log([each.value for each in side]), [each.session for each in side]) for side in (base, head)]
+    groups = [group for side in sides for group in side]
+    of_runs = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / max(1, sum(len(group) - 1 for group in groups))
+    of_runs *= float(np.mean([1 / len(group) for group in groups]))
+    seen = sum(float(np.var([group.mean() for group in side], ddof=1)) * (len(side) - 1) for side in sides)
+    freedom = between.freedom + own
+    error = float(np.sqrt((between.freedom * (between.variance + of_runs) + seen) / freedom * sum(1 / len(side) for side in sides)))
+    if not error:
+        return None
+    half = stdtrit(freedom, (1 + _CONFIDENCE) / 2) * error
+    low, high = multiplied((np.log(ratio.estimate) - half, np.log(ratio.estimate) + half))
+    wide = Interval(ratio.estimate, min(low, ratio.low), max(high, ratio.high), _CONFIDENCE, f"t, {between}", ratio.n)
+    return _FewSessions(wide, error, freedom, between)
+
+
+def _not_finer_than_rounded(base: Sequence[Measurement], head: Sequence[Measurement], ratio: Interval, replicates: tuple[int, int]) -> Interval:
+    """Few runs that are all alike may be half a unit of their last digit away from what was measured: 10 and 11 may have been 10.5."""
+    if sum(replicates) - 2 >= ASSUMED_FREEDOM or min(each.value for each in (*base, *head)) <= 0:
+        return ratio
+    digit = min(1.0, last_digit([each.value for each in (*base, *head)]))
+    away = sum(digit / 2 / side[0].value for side in (base, head) if len({each.value for each in side}) == 1)
+    return replace(ratio, low=ratio.low * (1 - min(away, 1)), high=ratio.high * (1 + away))
+
+
+def _shows_no_spread(ratio: Interval, replicates: tuple[int, int]) -> bool:
+    return min(replicates) <= _TWO and bool(np.isclose(ratio.low, ratio.high, rtol=1e-12))
 
 
 def _is_of_one_session(base: Sequence[Measurement], head: Sequence[Measurement], design: Design) -> bool:

@@ -11,7 +11,7 @@ from warehouse.statistics.sessions import Pool, spread_of
 
 def session_noise(found: Measured, base: Sequence[Measurement], head: Sequence[Measurement]) -> SessionNoise | None:
     """What repeats show of the same metric on the testbeds of both sides: of every comparable key that has several sessions other than those
-    of the sides, and of each side with itself. None where there are none."""
+    of the sides; and of each side with itself, unless both have several: these speak for themselves. None where there are none."""
     own = sorted({each.session for each in (*base, *head)})
     testbeds = sorted({each.variables["testbed"] or "" for each in (*base, *head)})
     grouped: dict[str, dict[str, list[float]]] = {}
@@ -22,7 +22,9 @@ def session_noise(found: Measured, base: Sequence[Measurement], head: Sequence[M
         [base[0].indicator, base[0].metric, testbeds, own],
     ).fetchall():
         grouped.setdefault(key, {})[session] = values
-    return Pool(filter(None, map(spread_of, (*grouped.values(), *_of_side(base), *_of_side(head))))).noise
+    are_several = min(len({each.session for each in side}) for side in (base, head)) > 1
+    sides = () if are_several else (*_of_side(base), *_of_side(head))
+    return Pool(filter(None, map(spread_of, (*grouped.values(), *sides)))).noise
 
 
 def _of_side(side: Sequence[Measurement]) -> Iterator[Mapping[str, Sequence[float]]]:

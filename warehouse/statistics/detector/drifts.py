@@ -13,6 +13,7 @@ from warehouse.statistics.splits import CLIP
 _MOST_CORRELATED = 0.95  # noise that wanders looks like a line for a while: unlike a step, a line is not taken for structure
 _KENDALL = 4.0
 _SHORTEST_RISE = 16  # points of a rise: of fewer nobody can say that they are no step
+_CLEAR = 16.0  # by how many variances of the residuals a line that ends fits better than a level
 _MARGIN = 3.0  # by how many variances of the residuals a step fits better that is no rise
 
 
@@ -34,6 +35,61 @@ def rise_start(values: Floats, after: int) -> int | None:
     step = float(from_here[n - after]) ** 2 * n / (after * (n - after))
     variance = max(float((centred**2).sum()) - step, 0.0) / (n - 2)
     return start if n > _SHORTEST_RISE and gains[start] > step - _MARGIN * variance else None
+
+
+def rise_end(values: Floats, is_up: bool) -> int:
+    """The place at which a line, up or down, turned into a level: 0 where the values do not begin with one."""
+    n = len(values)
+    centred = values - values.mean()
+    bent = np.minimum(np.arange(n), np.arange(1, n - 1)[:, None]).astype(np.float64)
+    bent -= bent.mean(axis=1, keepdims=True)
+    products = bent @ centred
+    gains = np.where((products > 0) == is_up, products**2 / (bent**2).sum(axis=1), 0.0)
+    best = int(gains.argmax())
+    variance = (float((centred**2).sum()) - float(gains[best])) / (n - 2)
+    return best + 1 if gains[best] > _CLEAR * variance else 0
+
+
+@dataclass(frozen=True)
+class StepOnLine:
+    """The place of a step on a line, the line's value there without and with it, the 95 % interval of the step, its size in spreads of the residuals,
+    and how many standard errors that is."""
+
+    place: int
+    before: float
+    after: float
+    low: float
+    high: float
+    effect: float
+    deviate: float
+
+
+def step_on_line(values: Floats, least: int) -> StepOnLine | None:
+    """The best step on a line, with `least` values or more on each side: least squares of both together. None where a bend of the line fits about
+    as well."""
+    n = len(values)
+    time = np.arange(n) - (n - 1) / 2
+    line = np.stack([np.ones(n) / np.sqrt(n), time / np.sqrt((time**2).sum())])
+    places = np.arange(least, n - least + 1)
+    steps = (np.arange(n) >= places[:, None]).astype(np.float64)
+    steps -= steps @ line.T @ line
+    rest = values - values @ line.T @ line
+    squares = (steps**2).sum(axis=1)
+    sizes = steps @ rest / squares
+    best = int((sizes**2 * squares).argmax())
+    size, residuals = float(sizes[best]), rest - sizes[best] * steps[best]
+    total = float((residuals**2).sum()) or float(np.finfo(float).tiny)
+    bends = np.maximum(np.arange(n) - places[:, None], 0).astype(np.float64)
+    bends -= bends @ line.T @ line
+    if float(((bends @ rest) ** 2 / (bends**2).sum(axis=1)).max()) > float(size**2 * squares[best]) - _CLEAR * total / (n - 3):
+        return None
+    first = float((residuals[1:] * residuals[:-1]).sum()) / total
+    rho = min(max(first + (1 + _KENDALL * max(first, 0)) / n, 0.0), _MOST_CORRELATED)
+    spread = float(np.sqrt(total / (n - 3)))
+    error = spread * float(np.sqrt((1 + rho) / (1 - rho) / squares[best]))
+    level = float((values - size * (np.arange(n) >= places[best])) @ line.T @ line[:, places[best]])
+    half = float(stdtrit(n - 3, 0.975)) * error
+    return StepOnLine(int(places[best]), level, level + size, size - half, size + half, abs(size) / spread, abs(size) / error)
 
 
 @dataclass(frozen=True)

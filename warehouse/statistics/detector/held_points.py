@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import fdtrc, stdtr
 
 from warehouse.statistics.change import Change, probability
-from warehouse.statistics.detector.drifts import Line, line_through, rise_start
+from warehouse.statistics.detector.drifts import Line, line_through, rise_end, rise_start, step_on_line
 from warehouse.statistics.detector.spreads import deviations, spread_ratio, spread_splits
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, grouped
@@ -171,6 +171,28 @@ class Held:
         before, after = np.log(ends) if self.scale == "ratio" else ends
         expected, line = (after - before) / (drift.points_after - 1) * (end - 1 - start), self.line(start, end)
         return bool((line.high if expected > 0 else -line.low) < abs(expected) / 2)
+
+    def drift_end(self, drift: Change, start: int, end: int) -> int:
+        """Where a drift ended, among points over which it is slower: the first of them may be of the drift still."""
+        return start + rise_end(self.scaled[start - self.offset : end - self.offset], drift.after > drift.before)
+
+    def step_on_drift(self, start: int, seen_at: int) -> Change | None:
+        """A step among points of a drift, far beyond what they spread about its line. It is suspected: a line that bends may look so."""
+        if seen_at + 1 - start < SLOW_POINTS:
+            return None
+        step = step_on_line(self.scaled[start - self.offset : seen_at + 1 - self.offset], CONFIRMED_AFTER)
+        if step is None:
+            return None
+        index = start + step.place
+        sessions_after = self.sessions_between(index, seen_at + 1)
+        if step.effect < FAR or step.deviate < CONFIRMED or sessions_after < SESSIONS_AFTER:
+            return None
+        ends = np.array([step.before, step.after, step.low, step.high])
+        before, after, low, high = (np.exp(ends) if self.scale == "ratio" else ends).tolist()
+        return Change(
+            index, seen_at, False, before, after, step.place, seen_at + 1 - index, sessions_after, step.deviate,
+            probability(seen_at, step.deviate), 0, effect=step.effect, low=low, high=high,
+        )
 
     def drift(self, seen_at: int, points: int, after: int) -> Change | None:
         """The drift among the last points, if it is confirmed: from the first of them on, or from where a rise to the last `after` begins."""

@@ -1,8 +1,8 @@
 /*
 description: >
   One row per software package of which a system description states versions that contradict each other: CUDA 12.3 beside
-  12.4. A version that goes on from another one, 12.3.1 from 12.3, contradicts nothing. Which of them the
-  system ran nobody knows, so that the package has no version in software_version_dim.
+  12.4. A version that goes on from another one, 12.3.1 from 12.3, contradicts nothing. Only the field that decides counts:
+  what another one says beside it changes nothing. The package then has no version in software_version_dim.
 grain: [artifact_manifest_digest, package]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
@@ -15,6 +15,7 @@ with stated as (
         package,
         version
     from mlperf_stated_version
+    qualify place = min(place) over (partition by artifact_manifest_digest, package)
 ),
 
 longest as (

@@ -11,6 +11,7 @@ columns:
   raw_length: {type: bigint, unit: bytes, description: "How long it is", tests: [not_null]}
   package: {type: varchar, description: "The package, lower case", tests: [not_null]}
   version: {type: varchar, description: "The version, without a leading v", tests: [not_null]}
+  place: {type: bigint, description: "1: the field that decides. The framework of Inference, the software object of Training; then 2, 3", tests: [not_null]}
 */
 with statement as (
     select
@@ -19,7 +20,8 @@ with statement as (
         raw_offset,
         raw_length,
         lower(key) as key,
-        value
+        value,
+        if(lower(key) = 'framework', 1, 2) as place
     from mlperf_inference_entry
     where source = 'system'
     union all
@@ -29,7 +31,12 @@ with statement as (
         raw_offset,
         raw_length,
         lower(key) as key,
-        value
+        value,
+        case
+            when starts_with(lower(key), 'other_software_stack/') then 1
+            when lower(key) = 'framework' then 2
+            else 3
+        end as place
     from mlperf_training_entry
     where source = 'system'
 ),
@@ -49,6 +56,7 @@ piece as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         trim(unnest(string_split_regex(value, '[,;]'))) as stated_as
     from text
 ),
@@ -68,6 +76,7 @@ stated as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         lower(part.name) as package,
         part.version as version
     from split_piece
@@ -78,6 +87,7 @@ stated as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         regexp_replace(key, '^other_software_stack/(.*?)(_version)?$', '\1') as package,
         regexp_extract(trim(value), '^[vV]?([0-9][^ ]*)$', 1) as version
     from statement
@@ -88,6 +98,7 @@ stated as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         'cuda' as package,
         unnest(regexp_extract_all(value, '(?i)\bcuda[ -]v?([0-9][^ ,;)]*)', 1)) as version
     from text
@@ -97,6 +108,7 @@ stated as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         'rocm' as package,
         unnest(regexp_extract_all(value, '(?i)\brocm[ -]v?([0-9][^ ,;)]*)', 1)) as version
     from text
@@ -106,6 +118,7 @@ stated as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         'nccl' as package,
         unnest(regexp_extract_all(value, '(?i)\bnccl[ -]v?([0-9][^ ,;)]*)', 1)) as version
     from text
@@ -115,6 +128,7 @@ stated as (
         raw_path,
         raw_offset,
         raw_length,
+        place,
         'rccl' as package,
         unnest(regexp_extract_all(value, '(?i)\brccl[ -]v?([0-9][^ ,;)]*)', 1)) as version
     from text
@@ -126,6 +140,7 @@ select distinct
     raw_offset,
     raw_length,
     package,
-    lower(version) as version
+    lower(version) as version,
+    place::bigint as place
 from stated
 where version <> ''

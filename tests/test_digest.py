@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warehouse
@@ -109,6 +109,7 @@ def test_control_characters_have_their_short_or_their_long_escape_and_nothing_el
     )
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_canonical_json_is_json_of_the_same_document_and_a_fixed_point(document: Any) -> None:
     text = canonical_json(document)
@@ -116,6 +117,7 @@ def test_canonical_json_is_json_of_the_same_document_and_a_fixed_point(document:
     assert canonical_json(json.loads(text)) == text
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), SCALARS, min_size=2), st.randoms())
 def test_the_order_of_keys_does_not_matter(document: dict[str, Any], random: Any) -> None:
     items = list(document.items())
@@ -133,6 +135,7 @@ def test_plain_digests_are_what_sha256sum_says() -> None:
     assert workload_spec_digest({"b": 1, "a": []}) == bytes_digest(b'{"a":[],"b":1}')
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))
 def test_a_stream_has_the_digest_of_its_bytes_however_it_is_cut(data: bytes, cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(data)]
@@ -144,6 +147,7 @@ def test_a_domain_is_written_before_the_document_with_a_zero_between() -> None:
     assert domain_digest("wh/a/1", {"x": 1}) == hashlib.sha256(b'wh/a/1\0{"x":1}').hexdigest()
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_one_document_has_other_digests_in_other_domains(document: Any) -> None:
     digests = {
@@ -162,6 +166,7 @@ def test_a_number_id_is_the_start_of_a_digest_of_the_whole_cell() -> None:
     assert number_id(*CELL) == f"n-{letters}"
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(), st.lists(SCALARS), st.text(), SCALARS)
 def test_a_number_id_can_be_typed(query: str, text: str, grain: list[Any], column: str, value: Any) -> None:
     assert re.fullmatch(r"n-[a-z2-7]{12}", number_id(query, text, grain, column, value))
@@ -179,6 +184,7 @@ def test_every_part_of_a_cell_is_in_its_number_id(part: int, other: Any) -> None
     assert number_id(*changed) != number_id(*CELL)
 
 
+@settings(deadline=None)
 @given(*[st.tuples(st.text(), st.text(), st.lists(SCALARS), st.text(), SCALARS)] * 2)
 def test_two_cells_share_a_number_id_only_when_they_are_one(left: tuple, right: tuple) -> None:
     assert (number_id(*left) == number_id(*right)) == (canonical_json(list(left)) == canonical_json(list(right)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from landed import Subject
 from samples import bench_serving, genai_perf, guidellm, inference_perf, llmperf
@@ -189,6 +189,7 @@ def _arrays(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 _JSON = st.recursive(_SCALARS, lambda values: _objects(values) | _arrays(values), max_leaves=12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(_BLANKS, _objects(_JSON) | _JSON, _BLANKS).map("".join), max_size=5))
 def test_what_is_read_at_once_is_what_care_gives(elements: list[str]) -> None:
     """`plain` reads the values that Python's decoder reads, and never where that one meets a key twice."""
@@ -203,6 +204,7 @@ def test_what_is_read_at_once_is_what_care_gives(elements: list[str]) -> None:
         assert found.lengths == [len(element.strip().encode()) for element in elements]
 
 
+@settings(deadline=None)
 @given(st.lists(_objects(_JSON), min_size=1, max_size=6), st.sampled_from([",", " ,\n "]), st.sampled_from([40, 200, 1 << 20]))
 def test_elements_of_any_kind(elements: list[str], between: str, window: int) -> None:
     data = ('{"a": [' + between.join(elements) + "]}").encode()
@@ -213,6 +215,7 @@ def test_elements_of_any_kind(elements: list[str], between: str, window: int) ->
         assert at_once == _read(data, _elements)
 
 
+@settings(deadline=None)
 @given(st.lists(_JSON | _objects(_JSON), min_size=1, max_size=6), st.sampled_from(["\n", "\r\n", "\n\n", " \n"]))
 def test_lines_of_any_kind(documents: list[str], end: str) -> None:
     data = end.join(documents).encode()

@@ -182,7 +182,7 @@ def test_evidence_cannot_write_html_into_frontiers(tmp_path: Path) -> None:
 
 
 def test_evidence_cannot_write_html_into_a_comparison(tmp_path: Path) -> None:
-    hostile = [{**row, "run_id": f"{HOSTILE}{row['run_id']}", "software": f"{HOSTILE}{row['software']}"} for row in rows(100, 110, 2)]
+    hostile = [{**row, "run_id": f"{HOSTILE}{row['run_id']}", "software": f"{HOSTILE}{row['software']}"} for row in rows(100, 140, 2)]
     wh = warehouse.open(measured_project(tmp_path / "project", hostile).root)
     found = read(wh.compare(f"run_id={HOSTILE}1*", f"run_id={HOSTILE}2*"))
     assert "<script>alert(1)</script>" in found.text and "\u202e" not in found.text

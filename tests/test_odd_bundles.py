@@ -184,9 +184,9 @@ def test_forty_odd_bundles_cost_their_rows_and_no_build(tmp_path: Path, odd_evid
 
     assert not report.damaged
     left_out = {found.table for found in report.rejected}
-    # A run that contradicts itself is none (stated_run), so nothing of it reaches these.
+    # A run that contradicts itself is none (stated_run), so nothing of it reaches these; and statements are kept of runs that several bundles state.
     assert {collector.qualified for collector in collected.values()} - left_out == {
-        "main.benchmark_run_fact", "staging.run_node", "staging.run_window"
+        "main.benchmark_run_fact", "staging.run_node", "staging.run_statement", "staging.run_window"
     }
     after = rows_of(project, honest)
     assert [table for table in before if before[table] != after[table]] == []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from figure import Figure
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from warehouse.analysis.comparison.judged_sides import judge_sides
 from warehouse.analysis.measurements import VARIABLES, Measurement
@@ -63,17 +64,17 @@ def _suspects(chance: Generator, between: float, runs: int, others: int, effect:
     return judge_sides(base, head, _THRESHOLD, noise=noise).verdict in ("suspected", "confirmed")
 
 
-def _side(chance: Generator, between: float, runs: int) -> np.ndarray:  # type: ignore[type-arg]
+def _side(chance: Generator, between: float, runs: int) -> NDArray[np.float64]:
     return np.asarray(100 * np.exp(between * chance.normal() + _SPREAD * chance.normal(size=runs)))
 
 
-def _by_runs(base: np.ndarray, head: np.ndarray) -> bool:  # type: ignore[type-arg]
+def _by_runs(base: NDArray[np.float64], head: NDArray[np.float64]) -> bool:
     """As it was before: by the interval of the runs."""
     found = ratio_interval(base, head)
     return isinstance(found, Interval) and judge(found, _THRESHOLD, "higher").outcome in ("better", "worse")
 
 
-def _measured(values: np.ndarray, session: str) -> list[Measurement]:  # type: ignore[type-arg]
+def _measured(values: NDArray[np.float64], session: str) -> list[Measurement]:
     return [
         Measurement(
             f"{session} {place}", "sim", "elapsed_ms", "", "ms", "lower", session, None, None, "s", "k", float(value), None, dict.fromkeys(VARIABLES)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, stdtrit
 
-from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
+from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
 from warehouse.statistics.observations import Floats, finite, grouped, tail_of
 
 Statistic = Literal["mean", "median", "geometric mean"]
@@ -154,9 +154,9 @@ def session_interval(
         return _of_unequal(groups, statistic, len(array))
     if value is None:
         value = _statistic(array, statistic)
-    n = {"session": len(chosen), "run": len(array)}
+    n: dict[Level, int] = {"session": len(chosen), "run": len(array)}
     if (array == array[0]).all():
-        return Interval(value, value, value, confidence, "all runs are alike", n)  # type: ignore[arg-type]
+        return Interval(value, value, value, confidence, "all runs are alike", n)
     if value == 0:
         return NotSupported("how much sessions differ is known as a share, and the value is zero", "session", len(chosen), len(chosen) + 1)
     has_logarithms = bool(array.min() > 0) and statistic != "mean"
@@ -176,7 +176,7 @@ def session_interval(
     weights = sum((len(group) / len(array)) ** 2 for group in groups.values())
     half = float(-stdtrit(freedom, tail) * np.sqrt(variance * weights))
     low, high = (value * np.exp(-half), value * np.exp(half)) if array.min() > 0 else (value - half * abs(value), value + half * abs(value))
-    return Interval(value, float(low), float(high), confidence, f"t, {before}", n)  # type: ignore[arg-type]
+    return Interval(value, float(low), float(high), confidence, f"t, {before}", n)
 
 
 def _of_unequal(groups: Mapping[Hashable, Floats], statistic: str, runs: int) -> NotSupported:

@@ -70,6 +70,13 @@ split_piece as (
     from piece
 ),
 
+named_anywhere as (
+    select
+        *,
+        unnest(regexp_extract_all(value, '(?i)\b((?:cuda|rocm|nccl|rccl)[ -]v?[0-9][^ ,;)]*)', 1)) as named
+    from text
+),
+
 stated as (
     select
         artifact_manifest_digest,
@@ -99,39 +106,9 @@ stated as (
         raw_offset,
         raw_length,
         place,
-        'cuda' as package,
-        unnest(regexp_extract_all(value, '(?i)\bcuda[ -]v?([0-9][^ ,;)]*)', 1)) as version
-    from text
-    union all
-    select
-        artifact_manifest_digest,
-        raw_path,
-        raw_offset,
-        raw_length,
-        place,
-        'rocm' as package,
-        unnest(regexp_extract_all(value, '(?i)\brocm[ -]v?([0-9][^ ,;)]*)', 1)) as version
-    from text
-    union all
-    select
-        artifact_manifest_digest,
-        raw_path,
-        raw_offset,
-        raw_length,
-        place,
-        'nccl' as package,
-        unnest(regexp_extract_all(value, '(?i)\bnccl[ -]v?([0-9][^ ,;)]*)', 1)) as version
-    from text
-    union all
-    select
-        artifact_manifest_digest,
-        raw_path,
-        raw_offset,
-        raw_length,
-        place,
-        'rccl' as package,
-        unnest(regexp_extract_all(value, '(?i)\brccl[ -]v?([0-9][^ ,;)]*)', 1)) as version
-    from text
+        lower(regexp_extract(named, '^[a-zA-Z]+')) as package,
+        regexp_extract(named, '[ -][vV]?(.*)$', 1) as version
+    from named_anywhere
 )
 
 select distinct

@@ -185,6 +185,7 @@ class Evidence:
     def _over_sessions(self, value: float, sessions: Sequence[str]) -> Interval | NotSupported:
         from warehouse.statistics.sessions import session_interval
 
+        # What is left is a `Statistic`, which mypy cannot see: a claim names no other (transform/project/claim.py).
         statistic = self.number.statistic.removeprefix("olympic ")
         return session_interval(self.values, sessions, statistic, self.confidence, self.noise, value)  # type: ignore[arg-type]
 

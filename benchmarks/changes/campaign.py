@@ -123,7 +123,7 @@ def campaign(root: Path, seed: int) -> tuple[Project, list[Planned]]:
 
 
 def matched(found: Changes, events: list[Planned]) -> tuple[int, int, list[int]]:
-    """How many planned events are events of the scan, how many of these stand for none, and how many nights each place is off."""
+    """How many planned events the scan found, how many of its events were not planned, and by how many nights each place is wrong."""
     left = [(each, [each.clearest.first, *([each.end] if each.end else [])]) for each in found.events]
     off: list[int] = []
     used: set[int] = set()

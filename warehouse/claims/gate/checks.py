@@ -158,15 +158,16 @@ def _failures(evidence: Evidence, settings: Settings) -> Finding:
 def _fixed(evidence: Evidence, settings: Settings) -> Finding:
     """The runs that were added after a look at the number, where neither their count was declared nor a rule for adding is named."""
     declared = {each.columns.get(DECLARED_REPEATS) for each in evidence.used}
-    rows = [{RUN_ID: run, "arrived after the look of": evidence.first_look} for run in evidence.later]
+    rows = [{RUN_ID: run, "added after the look of": evidence.first_look} for run in evidence.later]
     if evidence.claim.stopping or declared == {len(evidence.used)}:
         return Finding(0, rows)
     return Finding(len(rows), rows)
 
 
 def _removed(evidence: Evidence, settings: Settings) -> Finding:
-    """The runs that were retracted or superseded after a look at the number with them."""
-    return Finding(len(evidence.removed), [{RUN_ID: each.run_id, "left out by": each.excuse or each.reason} for each in evidence.removed])
+    """The runs that were in the number at a look and are not now, or are read from other evidence."""
+    causes = {**evidence.removed, **evidence.changed}
+    return Finding(len(causes), [{RUN_ID: run, "what happened": cause} for run, cause in sorted(causes.items())])
 
 
 def _ahead(evidence: Evidence, settings: Settings) -> Finding:

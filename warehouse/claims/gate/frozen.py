@@ -125,8 +125,10 @@ def _read(line: bytes, publication: PublishedRollup) -> JudgedRow:
         columns = {name: _column(cell, len(observed)) for name, cell in document["cells"].items()}
         left_out = [LeftOut(*each) for each in document["left_out"]]
         causes = [{str(run): str(cause) for run, cause in document.get(name, {}).items()} for name in (_REMOVED, _CHANGED)]
-        ahead = frozenset(map(str, document.get(_AHEAD, ())))
-        evidence = RowEvidence(observed, columns, left_out, document["first_look"], frozenset(document["later"]), *causes, ahead)
+        evidence = RowEvidence(
+            observed, columns, left_out, document["first_look"], frozenset(document["later"]),
+            removed=causes[0], changed=causes[1], ahead=frozenset(map(str, document.get(_AHEAD, ()))),
+        )
         return JudgedRow(dict(document["grain"]), evidence, document["cells"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(error, publication) from error

@@ -6,6 +6,7 @@ also says when evidence arrived: a run cannot have started after that."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,12 +64,8 @@ class Since:
 @dataclass(frozen=True)
 class _Look:
     at: str
-    query: str
+    moment: datetime
     without: frozenset[str]
-
-    @property
-    def moment(self) -> datetime:
-        return _moment(self.at)
 
 
 @dataclass(frozen=True)
@@ -88,8 +85,8 @@ class Looks:
         events = [event for event in Ledger(objects).events() if known is None or event.sha256 in known]
         intents = {event.sha256: event for event in events if event.kind == PUBLISHING}
         self._query = query
-        self._arrivals: dict[str, str] = {}
-        self._admissions: defaultdict[str, list[Event]] = defaultdict(list)
+        self._arrivals: dict[str, datetime] = {}
+        self._admissions: defaultdict[str, list[tuple[datetime, bool]]] = defaultdict(list)  # by run
         self._sightings: defaultdict[str, list[_Sighting]] = defaultdict(list)  # by run
         self._rows: defaultdict[str, set[str]] = defaultdict(set)  # the runs seen in rows of this query, by key
         self._looks: list[_Look] = []  # at this query
@@ -97,26 +94,24 @@ class Looks:
         self._known: set[tuple[str, str, str]] = set()
         for event in sorted(events, key=lambda event: _moment(event.at)):
             if event.kind == ARRIVAL:
-                self._arrivals.setdefault(event.subject, event.at)
+                self._arrivals.setdefault(event.subject, _moment(event.at))
             elif event.kind in (RETRACTION, SUPERSESSION, REINSTATEMENT):
-                self._admissions[event.subject].append(event)
+                self._admissions[event.subject].append((_moment(event.at), event.kind == REINSTATEMENT))
             elif event.kind in (PUBLICATION, JUDGED):
                 self._add(event, intents.get(str(event.detail.get(INTENT)), event).detail.get(SEEN))
         self._standing = standing(events)
 
-    def _add(self, event: Event, seen: Any) -> None:
-        query = str(event.detail.get("query"))
-        look = _Look(event.at, query, frozenset(map(str, event.detail.get(WITHOUT, ()))))
+    def _add(self, event: Event, said: Any) -> None:
+        query, seen = str(event.detail.get("query")), _triples(said)
+        look = _Look(event.at, _moment(event.at), frozenset(map(str, event.detail.get(WITHOUT, ()))))
         if query == self._query:
             self._looks.append(look)
             self._unnamed += [look] if seen is None else []
-        for key, bundles in (seen or {}).items():
-            for bundle, runs in bundles.items():
-                for run in runs:
-                    self._sightings[run].append(_Sighting(look, frozenset({bundle})))
-                    if query == self._query:
-                        self._rows[key].add(run)
-                        self._known.add((key, bundle, run))
+        for key, bundle, run in seen or ():
+            self._sightings[run].append(_Sighting(look, frozenset({bundle})))
+            if query == self._query:
+                self._rows[key].add(run)
+                self._known.add((key, bundle, run))
 
     def unnamed(self, row: RowNow) -> Seen:
         """What a look at a row sees that no earlier look at the query names."""
@@ -136,7 +131,7 @@ class Looks:
         found = set()
         for run, columns in row.evidence.observed:
             started, arrived = columns.get(STARTED_AT), self._arrivals.get(row.bundle_of.get(run, ""))
-            if started is not None and arrived is not None and _moment(str(started)) > _moment(arrived) + _CLOCKS:
+            if started is not None and arrived is not None and _moment(str(started)) > arrived + _CLOCKS:
                 found.add(run)
         return frozenset(found)
 
@@ -174,9 +169,10 @@ class Looks:
 
     def _seen_as(self, run: str, sources: Sources) -> Sequence[_Sighting]:
         """When a run was seen in a number, and as what, the first time first."""
-        found = self._sightings.get(run, [])
-        for look in self._unnamed:
-            if self._is_admitted(run, look) and (there := self._there(sources.stating.get(run, ()), look)):
+        found, stating = self._sightings.get(run, []), sources.stating.get(run, frozenset())
+        arrived = min((self._arrivals[bundle] for bundle in stating if bundle in self._arrivals), default=None)
+        for look in self._unnamed[bisect_left(self._unnamed, arrived, key=lambda look: look.moment) :] if arrived else ():
+            if self._is_admitted(run, look) and (there := self._there(stating, look)):
                 return sorted([*found, _Sighting(look, there)], key=lambda sighting: sighting.look.moment)
         return found
 
@@ -189,8 +185,9 @@ class Looks:
             return str(decision)
         others = sources.stating.get(run, frozenset()) - seen[0].bundles
         if left_out and left_out.has_conflict and len(seen[0].bundles) == 1 and others:
-            last = max(others, key=lambda bundle: self._arrivals.get(bundle, ""))
-            return f"in conflict with bundle {last[:12]}, which arrived on {self._arrivals.get(last, 'an unknown day')}"
+            last = max(others, key=lambda bundle: self._arrivals.get(bundle, seen[0].look.moment))
+            when = f"arrived on {self._arrivals[last]:%Y-%m-%d %H:%M} UTC" if last in self._arrivals else "is here"
+            return f"in conflict with bundle {last[:12]}, which {when}"
         return self._replaced(run, sources)
 
     def _replaced(self, run: str, sources: Sources) -> str | None:
@@ -212,11 +209,19 @@ class Looks:
 
     def _there(self, bundles: Iterable[str], look: _Look) -> frozenset[str]:
         arrived = ((bundle, self._arrivals.get(bundle)) for bundle in bundles)
-        return frozenset(bundle for bundle, at in arrived if at and _moment(at) <= look.moment and bundle not in look.without)
+        return frozenset(bundle for bundle, at in arrived if at and at <= look.moment and bundle not in look.without)
 
     def _is_admitted(self, run: str, look: _Look) -> bool:
-        decided = [event.kind for event in self._admissions.get(run, ()) if _moment(event.at) <= look.moment]
-        return decided[-1:] in ([], [REINSTATEMENT])
+        decided = [is_admitted for at, is_admitted in self._admissions.get(run, ()) if at <= look.moment]
+        return decided[-1] if decided else True
+
+
+def _triples(seen: Any) -> list[tuple[str, str, str]] | None:
+    """Row, bundle and run of all that a look saw; None where its event does not say."""
+    try:
+        return [(str(key), str(bundle), str(run)) for key, bundles in seen.items() for bundle, runs in bundles.items() for run in runs]
+    except (AttributeError, TypeError):
+        return None
 
 
 def _moment(at: str) -> datetime:

@@ -210,11 +210,12 @@ def test_a_retracted_run_is_accounted_for_by_its_decision(tmp_path: Path) -> Non
 STOPPING = query(claim="stopping: until the interval is within one percent, ten runs at most")
 
 
-@pytest.mark.parametrize("looks", ["publish", "judge"])
-def test_runs_that_are_added_after_a_look_are_labelled(looks: str, tmp_path: Path) -> None:
-    project = made(tmp_path, {"claim": query(), "named": STOPPING}, runs(HONEST[:5]))
-    for name in ("claim", "named"):
-        _ = publish(project, name) if looks == "publish" else judge_query(project, name)
+@pytest.mark.parametrize(("act", "looked_at"), [(publish, ["claim", "named"]), (judge_query, ["claim", "named"]), (publish, ["unclaimed"])])
+def test_runs_that_are_added_after_a_look_are_labelled(act: Any, looked_at: list[str], tmp_path: Path) -> None:
+    unclaimed = "/*\ngrain: [series]\n*/\nselect series, median(value) as v from run where status = 'succeeded' group by series"
+    project = made(tmp_path, {"claim": query(), "named": STOPPING, "unclaimed": unclaimed}, runs(HONEST[:5]))
+    for name in looked_at:
+        act(project, name)
     add(project, {"a06": 100.12, "a07": 100.08, "a08": 100.03}, "more")
     found = rule(project, "fixed-n")
     assert (found.verdict, found.figure, [row["run_id"] for row in found.rows]) == ("provisional", 3, ["a06", "a07", "a08"])

@@ -143,7 +143,6 @@ EXPECTED = {
 
 def test_what_changed_since_a_look_is_named(after: tuple[Project, Recordings]) -> None:
     assert since(after, "renamed") == EXPECTED
-    assert since(after, "indicator_results") == EXPECTED
 
 
 # --- what one row's looks say, without a build --------------------------------------------------------------------

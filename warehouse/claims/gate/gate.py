@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.gate.accounting import Accounts
+from warehouse.claims.gate.accounting import Accounts, Sources
 from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import judged_line, told
 from warehouse.claims.gate.history import History
@@ -100,7 +100,9 @@ class Judged:
 def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
     """Judge the claimed numbers of a rollup. Raises WH317 where the claim does not fit its tables."""
     judged = Judged(policy)
-    if not rollup.claim.numbers:
+    if not rollup.claim.numbers:  # whoever publishes it has seen it all the same
+        runs = rollup.runs_of.values()
+        judged.seen.update(looks.unnamed(RowNow({}, RowEvidence((), {}), _bundles(rollup, frozenset[str]().union(*runs)), Sources())))
         return judged
     rows = list(_rows(rollup, policy, looks, judged.seen))
     history = History(evidence for _, _, evidence, _ in rows)
@@ -122,6 +124,14 @@ def _cell(rollup: Rollup, evidence: RowEvidence, column: str, row: Mapping[str, 
     return evidence.of(column, row[column], {name: plain(value) for name, value in row.items()}, rollup.claim, rollup.guarantees)
 
 
+def _bundles(rollup: Rollup, runs: Iterable[str]) -> dict[str, str]:
+    """The bundle that each run is read from, by its id."""
+    return {
+        str(run["run_id"]): str(run["artifact_manifest_digest"])
+        for run in rollup.facts.runs_of(runs) if run.get("artifact_manifest_digest")
+    }
+
+
 def _rows(
     rollup: Rollup, policy: Policy, looks: Looks, seen: Seen
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], RowEvidence, dict[str, str | None]]]:
@@ -141,10 +151,7 @@ def _rows(
                 if numbers[column] is not None:
                     runs = set(part[rowid].runs_of(column))
                     columns[column] = replace(own, used=frozenset(place for place, (run, _) in enumerate(found.observed) if run in runs))
-            bundles = {
-                str(run["run_id"]): str(run["artifact_manifest_digest"])
-                for run in rollup.facts.runs_of(rollup.runs_of[rowid]) if run.get("artifact_manifest_digest")
-            }
+            bundles = _bundles(rollup, rollup.runs_of[rowid])
             grain = {name: row[name] for name in spec.grain}
             unseen = replace(found, columns=columns, left_out=rollup.accounts.left_out(rowid))
             now = RowNow({name: exact(value) for name, value in grain.items()}, unseen, bundles, rollup.accounts.sources, bool(claim.stopping))

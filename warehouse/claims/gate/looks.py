@@ -44,7 +44,9 @@ class RowNow:
 
     @cached_property
     def used(self) -> dict[str, str]:
-        """The runs that one of its claimed numbers depends on, each with its bundle."""
+        """The runs that one of its claimed numbers depends on, each with its bundle; all of them where it claims none."""
+        if not self.evidence.columns:
+            return dict(self.bundle_of)
         places = frozenset[int]().union(*(column.used for column in self.evidence.columns.values()))
         runs = (run for place, (run, _) in enumerate(self.evidence.observed) if place in places)
         return {run: self.bundle_of[run] for run in runs if run in self.bundle_of}

@@ -179,6 +179,8 @@ def test_a_run_that_is_read_from_a_bundle_that_says_the_same_is_the_same_run(led
     looks = Looks(ledger.objects, "claim")
     assert looks.since(row({"r1": NEW, "r2": NEW})) == Since()
     assert list(looks.since(row({"r1": NEW, "r2": NEW}, contradicting=[OLD])).changed) == ["r1", "r2"]
+    ledger.judged("5" * 64, "claim", "6" * 64, {}, [], {row({}).key: {NEW: ["r1"]}})  # and then the first one is chosen again
+    assert Looks(ledger.objects, "claim").since(row({"r1": OLD, "r2": OLD}, contradicting=[NEW])) == Since()
 
 
 def test_a_clause_of_the_query_that_leaves_out_what_was_seen_is_named(ledger: Ledger) -> None:
@@ -187,6 +189,15 @@ def test_a_clause_of_the_query_that_leaves_out_what_was_seen_is_named(ledger: Le
     assert Looks(ledger.objects, "claim").since(row({"r1": OLD}, left_out=left_out)).removed == {"r2": "left out: too slow"}
     assert Looks(ledger.objects, "claim").since(row({"r1": OLD}, left_out=left_out, stopping=True)).removed == {}
     assert Looks(ledger.objects, "another").since(row({"r1": OLD}, left_out=left_out)).removed == {}
+
+
+def test_a_query_that_claims_nothing_is_a_look_for_itself_alone(ledger: Ledger) -> None:
+    seen = Looks(ledger.objects, "list").unnamed_unclaimed({"r8": OLD})
+    ledger.judged("5" * 64, "list", "6" * 64, {}, [], seen)
+    ledger.arrived(OTHER, "values", "here")
+    now = row({"r8": OLD, "r9": OTHER})
+    assert Looks(ledger.objects, "list").since(now).later == {"r9"}
+    assert Looks(ledger.objects, "claim").since(now) == Since()
 
 
 def test_a_look_is_named_once(ledger: Ledger) -> None:

@@ -167,7 +167,7 @@ def _fixed(evidence: Evidence, settings: Settings) -> Finding:
 def _removed(evidence: Evidence, settings: Settings) -> Finding:
     """The runs that were in the number at a look and are not now, or are read from other evidence."""
     causes = {**evidence.removed, **evidence.changed}
-    return Finding(len(causes), [{RUN_ID: run, "what happened": cause} for run, cause in sorted(causes.items())])
+    return Finding(len(causes), [{RUN_ID: run, HAPPENED: cause} for run, cause in sorted(causes.items())])
 
 
 def _ahead(evidence: Evidence, settings: Settings) -> Finding:
@@ -209,6 +209,7 @@ def _column(evidence: Evidence, settings: Settings) -> Finding | None:
     return Finding(evidence.row.get(name), [{name: evidence.row.get(name)}], why)
 
 
+HAPPENED = "what happened"  # to a run since a look, in the rows of `removed`
 NOT_MATCHING = "not matching"  # the one of `_OVER` that needs a pattern
 # How one figure is made of a column's values.
 _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.gate.accounting import Accounts, Sources
+from warehouse.claims.gate.accounting import Accounts
 from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import judged_line, told
 from warehouse.claims.gate.history import History
@@ -102,7 +102,7 @@ def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
     judged = Judged(policy)
     if not rollup.claim.numbers:  # whoever publishes it has seen it all the same
         runs = rollup.runs_of.values()
-        judged.seen.update(looks.unnamed(RowNow({}, RowEvidence((), {}), _bundles(rollup, frozenset[str]().union(*runs)), Sources())))
+        judged.seen.update(looks.unnamed_unclaimed(_bundles(rollup, frozenset[str]().union(*runs))))
         return judged
     rows = list(_rows(rollup, policy, looks, judged.seen))
     history = History(evidence for _, _, evidence, _ in rows)

@@ -24,6 +24,7 @@ from warehouse.evidence.objects.base import Objects
 # Zones reach 14 hours from UTC, and a zone may be assumed; clocks differ by much less.
 _CLOCKS = timedelta(days=1)
 _KEY_CHARACTERS = 16
+_UNCLAIMED = ""  # in place of a row's key
 Seen = dict[str, dict[str, list[str]]]  # runs by the key of their row and their bundle
 
 
@@ -44,9 +45,7 @@ class RowNow:
 
     @cached_property
     def used(self) -> dict[str, str]:
-        """The runs that one of its claimed numbers depends on, each with its bundle; all of them where it claims none."""
-        if not self.evidence.columns:
-            return dict(self.bundle_of)
+        """The runs that one of its claimed numbers depends on, each with its bundle."""
         places = frozenset[int]().union(*(column.used for column in self.evidence.columns.values()))
         runs = (run for place, (run, _) in enumerate(self.evidence.observed) if place in places)
         return {run: self.bundle_of[run] for run in runs if run in self.bundle_of}
@@ -110,18 +109,26 @@ class Looks:
             self._looks.append(look)
             self._unnamed += [look] if seen is None else []
         for key, bundle, run in seen or ():
-            self._sightings[run].append(_Sighting(look, frozenset({bundle})))
+            if query == self._query or key != _UNCLAIMED:
+                self._sightings[run].append(_Sighting(look, frozenset({bundle})))
             if query == self._query:
                 self._rows[key].add(run)
                 self._known.add((key, bundle, run))
 
     def unnamed(self, row: RowNow) -> Seen:
         """What a look at a row sees that no earlier look at the query names."""
+        return self._unnamed_of(row.key, row.used)
+
+    def unnamed_unclaimed(self, bundle_of: Mapping[str, str]) -> Seen:
+        """The same of a query that claims nothing: then it is a look at its own runs, and at no number of another query."""
+        return self._unnamed_of(_UNCLAIMED, bundle_of)
+
+    def _unnamed_of(self, key: str, bundle_of: Mapping[str, str]) -> Seen:
         found: dict[str, list[str]] = {}
-        for run, bundle in sorted(row.used.items()):
-            if (row.key, bundle, run) not in self._known:
+        for run, bundle in sorted(bundle_of.items()):
+            if (key, bundle, run) not in self._known:
                 found.setdefault(bundle, []).append(run)
-        return {row.key: found} if found else {}
+        return {key: found} if found else {}
 
     def since(self, row: RowNow) -> Since:
         """What is otherwise in a row than at an earlier look at its runs."""
@@ -167,7 +174,7 @@ class Looks:
         return found
 
     def _changed(self, row: RowNow) -> dict[str, str]:
-        return {run: cause for run in row.used if (cause := self._replaced(run, row.sources))}
+        return {run: cause for run, bundle in row.used.items() if (cause := self._replaced(run, bundle, row.sources))}
 
     def _seen_as(self, run: str, sources: Sources) -> Sequence[_Sighting]:
         """When a run was seen in a number, and as what, the first time first."""
@@ -190,13 +197,15 @@ class Looks:
             last = max(others, key=lambda bundle: self._arrivals.get(bundle, seen[0].look.moment))
             when = f"arrived on {self._arrivals[last]:%Y-%m-%d %H:%M} UTC" if last in self._arrivals else "is here"
             return f"in conflict with bundle {last[:12]}, which {when}"
-        return self._replaced(run, sources)
+        return self._replaced(run, left_out.bundle if left_out else "", sources)
 
-    def _replaced(self, run: str, sources: Sources) -> str | None:
-        """Why the evidence of a run is not what it was when it was seen. One that says the same and more is no other."""
+    def _replaced(self, run: str, bundle: str, sources: Sources) -> str | None:
+        """Why the evidence of a run, a bundle, is not what it was when it was seen. One that says the same and more is no other."""
         stating = sources.stating.get(run, frozenset())
         agreeing = stating - sources.contradicting.get(run, frozenset())
         for sighting in self._seen_as(run, sources) if stating else ():
+            if bundle in sighting.bundles:  # or it is again, whatever was seen between
+                return None
             if not sighting.bundles & agreeing:
                 settled = self._standing.settled.get(run)
                 then = min(sighting.bundles)[:12]

@@ -55,7 +55,8 @@ def _text(line: "LedgerLine") -> str:
 
     event, signing = line.event, line.signing
     # A look names every run that it saw first: --json lists them.
-    said = {name: f"runs of {counted(len(value), 'row')}" if name == SEEN and isinstance(value, dict) else value for name, value in event.detail.items()}
+    seen = event.detail.get(SEEN)
+    said = {**event.detail, SEEN: f"runs of {counted(len(seen), 'row')}"} if isinstance(seen, dict) else event.detail
     detail = ", ".join(f"{name}: {value}" for name, value in said.items())
     signed = f"  [{signing.state}: {signing.reason}]" if signing and signing.signatures else "  [unsigned]" if signing else ""
     return printable(f"{event.at}  {event.kind}  {event.subject}  {event.by}  {detail}{signed}")

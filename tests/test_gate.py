@@ -210,11 +210,15 @@ def test_a_retracted_run_is_accounted_for_by_its_decision(tmp_path: Path) -> Non
 STOPPING = query(claim="stopping: until the interval is within one percent, ten runs at most")
 
 
-@pytest.mark.parametrize("looks", ["publish", "judge"])
-def test_runs_that_are_added_after_a_look_are_labelled(looks: str, tmp_path: Path) -> None:
-    project = made(tmp_path, {"claim": query(), "named": STOPPING}, runs(HONEST[:5]))
+UNCLAIMED = "/*\ngrain: [series]\n*/\nselect series, median(value) as v from run where status = 'succeeded' group by series"
+
+
+@pytest.mark.parametrize(("act", "text"), [(publish, query()), (judge_query, query()), (publish, UNCLAIMED)], ids=["published", "judged", "unclaimed"])
+def test_runs_that_are_added_after_a_look_are_labelled(act: Any, text: str, tmp_path: Path) -> None:
+    project = made(tmp_path, {"claim": text, "named": STOPPING}, runs(HONEST[:5]))
     for name in ("claim", "named"):
-        _ = publish(project, name) if looks == "publish" else judge_query(project, name)
+        act(project, name)
+    (project.root / "queries" / "claim.sql").write_text(query())
     add(project, {"a06": 100.12, "a07": 100.08, "a08": 100.03}, "more")
     found = rule(project, "fixed-n")
     assert (found.verdict, found.figure, [row["run_id"] for row in found.rows]) == ("provisional", 3, ["a06", "a07", "a08"])

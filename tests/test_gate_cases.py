@@ -85,12 +85,12 @@ def evidence_of_case(case: dict[str, Any]) -> Evidence:
         for one in case.get("left_out", ())
     ]
     later = frozenset(case.get("later", ()))
-    removed = frozenset(one["run"] for one in case.get("left_out", ()) if one.get("removed"))
+    removed = {one["run"]: one.get("excuse", "") for one in case.get("left_out", ()) if one.get("removed")}
     column = case.get("column", "v")
     noise = case.get("noise", QUIET)
     row = RowEvidence(
         observed, {column: ColumnEvidence(values, used, case.get("dropped", 1), SessionNoise(*noise) if noise else None)}, left_out,
-        "2026-01-01T00:00:00+00:00" if later else None, later, removed, frozenset(case.get("ahead", ())),
+        "2026-01-01T00:00:00+00:00" if later else None, later, removed, case.get("changed", {}), frozenset(case.get("ahead", ())),
     )
     number = ClaimedNumber(case.get("statistic", "median"), "observation.value", case.get("percentile"))
     claim = Claim(case["policy"], "o", {column: number}, {}, case.get("stopping"), dict.fromkeys(case.get("words", WORDS), "written"))

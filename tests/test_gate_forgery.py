@@ -18,6 +18,7 @@ from test_gate import HONEST, PICK, add, made, query, runs
 from warehouse.claims.gate.frozen import evidence_of, judged_rows, told
 from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.policy import read_policy
+from warehouse.claims.numbers.deciding import retract
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import JUDGEMENT, POLICY, publications
 from warehouse.claims.publish.publish import judge_query, publish
@@ -25,6 +26,7 @@ from warehouse.claims.verify.verification import verify_all
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.project.project import Project, read_project
+from warehouse.transform.build.build import build
 from warehouse.transform.project.claim import claim_of
 
 Line = dict[str, Any]
@@ -194,7 +196,22 @@ def test_looks_that_are_forgotten_with_the_verdict(tmp_path: Path) -> None:
     judged_again(project)
     number, whole = verify_all(project)
     assert (number.state, whole.state) == ("verified", "refused")
-    assert "arrived after a look at the number" in whole.reason
+    assert "was added after a look at the number" in whole.reason
+
+
+def test_what_became_of_a_run_that_was_seen_is_not_forgotten(tmp_path: Path) -> None:
+    """It was retracted after a look at the number, of a query that has another name now."""
+    project = made(tmp_path, {"claim": query(), "renamed": query()}, runs(HONEST))
+    judge_query(project, "claim")
+    retract(project, "a04", "slow")
+    build(project)
+    publish(project, "renamed", as_provisional=True)
+    assert found(project)[0] == "verified"
+    reseal(project, JUDGEMENT, lambda line: line.pop("removed"))
+    judged_again(project)
+    number, whole = verify_all(project)
+    assert (number.state, whole.state) == ("verified", "refused")
+    assert "does not say what became of run a04 after a look at the number: retracted" in whole.reason
 
 
 def test_a_publication_of_before_the_gate_stays_verifiable_and_says_that_it_was_not_judged(project: Project, wh_on: WhOn) -> None:

@@ -166,3 +166,4 @@ def test_a_run_that_is_retracted_after_a_look_is_named(recorded: Project) -> Non
     assert before["honest"]["removed"].verdict == "publishable"
     found = rules_of(recorded)["honest"]["removed"]
     assert (found.verdict, [row["run_id"] for row in found.rows]) == ("provisional", [run])
+    assert f"{run}: retracted on" in str(found)

@@ -8,7 +8,7 @@
 | `judgement` | `judge`: a policy applied to the evidence of one number |
 | `observed` | reads observations from a build, or from a replay |
 | `accounting` | the runs that were launched and are in no number, each with the reason |
-| `looks` | earlier looks at a number, as the ledger has them |
+| `looks` | what changed in the runs of a number since earlier looks at it, as the ledger has them |
 | `frozen` | judgements as a publication holds them |
 
 `judge` is a pure function of what a publication records, so `wh verify` judges again.

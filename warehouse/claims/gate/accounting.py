@@ -4,12 +4,15 @@ it are found in the table of runs by their workload, or by what else the claim s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, LeftOut
 from warehouse.claims.gate.observed import observed_rows
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.claim import Claim
+from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 from warehouse.transform.sql.duck import quote, quoted
 
@@ -20,7 +23,16 @@ if TYPE_CHECKING:
     from warehouse.trace.excluded.survival import Loss
 
 _WORKLOAD, _STATUS, _REASON, _MODE = "workload_spec_digest", "status", "status_reason", "mode"
+_CONFLICT = "has_conflict"
 _FAILED = {"failed", "interrupted", "invalid"}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The bundles that state each run, by digest, and those of them that say otherwise than the one that it is read from."""
+
+    stating: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    contradicting: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Accounts:
@@ -39,6 +51,7 @@ class Accounts:
         }
         self._found = follow_runs(con, catalog, query)
         self._named = {_squeezed(clause): reason for clause, reason in claim.exclusions.items()}
+        self._con, self._catalog = con, catalog
         self._alike = claim.accounted_by or (_WORKLOAD,)
         self._stated = _stated_of_runs(con, catalog, self._alike, query)
         self._rows: dict[int, dict[str, LeftOut]] = {}
@@ -46,8 +59,37 @@ class Accounts:
         for rowid, runs in traced.items():
             for run in set(runs) - observed.get(rowid, set[str]()):  # its spread is in no interval
                 reason = "in the number, not in the observations"
-                found = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run), self._bundle(run))
+                found = LeftOut(run, reason, "", "", self._excuse(run, ""), *self._said(run))
                 self._rows.setdefault(rowid, {}).setdefault(run, found)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The bundles of every run of the table of runs. Bundles are compared where the project has `run_statement`."""
+        runs = next((model for model in self._catalog.models.values() if model.role == RUNS), None)
+        if runs is None:
+            return Sources()
+        # What the table of runs collects has a row for each bundle that states a run.
+        names = (*(name for name in runs.reads if name.startswith(f"{FEED_SCHEMA}.")), runs.qualified)
+        table = next(name for name in names if {RUN_ID, BUNDLE_COLUMN} <= {*self._catalog.columns.get(name, ())} or name == runs.qualified)
+        if BUNDLE_COLUMN not in self._catalog.columns[table]:
+            return Sources()
+        stating: dict[str, set[str]] = {}
+        for run, bundle in self._con.execute(f"select run_id, {BUNDLE_COLUMN} from {quoted(table)} where run_id is not null").fetchall():
+            stating.setdefault(str(run), set()).add(str(bundle))
+        several = [run for run, bundles in stating.items() if len(bundles) > 1]
+        contradicting: dict[str, set[str]] = {}
+        statement = self._catalog.resolve("run_statement")
+        if several and statement in self._catalog.columns:
+            sql = (
+                f"select distinct other.run_id, other.{BUNDLE_COLUMN} from {quoted(statement)} as other"
+                f" inner join {quoted(runs.qualified)} as run on run.run_id = other.run_id"
+                f" inner join {quoted(statement)} as own"
+                f" on own.run_id = run.run_id and own.{BUNDLE_COLUMN} = run.{BUNDLE_COLUMN} and own.name = other.name"
+                " where other.run_id in (select unnest(?)) and own.value <> other.value"
+            )
+            for run, bundle in self._con.execute(sql, [several]).fetchall():
+                contradicting.setdefault(str(run), set()).add(str(bundle))
+        return Sources(*({run: frozenset(bundles) for run, bundles in each.items()} for each in (stating, contradicting)))
 
     def left_out(self, rowid: int) -> list[LeftOut]:
         """The runs that were left out of one row, sorted."""
@@ -72,7 +114,7 @@ class Accounts:
         for run in self._stated.keys() - used - self._found.population:
             for rowid in alike(run):
                 reason = "in no table that the query reads"
-                found = LeftOut(run, reason, "", "", self._excuse(run, ""), self._has_failed(run), self._bundle(run))
+                found = LeftOut(run, reason, "", "", self._excuse(run, ""), *self._said(run))
                 self._rows.setdefault(rowid, {})[run] = found
 
     def _common(self, run: str) -> tuple[str | None, ...]:
@@ -84,7 +126,7 @@ class Accounts:
         clause = loss.clause.text if loss.is_determined else ""
         reason = loss.clause.kind if loss.is_determined else NOT_DETERMINED
         run = loss.run_id
-        return LeftOut(run, reason, clause, loss.clause.place, self._excuse(run, clause), self._has_failed(run), self._bundle(run))
+        return LeftOut(run, reason, clause, loss.clause.place, self._excuse(run, clause), *self._said(run))
 
     def _excuse(self, run: str, clause: str) -> str | None:
         """Why a run need not be in: what was decided of it, what its evidence says of it, or what the claim says of the clause."""
@@ -97,11 +139,13 @@ class Accounts:
             return f"it is a run for {stated[_MODE]}"
         return self._named.get(_squeezed(clause)) if clause else None
 
+    def _said(self, run: str) -> tuple[bool, str, bool]:
+        """Whether it failed, the bundle that it is read from, and whether bundles state different values of it."""
+        stated = self._stated.get(run, {})
+        return self._has_failed(run), stated.get(BUNDLE_COLUMN) or "", bool(stated.get(_CONFLICT))
+
     def _has_failed(self, run: str) -> bool:
         return self._stated.get(run, {}).get(_STATUS) in _FAILED
-
-    def _bundle(self, run: str) -> str:
-        return self._stated.get(run, {}).get(BUNDLE_COLUMN) or ""
 
 
 def _stated_of_runs(
@@ -117,7 +161,7 @@ def _stated_of_runs(
         if name not in has and name != _WORKLOAD:
             place = catalog.models[f"rollup.{query}"].place
             raise WarehouseError("WH317", f"runs are accounted for by {name}, which {table} does not have", place, did_you_mean(name, has))
-    names = [name for name in dict.fromkeys((*alike, _STATUS, _REASON, _MODE, BUNDLE_COLUMN)) if name in has]
+    names = [name for name in dict.fromkeys((*alike, _STATUS, _REASON, _MODE, BUNDLE_COLUMN, _CONFLICT)) if name in has]
     listed = ", ".join(quote(name) for name in (RUN_ID, *names))
     return {
         str(run): dict(zip(names, values, strict=True))

@@ -158,15 +158,16 @@ def _failures(evidence: Evidence, settings: Settings) -> Finding:
 def _fixed(evidence: Evidence, settings: Settings) -> Finding:
     """The runs that were added after a look at the number, where neither their count was declared nor a rule for adding is named."""
     declared = {each.columns.get(DECLARED_REPEATS) for each in evidence.used}
-    rows = [{RUN_ID: run, "arrived after the look of": evidence.first_look} for run in evidence.later]
+    rows = [{RUN_ID: run, "added after the look of": evidence.first_look} for run in evidence.later]
     if evidence.claim.stopping or declared == {len(evidence.used)}:
         return Finding(0, rows)
     return Finding(len(rows), rows)
 
 
 def _removed(evidence: Evidence, settings: Settings) -> Finding:
-    """The runs that were retracted or superseded after a look at the number with them."""
-    return Finding(len(evidence.removed), [{RUN_ID: each.run_id, "left out by": each.excuse or each.reason} for each in evidence.removed])
+    """The runs that were in the number at a look and are not now, or are read from other evidence."""
+    causes = {**evidence.removed, **evidence.changed}
+    return Finding(len(causes), [{RUN_ID: run, HAPPENED: cause} for run, cause in sorted(causes.items())])
 
 
 def _ahead(evidence: Evidence, settings: Settings) -> Finding:
@@ -208,6 +209,7 @@ def _column(evidence: Evidence, settings: Settings) -> Finding | None:
     return Finding(evidence.row.get(name), [{name: evidence.row.get(name)}], why)
 
 
+HAPPENED = "what happened"  # to a run since a look, in the rows of `removed`
 NOT_MATCHING = "not matching"  # the one of `_OVER` that needs a pattern
 # How one figure is made of a column's values.
 _OVER: Mapping[str, Callable[[list[Any], re.Pattern[str]], Any]] = {

@@ -40,7 +40,7 @@ class Observation:
 class LeftOut:
     """A run that was launched and is not in the number. `reason` is the kind of the clause that left it out, `clause` its text and `place`
     its file and line; `excuse` is why it need not be in, None if no reason was given; `bundle` is the digest of the bundle that states it,
-    "" in publications of before."""
+    "" in publications of before; `has_conflict`: bundles state different values of it."""
 
     run_id: str
     reason: str
@@ -49,6 +49,7 @@ class LeftOut:
     excuse: str | None
     has_failed: bool = False
     bundle: str = ""
+    has_conflict: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,17 @@ class ColumnEvidence:
 @dataclass(frozen=True)
 class RowEvidence:
     """What all numbers of a row share: the run of each observation and its columns; the runs that were left out; when it was first looked
-    at, and the runs that arrived later; `removed`, the runs that were retracted or superseded after a look at the number with them; `ahead`, those
-    that state a start after the arrival of their evidence. `columns` has those that its row claims."""
+    at, and the runs that were added later; `removed`, the runs that were in it at a look and are not now, and `changed`, those that are read from
+    other evidence now, each with what happened; `ahead`, those that state a start after the arrival of their evidence. `columns` has those
+    that its row claims."""
 
     observed: Sequence[tuple[str, Mapping[str, Any]]]
     columns: Mapping[str, ColumnEvidence]
     left_out: Sequence[LeftOut] = ()
     first_look: str | None = None
     later: frozenset[str] = frozenset()
-    removed: frozenset[str] = frozenset()
+    removed: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)
     ahead: frozenset[str] = frozenset()
 
     def of(self, column: str, value: Any, row: Mapping[str, Any], claim: Claim, guarantees: Mapping[str, Any]) -> "Evidence":
@@ -93,15 +96,16 @@ class RowEvidence:
         return Evidence(
             column, float(value) if is_number and isfinite(value) else None, claim, row, observations, left_out, self.first_look,
             sorted(self.later & used), guarantees, dropped=own.dropped,
-            removed=[each for each in left_out if each.run_id in self.removed], ahead=sorted(self.ahead & used), noise=own.noise,
+            removed={run: cause for run, cause in self.removed.items() if run not in used},
+            changed={run: cause for run, cause in self.changed.items() if run in used}, ahead=sorted(self.ahead & used), noise=own.noise,
         )
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Of one cell: its `column` and `value`, None where that is not a finite number; the values of its `row` by column; `later`, those of
-    its runs that arrived after somebody had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None
-    where there are no later ones. `removed` and `ahead` are as in `RowEvidence`."""
+    its runs that were added after somebody had looked at the number with the others, and `first_look`, when that was (ISO 8601, UTC); None
+    where there are no later ones. `removed`, `changed` and `ahead` are as in `RowEvidence`."""
 
     column: str
     value: float | None
@@ -114,7 +118,8 @@ class Evidence:
     guarantees: Mapping[str, Any]
     confidence: float = 0.95
     dropped: int = 1  # of an olympic mean, at each end
-    removed: Sequence[LeftOut] = ()
+    removed: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)
     ahead: Sequence[str] = ()
     noise: SessionNoise | None = None  # of other sessions of the testbed
     gate: int = GATE_VERSION  # that judges it

@@ -20,7 +20,7 @@ from warehouse.exact import inexact
 from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim
 
-_REMOVED, _AHEAD = "removed", "ahead"  # written only where there are such runs
+_REMOVED, _CHANGED, _AHEAD = "removed", "changed", "ahead"  # written only where there are such runs
 _TOLERANCE = 1e-9  # of a figure that is computed again: libraries differ in the last digits
 
 
@@ -66,7 +66,8 @@ def judged_line(grain: Mapping[str, Any], evidence: RowEvidence, cells: Mapping[
             "left_out": [list(asdict(each).values()) for each in evidence.left_out],
             "first_look": evidence.first_look,
             "later": sorted(evidence.later),
-            **{name: sorted(runs) for name, runs in ((_REMOVED, evidence.removed), (_AHEAD, evidence.ahead)) if runs},
+            **{name: dict(causes) for name, causes in ((_REMOVED, evidence.removed), (_CHANGED, evidence.changed)) if causes},
+            **({_AHEAD: sorted(evidence.ahead)} if evidence.ahead else {}),
             "cells": {
                 name: {
                     **cell, "values": list(evidence.columns[name].values), "dropped": evidence.columns[name].dropped,
@@ -123,9 +124,10 @@ def _read(line: bytes, publication: PublishedRollup) -> JudgedRow:
         observed = [(str(run), _columns(columns)) for run, columns in document["observed"]]
         columns = {name: _column(cell, len(observed)) for name, cell in document["cells"].items()}
         left_out = [LeftOut(*each) for each in document["left_out"]]
-        runs = {name: frozenset(map(str, document.get(name, ()))) for name in (_REMOVED, _AHEAD)}
+        causes = [{str(run): str(cause) for run, cause in document.get(name, {}).items()} for name in (_REMOVED, _CHANGED)]
         evidence = RowEvidence(
-            observed, columns, left_out, document["first_look"], frozenset(document["later"]), runs[_REMOVED], runs[_AHEAD]
+            observed, columns, left_out, document["first_look"], frozenset(document["later"]),
+            removed=causes[0], changed=causes[1], ahead=frozenset(map(str, document.get(_AHEAD, ()))),
         )
         return JudgedRow(dict(document["grain"]), evidence, document["cells"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

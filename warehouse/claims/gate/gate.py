@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import judged_line, told
 from warehouse.claims.gate.history import History
 from warehouse.claims.gate.judgement import Judgement, judge
-from warehouse.claims.gate.looks import Looks
+from warehouse.claims.gate.looks import Looks, RowNow, Seen
 from warehouse.claims.gate.observed import observed_columns, observed_rows, plain
 from warehouse.claims.gate.policy import EXPLORATORY, EXPLORATORY_POLICY, PUBLISHABLE, Policy, load_policy
 from warehouse.errors import WarehouseError, counted, printable
@@ -81,14 +81,15 @@ def policy_of(project: Project, claim: Claim, place: str, named: str | None = No
 
 
 class Judged:
-    """What a policy says of a rollup: the lines of `judgement.jsonl`, how many numbers have which verdict, and those that are not
-    publishable."""
+    """What a policy says of a rollup: the lines of `judgement.jsonl`, how many numbers have which verdict, those that are not publishable, and
+    which runs are seen in a row of it for the first time."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.lines: list[bytes] = []
         self.verdicts: Counter[str] = Counter()
         self.numbers: list[JudgedNumber] = []
+        self.seen: Seen = {}
 
     @property
     def against(self) -> list[JudgedNumber]:
@@ -99,12 +100,11 @@ class Judged:
 def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
     """Judge the claimed numbers of a rollup. Raises WH317 where the claim does not fit its tables."""
     judged = Judged(policy)
-    if not rollup.claim.numbers:
+    if not rollup.claim.numbers:  # whoever publishes it has seen it all the same
+        runs = rollup.runs_of.values()
+        judged.seen.update(looks.unnamed_unclaimed(_bundles(rollup, frozenset[str]().union(*runs))))
         return judged
-    rows = [
-        (grain, row, replace(evidence, columns={column: own for column, own in evidence.columns.items() if numbers[column] is not None}), numbers)
-        for grain, row, evidence, numbers in _rows(rollup, policy, looks)
-    ]
+    rows = list(_rows(rollup, policy, looks, judged.seen))
     history = History(evidence for _, _, evidence, _ in rows)
     for grain, row, unrelated, numbers in rows:
         cells, evidence = {}, history.of(unrelated)
@@ -124,10 +124,19 @@ def _cell(rollup: Rollup, evidence: RowEvidence, column: str, row: Mapping[str, 
     return evidence.of(column, row[column], {name: plain(value) for name, value in row.items()}, rollup.claim, rollup.guarantees)
 
 
+def _bundles(rollup: Rollup, runs: Iterable[str]) -> dict[str, str]:
+    """The bundle that each run is read from, by its id."""
+    return {
+        str(run["run_id"]): str(run["artifact_manifest_digest"])
+        for run in rollup.facts.runs_of(runs) if run.get("artifact_manifest_digest")
+    }
+
+
 def _rows(
-    rollup: Rollup, policy: Policy, looks: Looks
+    rollup: Rollup, policy: Policy, looks: Looks, seen: Seen
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], RowEvidence, dict[str, str | None]]]:
-    """The grain of each row, its values, the evidence of its claimed numbers, and its number ids."""
+    """The grain of each row, its values, the evidence of its claimed numbers, and its number ids. What this look sees first is added to
+    `seen`."""
     spec, claim, con = rollup.spec, rollup.claim, rollup.con
     observed = dict(observed_rows(con, rollup.catalog, spec, claim, observed_columns(policy)))
     names, text = ", ".join(map(quote, rollup.columns)), canonical(spec.sql)
@@ -136,26 +145,22 @@ def _rows(
         within = f"rowid between {min(part)} and {max(part)}"
         for rowid, *values in con.execute(f"select rowid, {names} from {quoted(spec.qualified)} where {within} order by rowid").fetchall():
             row = dict(zip(rollup.columns, values, strict=True))
-            found = observed.get(rowid, unobserved)
-            used = {
-                column: frozenset(
-                    place for place, (run, _) in enumerate(found.observed) if run in set(part[rowid].runs_of(column))
-                )
-                for column in found.columns
-            }
-            bundles = {
-                str(run["run_id"]): str(run["artifact_manifest_digest"])
-                for run in rollup.facts.runs_of(rollup.runs_of[rowid]) if run.get("artifact_manifest_digest")
-            }
-            first_look, later = looks.at(bundles)
-            left_out = rollup.accounts.left_out(rowid)
+            found, numbers = observed.get(rowid, unobserved), row_numbers(spec.name, text, spec.grain, rollup.columns, values)
+            columns = {}
+            for column, own in found.columns.items():
+                if numbers[column] is not None:
+                    runs = set(part[rowid].runs_of(column))
+                    columns[column] = replace(own, used=frozenset(place for place, (run, _) in enumerate(found.observed) if run in runs))
+            bundles = _bundles(rollup, rollup.runs_of[rowid])
+            grain = {name: row[name] for name in spec.grain}
+            unseen = replace(found, columns=columns, left_out=rollup.accounts.left_out(rowid))
+            now = RowNow({name: exact(value) for name, value in grain.items()}, unseen, bundles, rollup.accounts.sources, bool(claim.stopping))
+            since = looks.since(now)
+            seen.update(looks.unnamed(now))
             evidence = replace(
-                found, columns={name: replace(found.columns[name], used=used[name]) for name in found.columns},
-                left_out=left_out, first_look=first_look, later=later, removed=looks.removed(left_out),
-                ahead=looks.ahead(bundles, found.observed),
+                unseen, first_look=since.first_look, later=since.later, removed=since.removed, changed=since.changed, ahead=looks.ahead(now)
             )
-            numbers = row_numbers(spec.name, text, spec.grain, rollup.columns, values)
-            yield {name: row[name] for name in spec.grain}, row, evidence, numbers
+            yield grain, row, evidence, numbers
 
 
 def listed_numbers(numbers: Sequence[JudgedNumber], shown: int = 8) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from warehouse.claims.gate.checks import CHECKS, Row
-from warehouse.claims.gate.evidence import GATE_VERSION, Evidence, rounded
+from warehouse.claims.gate.checks import CHECKS, HAPPENED, Row
+from warehouse.claims.gate.evidence import GATE_VERSION, RUN_ID, Evidence, rounded
 from warehouse.claims.gate.first_version import FIRST_CHECKS
 from warehouse.claims.gate.policy import EXPLORATORY, PUBLISHABLE, VERDICTS, Policy, Rule
 from warehouse.errors import counted
@@ -43,7 +43,9 @@ class RuleVerdict:
         if self.figure is not None and self.is_partial:
             found = f"{found} of the runs that state it, others do not"
         asked = f", asked: {self.rule.publishable}" if self.verdict != PUBLISHABLE else ""
-        return f"{self.rule.says}: {found}{asked}"
+        happened = [f"{row[RUN_ID]}: {row[HAPPENED]}" for row in self.rows if HAPPENED in row]
+        more = f", and {len(happened) - 1} more" if len(happened) > 1 else ""
+        return f"{self.rule.says}: {found}{asked}" + (f" ({happened[0]}{more})" if happened else "")
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def judge_query(
         judged = [judge_rollup(rollup, policy, Looks(objects, query)) for policy in chosen]
     finally:
         con.close()
-    Ledger(objects).judged(str(specification["query_spec_digest"]), query, build.digest, judged[0].verdicts, _unseen(project, build))
+    Ledger(objects).judged(str(specification["query_spec_digest"]), query, build.digest, judged[0].verdicts, _unseen(project, build), judged[0].seen)
     return judged
 
 
@@ -218,7 +218,7 @@ def _not_publishable(
 ) -> WarehouseError:
     """The refusal of what its policy does not let pass; the ledger has it, for whoever adds runs now has seen the number."""
     Ledger(open_store(project).objects).judged(
-        str(specification["query_spec_digest"]), query, build.digest, judged.verdicts, _unseen(project, build)
+        str(specification["query_spec_digest"]), query, build.digest, judged.verdicts, _unseen(project, build), judged.seen
     )
     from warehouse.claims.gate.gate import listed_numbers
 
@@ -318,7 +318,7 @@ def _store(
         raise WarehouseError("WH318", f"the same numbers were {correction_text(correction)}", f"publication {digest[:12]}")
     ledger, unseen, intent = Ledger(objects), _unseen(project, build), None
     if not objects.exists(publication_key(digest, RECORD)):
-        intent = ledger.publishing(digest, query, build.digest, str(specification["query_spec_digest"]), unseen)
+        intent = ledger.publishing(digest, query, build.digest, str(specification["query_spec_digest"]), unseen, judged.seen)
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:

@@ -221,7 +221,7 @@ class Auditor:
         if self._publication is None or self._rejudge is None:
             return None
         looks = Looks(self._store.objects, self._publication.query or "", known)
-        return self._rejudge.unaccounted(replayed.observed, looks)
+        return self._rejudge.unaccounted(replayed, looks)
 
     @cached_property
     def _rejudge(self) -> Rejudge | None:

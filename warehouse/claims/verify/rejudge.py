@@ -4,15 +4,15 @@ and the evidence from the replay."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.evidence import GATE_VERSION, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, gate_of, judged_rows, published_policy, same, told
 from warehouse.claims.gate.history import History
 from warehouse.claims.gate.judgement import judge
-from warehouse.claims.gate.looks import Looks
+from warehouse.claims.gate.looks import Looks, RowNow
 from warehouse.claims.gate.observed import observed_columns
 from warehouse.claims.gate.policy import Policy
 from warehouse.claims.publish.publication import PublishedRollup
@@ -21,6 +21,9 @@ from warehouse.claims.verify.verdict import Claim
 from warehouse.statistics.interval import SessionNoise
 from warehouse.transform.project.claim import Claim as ClaimOfQuery
 from warehouse.transform.project.claim import claim_of
+
+if TYPE_CHECKING:
+    from warehouse.claims.verify.replay import Replayed
 
 
 def rejudge(publication: PublishedRollup, specification: Mapping[str, Any]) -> "Rejudge | None":
@@ -79,17 +82,17 @@ class Rejudge:
             return Doubt(f"its value is right, but its publication says of its worth {message}{by}", not is_other)
         return None
 
-    def unaccounted(self, replayed: Mapping[str, RowEvidence], looks: Looks) -> str | None:
+    def unaccounted(self, replayed: "Replayed", looks: Looks) -> str | None:
         """What a replay of all evidence of then finds of runs that are not in a number, and `looks`, those of the ledger then, find of
-        runs that came late, and the publication does not say; in words, None where nothing. It may say more: this store may be a part of
+        runs that changed since, and the publication does not say; in words, None where nothing. It may say more: this store may be a part of
         the one that it was made in."""
         for row in self.publication.rows():
             key = row_key(row.grain_forms)
-            if (judged := self.rows.get(key)) is None or (found := replayed.get(key)) is None:
+            if (judged := self.rows.get(key)) is None or (found := replayed.observed.get(key)) is None:
                 continue
-            said, all_of_it = _accounted(judged.evidence), _accounted(found)
-            if others := sorted(run for run, what in all_of_it.items() if run not in said or said[run] != what):
-                missing = [run for run in others if run not in said]
+            named, all_of_it = _accounted(judged.evidence), _accounted(found)
+            if others := sorted(run for run, what in all_of_it.items() if run not in named or named[run] != what):
+                missing = [run for run in others if run not in named]
                 more = f" and {len(missing) - 1} more" * (len(missing) > 1)
                 if missing:
                     return f"does not name run {missing[0]}{more}, which its numbers leave out"
@@ -98,11 +101,17 @@ class Rejudge:
                 str(run["run_id"]): str(run["artifact_manifest_digest"])
                 for cell in row.cells.values() for run in cell.runs if run.get("artifact_manifest_digest")
             }
-            if late := looks.at(bundles)[1] - judged.evidence.later:
-                return f"does not say that run {min(late)} arrived after a look at the number"
-            if self.asks_for("removed") and (gone := looks.removed(found.left_out) - judged.evidence.removed):
-                return f"does not say that run {min(gone)} was retracted after a look at the number"
-            if self.asks_for("ahead") and (ahead := looks.ahead(bundles, judged.evidence.observed) - judged.evidence.ahead):
+            said = judged.evidence
+            now = RowNow(row.grain_forms, replace(said, left_out=found.left_out), bundles, replayed.sources, bool(self.claim.stopping))
+            since = looks.since(now)
+            if late := (since.later if gate_of(self.publication) > 1 else looks.later_by_name(bundles)) - said.later:
+                return f"does not say that run {min(late)} was added after a look at the number"
+            if self.asks_for("removed"):
+                if gone := since.removed.keys() - said.removed.keys():
+                    return f"does not say what became of run {min(gone)} after a look at the number: {since.removed[min(gone)]}"
+                if other := since.changed.keys() - said.changed.keys():
+                    return f"does not say that run {min(other)} has other evidence than at a look: {since.changed[min(other)]}"
+            if self.asks_for("ahead") and (ahead := looks.ahead(now) - said.ahead):
                 return f"does not say that run {min(ahead)} started after its evidence arrived"
         return None
 

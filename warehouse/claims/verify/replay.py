@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.gate.accounting import Accounts
+from warehouse.claims.gate.accounting import Accounts, Sources
 from warehouse.claims.gate.evidence import RowEvidence
 from warehouse.claims.gate.observed import observed_rows
 from warehouse.claims.numbers.recorded import changed_parsers, recorded_landing, refused, sound_project
@@ -68,11 +68,12 @@ class Rows(Mapping[str, Row]):
 class Replayed:
     """The rows of a query over some evidence, and where that was asked for what its publication must say of them; by `row_key` the
     observations that its numbers are claimed to be statistics of, with the runs that were left out of each row where these were
-    accounted for."""
+    accounted for, and then which bundles state its runs."""
 
     rows: Rows
     retraced: Retraced | None
     observed: Mapping[str, RowEvidence]
+    sources: Sources = field(default_factory=Sources)
 
 
 class Replayer:
@@ -134,24 +135,27 @@ class Replayer:
 
             rows = Rows(_rows(con, self._checked.models[self._query]), grain)
             retraced = retrace(con, catalog, self._query, traced, established) if traced else None
-            return Replayed(rows, retraced, self._observations(con, catalog, retraced if is_accounted else None))
+            return Replayed(rows, retraced, *self._observations(con, catalog, retraced if is_accounted else None))
 
-    def _observations(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, accounted: Retraced | None) -> dict[str, RowEvidence]:
+    def _observations(
+        self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, accounted: Retraced | None
+    ) -> tuple[dict[str, RowEvidence], Sources]:
         claim = claim_of(self._specification["document"]["claim"])
         if not self._observed or not claim.numbers:
-            return {}
+            return {}, Sources()
         spec = catalog.models[f"rollup.{self._query}"]
         names = ", ".join(("rowid", *map(quote, spec.grain)))
         keys = {
             rowid: row_key(dict(zip(spec.grain, map(exact, values), strict=True)))
             for rowid, *values in con.execute(f"select {names} from {quoted(spec.qualified)}").fetchall()
         }
-        observed = dict(observed_rows(con, catalog, spec, claim, self._observed))
+        observed, sources = dict(observed_rows(con, catalog, spec, claim, self._observed)), Sources()
         if accounted:
             traced = {rowid: accounted.runs_of(key, claim.numbers) for rowid, key in keys.items()}
             accounts = Accounts(con, catalog, self._query, claim, traced)
             observed = {rowid: replace(found, left_out=accounts.left_out(rowid)) for rowid, found in observed.items()}
-        return {keys[rowid]: found for rowid, found in observed.items()}
+            sources = accounts.sources
+        return {keys[rowid]: found for rowid, found in observed.items()}, sources
 
     def _establish(self, catalog: Catalog, columns: Collection[str]) -> Established:
         if self._established is None or not self._established.columns.keys() >= set(columns):

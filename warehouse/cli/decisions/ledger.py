@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warehouse.cli.output import notice, print_json_line, say, warn
-from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.errors import ExitCode, WarehouseError, counted, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.numbers.deciding import LedgerLine
@@ -51,7 +51,12 @@ def _document(line: "LedgerLine") -> dict[str, Any]:
 
 
 def _text(line: "LedgerLine") -> str:
+    from warehouse.evidence.ledger.events import SEEN
+
     event, signing = line.event, line.signing
-    detail = ", ".join(f"{name}: {value}" for name, value in event.detail.items())
+    # A look names every run that it saw first: --json lists them.
+    seen = event.detail.get(SEEN)
+    said = {**event.detail, SEEN: f"runs of {counted(len(seen), 'row')}"} if isinstance(seen, dict) else event.detail
+    detail = ", ".join(f"{name}: {value}" for name, value in said.items())
     signed = f"  [{signing.state}: {signing.reason}]" if signing and signing.signatures else "  [unsigned]" if signing else ""
     return printable(f"{event.at}  {event.kind}  {event.subject}  {event.by}  {detail}{signed}")

@@ -36,6 +36,7 @@ WITNESS = "decided"  # that there is a decision: its subject is the sha256 of th
 LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
+SEEN = "seen"  # of the detail of a `publishing` or `judged` event: which runs were in which row of the query, and by which bundle (claims.gate.looks)
 INTENT = "intent"  # of a publication's detail: the sha256 of the `publishing` event before it
 SPEC = "query_spec_digest"  # of the detail of a `publishing` event
 ENVELOPE = "envelope"  # of a signature's detail: the text of its file, so that a crash before that is written loses nothing
@@ -103,9 +104,10 @@ class Ledger:
         """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
         self._append(ARRIVAL, digest, {"family": family, "from": printable(source)})
 
-    def publishing(self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str]) -> Event:
+    def publishing(self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str], seen: Mapping[str, Any]) -> Event:
         """Record that a rollup is about to be frozen: written before any of its files. Raises WH109."""
-        return self._append(PUBLISHING, digest, {"query": query, "build_digest": build_digest, SPEC: spec, WITHOUT: sorted(without)})
+        detail = {"query": query, "build_digest": build_digest, SPEC: spec, WITHOUT: sorted(without), SEEN: seen}
+        return self._append(PUBLISHING, digest, detail)
 
     def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = (), intent: Event | None = None) -> Event:
         """Record that a rollup is frozen, from which build, the bundles that had arrived `without` being in it, and the `publishing`
@@ -113,9 +115,12 @@ class Ledger:
         detail: dict[str, Any] = {"query": query, "build_digest": build_digest, WITHOUT: sorted(without)}
         return self._append(PUBLICATION, digest, detail | ({INTENT: intent.sha256} if intent else {}))
 
-    def judged(self, query_spec_digest: str, query: str, build_digest: str, verdicts: Mapping[str, int], without: Iterable[str] = ()) -> None:
-        """Record that somebody looked at what a query's numbers are worth now, and how many have which verdict. Raises WH109."""
-        detail = {"query": query, "build_digest": build_digest, "verdicts": dict(verdicts), WITHOUT: sorted(without)}
+    def judged(
+        self, query_spec_digest: str, query: str, build_digest: str, verdicts: Mapping[str, int], without: Iterable[str], seen: Mapping[str, Any]
+    ) -> None:
+        """Record that somebody looked at what a query's numbers are worth now, how many have which verdict, and what was `seen` that no event
+        before says. Raises WH109."""
+        detail = {"query": query, "build_digest": build_digest, "verdicts": dict(verdicts), WITHOUT: sorted(without), SEEN: seen}
         self._append(JUDGED, query_spec_digest, detail)
 
     def corrected(self, digest: str, reason: str, by: str | None = None) -> Event:

@@ -169,7 +169,7 @@ class ProjectDescription:
     def unused(self) -> frozenset[str]:
         """The tables that the last build left without rows, and the steps and landing tables that only such tables read."""
         found = {name for name, sample in self.samples.items() if not sample.rows}
-        for table in reversed(self.tables.values()):
+        for table in reversed(list(self.tables.values())):
             if table.schema not in PUBLIC_SCHEMAS and table.read_by and found.issuperset(table.read_by):
                 found.add(table.name)
         return frozenset(found)

@@ -213,7 +213,7 @@ function draw() {
     ...arrows.map((chain) => {
       const [from, to] = [TABLES[chain[0].place], TABLES[chain.at(-1).place]];
       const isDirect = to.reads.includes(from.place);
-      return element("path", { class: isDirect ? "arrow" : "arrow through", "data-from": from.name, "data-to": to.name, d: curve(chain) });
+      return element("path", { class: isDirect ? "arrow" : "arrow through", "data-from": from.name, "data-to": to.name, d: curve(chain), "marker-end": "url(#head)" });
     }),
     ...[...boxes.values()].flatMap((node) => box(node, hidden(node.place), state)));
   document.querySelector(".legend").replaceChildren();

@@ -246,6 +246,18 @@ def test_an_altered_file_is_neither_shown_nor_sent(tmp_path: Path) -> None:
         assert response.status_code == status and "altered it is" not in response.text
 
 
+def test_a_page_as_markdown_and_a_file_of_that_ending(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    store = open_store(project)
+    put(store, {"notes": b"the notes", "notes.md": b"# *the* _other_"}, tmp_path / "in")
+    (digest,) = store.digests()
+    browser, path = client(project), f"/evidence/{digest}/files/notes"
+    page, twice = browser.get(f"{path}.md"), browser.get(f"{path}.md.md")
+    assert page.headers["content-type"].startswith("text/html") and "# *the* _other_" in page.text
+    assert twice.headers["content-type"].startswith("text/markdown") and "```\n# *the* _other_\n```" in twice.text
+    assert browser.get(f"/evidence/{digest}/files/nosuch.md").status_code == 404
+
+
 def test_windows_of_a_long_file(tmp_path: Path) -> None:
     project = init_project(tmp_path / "project", bare=True)
     store = open_store(project)

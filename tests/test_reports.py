@@ -34,7 +34,7 @@ from warehouse.surfaces.reports import exploratory
 from warehouse.surfaces.reports.exploratory import Findings, experiment, hypothesis
 from warehouse.surfaces.reports.reading import AUDIENCES, read_report
 from warehouse.surfaces.reports.rendering import report_html, report_markdown
-from warehouse.surfaces.reports.report import Report, make_report
+from warehouse.surfaces.reports.report import Report, make_report, report_at_a_glance
 from warehouse.surfaces.reports.split import NOT_SAID, SPLIT, side_of, smallest_change
 from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.surfaces.reports.withholding import Withholding, names_ours
@@ -276,10 +276,25 @@ def test_evidence_does_not_inject(published: Project, tmp_path: Path) -> None:
     text = written(published, tmp_path, form="md", scope=("evil",)).read_text()
     assert "\u202e" not in text and text.count("<!--/exploratory-->") == 1 and "<script" not in text
     (number,) = numbers_of(published, "evil").values()
-    (line,) = [line for line in text.splitlines() if "alert" in line and number in line]
-    assert "\\`x\\` \\| y" in line and "://" not in line and "\\](http&#58;//" in line
-    assert len(re.findall(r"(?<!\\)\|", line)) == 11  # ten cells
+    lines = [line for line in text.splitlines() if "alert" in line and number in line]  # among those that matter, and of its query
+    for line, cells in zip(lines, (9, 10), strict=True):
+        assert "\\`x\\` \\| y" in line and "://" not in line and "\\](http&#58;//" in line
+        assert len(re.findall(r"(?<!\\)\|", line)) == cells + 1
     assert not [line for line in text.splitlines() if line.startswith("# z")]
+
+
+def test_at_a_glance(published: Project) -> None:
+    """25 lines at most, with what may be quoted, what is not known, and nothing that a title smuggles in."""
+    for audience in AUDIENCES:
+        text = report_at_a_glance(published, audience)
+        lines = text.splitlines()
+        assert len(lines) <= 25 and "3 published numbers, " in lines[2] and "\u202e" not in text and "<script" not in text
+        for number in (*numbers_of(published, "claim").values(), *numbers_of(published, "evil").values()):
+            assert sum(f"`{number}`" in line for line in lines if line.startswith("|")) == 1
+    (row,) = [line for line in lines if numbers_of(published, "claim")["a"] in line and line.startswith("|")]
+    low, high = map(float, re.findall(r"\\\[([\d.]+), ([\d.]+)\\\]", row)[0])
+    assert low < (100.1 + 100.11) / 2 < high and "tokens/s" in row
+    assert any(line.startswith("- ") and "not checked, for" in line for line in lines)
 
 
 # --- verification ----------------------------------------------------------------------------------------------------

@@ -250,15 +250,26 @@ def test_what_a_page_shows_is_what_the_api_answers(view: View, project: Project)
     asking, path = client(project), view.path
     document = asking.get(f"/api{path}").json()
     page = html.unescape(re.sub(r"<[^>]*>", "", asking.get(path).text))
+    markdown = asking.get(f"{path}.md").text
+    assert markdown.startswith(f"# {document['title']}") and "<" not in re.sub(r"\(<[^<>]*>\)", "", markdown)
     for part in document["parts"]:
         if part["part"] != "table":
             continue
+        if part["title"]:
+            block = markdown.partition(f"\n## {part['title']}\n")[2].partition("\n## ")[0]
+            assert part["empty"] in block if not part["rows"] else 2 < block.count("\n|") <= 2 + len(part["rows"])
         shown = [column["name"] for column in part["columns"] if column["kind"] == "text" and not column["is_hidden"]]
         for row in part["rows"][:20]:
             missing = [row[name] for name in shown if isinstance(row[name], str) and not row[name].startswith(" ") and row[name].strip() not in page]
             assert [each for each in missing if each.isprintable() and len(each) < 60] == [], part["name"]
         as_csv = asking.get(f"/api{path}", params={"format": "csv", "table": part["name"]})
         assert len(list(csv.reader(io.StringIO(as_csv.text)))) == 1 + len(part["rows"])
+
+
+def test_programs_that_read_find_every_page(project: Project) -> None:
+    asking = client(project)
+    links = re.findall(r"\]\((/[^)]*)\)", asking.get("/llms.txt").text)
+    assert "/runs.md" in links and [link for link in links if asking.get(link).status_code != 200] == []
 
 
 def test_the_contract_is_the_same_bytes_on_every_surface(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

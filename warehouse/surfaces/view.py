@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import Event
@@ -159,6 +159,12 @@ def linked(link: str | None, row: Mapping[str, Any]) -> str | None:
     if any(row.get(name) in (None, "") for name in names):
         return None
     return re.sub(r"\{(\w+)(:path)?\}", lambda found: quote(str(row[found[1]]), safe="/" if found[2] else ""), link)
+
+
+def beside(place: str, ending: str) -> str:
+    """The address of the same page in another form: `/runs/a?build=b` as `/runs/a.md?build=b`."""
+    parts = urlsplit(place)
+    return parts._replace(path=parts.path + ending).geturl()
 
 
 def utc_now() -> datetime:

@@ -21,11 +21,10 @@ from warehouse.landing.declaration.terms import BENCHMARK_RUN
 from warehouse.landing.registry import find_ingestors
 from warehouse.project.project import Project
 from warehouse.transform.export.description import ProjectDescription, Table
-from warehouse.transform.export.tables import PUBLIC_SCHEMAS
 from warehouse.transform.finished.builds import check_current, find_current
 from warehouse.transform.finished.query import json_value, open_build, printable_json
 from warehouse.transform.project.hot_metrics import HotMetric, hot_metrics_of
-from warehouse.transform.project.model import HOT_METRICS, RESERVED_COLUMNS
+from warehouse.transform.project.model import HOT_METRICS, PUBLIC_SCHEMAS, RESERVED_COLUMNS
 from warehouse.transform.sql.duck import quoted
 from warehouse.version import __version__
 

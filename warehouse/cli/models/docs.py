@@ -30,7 +30,8 @@ def command(
     page = write_site(output or project.root / ".wh" / "docs", description)
     state = "with the last build's results" if description.last_build else "nothing is built yet, so without results"
     published = counted(len(description.publications), "publication")
-    notice(f"{counted(len(description.tables), 'table')}, {state}; {published}")
+    unused = f", {len(description.unused):,} not used here" if description.unused else ""
+    notice(f"{counted(len(description.tables), 'table')}{unused}, {state}; {published}")
     if not description.checked.models:
         notice(NO_MODELS)
     say(page)

@@ -15,6 +15,7 @@ PAGE = "docs/reports.md"
 EXAMPLES = (
     "wh report --audience engineering -o report.html",
     "wh report --audience product --markdown",
+    "wh report --audience engineering --glance",
     "wh report --audience partner --scope indicator_results -o partner.html",
 )
 INTERRUPTED = "no report was written"
@@ -36,18 +37,23 @@ def command(
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="write it there; without it, to standard output")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="as Markdown, not HTML")] = False,
+    glance: Annotated[bool, typer.Option("--glance", help="in 25 lines of Markdown, for a pull request")] = False,
 ) -> ExitCode:
     """One file that needs nothing else, with published numbers, and apart from them what is exploratory. `wh verify FILE` checks it."""
     from warehouse.project.project import find_project
     from warehouse.surfaces.reports.rendering import report_html, report_markdown
-    from warehouse.surfaces.reports.report import make_report
+    from warehouse.surfaces.reports.report import make_report, report_at_a_glance
 
-    found = make_report(find_project(), audience.value, tuple(scope or ()))
-    text = (report_markdown if markdown else report_html)(found)
+    project, of = find_project(), tuple(scope or ())
+    if glance:
+        text = report_at_a_glance(project, audience.value, of)
+    else:
+        text = (report_markdown if markdown else report_html)(make_report(project, audience.value, of))
     if output is None:
         write(text)
         return ExitCode.OK
     with naming(output):
         output.write_text(text, encoding="utf-8", newline="\n")
-    notice(f"{output}: check it with wh verify {output}")
+    if not glance:
+        notice(f"{output}: check it with wh verify {output}")
     return ExitCode.OK

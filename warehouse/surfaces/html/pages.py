@@ -11,11 +11,13 @@ from warehouse.errors import WarehouseError
 from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.answering import Answer
 from warehouse.surfaces.html.components import environment
-from warehouse.surfaces.view import BUILD
+from warehouse.surfaces.markdown import page_markdown
+from warehouse.surfaces.view import BUILD, beside
 from warehouse.transform.export.docs.pages import asset_files as site_assets
 from warehouse.version import __version__
 
 _ASSETS = Path(__file__).parent / "assets"
+MARKDOWN = ".md"
 _DIGITS = 12  # of a build's digest in an address
 
 
@@ -47,6 +49,27 @@ def page_html(answer: Answer, project: str) -> str:
         pinned=pinned_to(build if answer.is_pinned else None), build=build, built_at=answer.built_at, is_pinned=answer.is_pinned,
         newer=answer.newer.digest if answer.newer else None, with_format=_with_format, is_act=answer.view.is_act,
     )
+
+
+def markdown_text(answer: Answer) -> str:
+    """The page of an answer as Markdown, whose links lead to Markdown too."""
+    pinned = pinned_to(answer.build.digest if answer.build and answer.is_pinned else None)
+    here = beside(answer.address, MARKDOWN)
+    of_build = f"Build {answer.build.digest[:_DIGITS]}. " if answer.build else ""
+    text = page_markdown(answer.page, lambda place: beside(pinned(place), MARKDOWN) if place.startswith("/") else "")
+    return f"{text}\n{of_build}This page: {pinned(here)}, as data: {_with_format(pinned(answer.address), 'json')}\n"
+
+
+def llms_text(project: str) -> str:
+    """What `/llms.txt` says: which pages there are, for programs that read (llmstxt.org)."""
+    pages = [f"- [{view.title}]({beside(view.path, MARKDOWN)}): {view.description}" for view in VIEWS if "{" not in view.path and not view.is_act]
+    return "\n".join([
+        f"# {project}", "",
+        "> A performance warehouse: runs of benchmarks, what changed between them, and published numbers with the raw evidence that proves them.", "",
+        f"Each page is Markdown at the same address with {MARKDOWN}, and JSON under /api; tables are CSV, Parquet and Arrow there (?format=csv).",
+        "Every answer names its build: add ?build=DIGEST for the same answer later. Agents can also use MCP under /mcp.", "",
+        "## Pages", "", *pages, "", "## Data", "", "- [API](/api/openapi.json): every page as data", "",
+    ])
 
 
 def error_html(error: WarehouseError, status: int, project: str) -> str:

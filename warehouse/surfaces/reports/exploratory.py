@@ -82,7 +82,7 @@ def engineering(found: Findings) -> Iterator[Part]:
     )
     rows = tuple(
         (
-            each.finding_id, found.name(each), each.status, _way(each), _change(each), hypothesis(each), experiment(each), each.state,
+            each.finding_id, found.name(each), each.status, _way(each), change_words(each), hypothesis(each), experiment(each), each.state,
         )
         for each in found.findings
     )
@@ -110,7 +110,7 @@ def product(found: Findings) -> Iterator[Part]:
             "find the cause: several things changed together" if each.is_exploratory else "decide whether it matters to users"
         )
         rows.append((
-            of, found.name(each), _way(each), _change(each), impact(of, ratio) if ratio else "not known", _confidence(each), step,
+            of, found.name(each), _way(each), change_words(each), impact(of, ratio) if ratio else "not known", _confidence(each), step,
         ))
     yield _findings(columns, tuple(rows), found)
 
@@ -123,7 +123,7 @@ def partner(found: Findings) -> Iterator[Part]:
     )
     rows = tuple(
         (
-            each.finding_id, found.name(each), each.status, _way(each), _change(each), smallest_change(each.differences),
+            each.finding_id, found.name(each), each.status, _way(each), change_words(each), smallest_change(each.differences),
         )
         for each in found.findings
     )
@@ -234,7 +234,8 @@ def _way(found: Finding) -> str:
     return way(of, ratio) if ratio and of in AREAS[:2] + AREAS[3:4] else str(found.outcome)
 
 
-def _change(found: Finding) -> str:
+def change_words(found: Finding) -> str:
+    """A change with its interval, in words."""
     document = finding_document(found)
     unit = f" {found.first.unit}" if found.first.unit else ""
     interval = between(document["ratio_low"], document["ratio_high"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table, Text, without_empty
+from warehouse.surfaces.reports.glance import figures_that_matter, not_known
 from warehouse.surfaces.reports.numbers_shown import Number, Selection, by_query
 from warehouse.surfaces.reports.withholding import Withholding
 from warehouse.surfaces.reports.wording import (
@@ -37,8 +38,10 @@ _FIGURE = (
 )
 
 
-def summary(found: Selection) -> Iterator[Part]:
-    """How many numbers there are, what they are worth, and what is not shown."""
+
+def summary(found: Selection, named: Callable[[str], str] = str) -> Iterator[Part]:
+    """How many numbers there are and what they are worth, the few that matter, what is not known, and what is not shown. `named` is applied to
+    each name of a row before it is shortened."""
     verdicts = Counter(each.worth.verdict for each in found.numbers)
     cut = f"the first {len(found.numbers)} are shown: --scope narrows it" if found.total > len(found.numbers) else ""
     facts = [Fact("numbers", found.total, note=cut)]
@@ -46,11 +49,17 @@ def summary(found: Selection) -> Iterator[Part]:
     if found.others:
         facts.append(Fact("not_shown", found.others, note="settings and counts: cells that their query claims nothing of, or that have no unit"))
     yield Facts("summary", tuple(facts), "What is published")
+    if found.numbers:
+        shown = figures_that_matter(found.numbers)
+        figures = tuple((plain_title(each, each.grain, named), *_figure(each, {})[1:]) for each in shown)
+        yield Table("numbers-first", _FIGURE, figures, "Figures that matter")
+        yield Text("not_known", "\n".join(not_known(found)) or "nothing that a rule asks for", "raw", "What is not known")
     columns = (Column("query"), Column("publication", kind="code"), Column("published_at", "published", "moment"))
-    yield Table("publications", columns, tuple((query, digest, at) for digest, (query, at) in found.shown.items()), "Publications")
+    rows = tuple((query, digest, at) for digest, (query, at) in found.shown.items())
+    yield Table("publications", columns, rows, "Publications", is_folded=True)
     if found.left_out:
-        columns = (Column("query"), Column("publication", kind="code"), Column("why", "why it is left out"))
-        yield Table("left_out", columns, tuple((each.query, each.publication, each.why) for each in found.left_out), "Publications left out")
+        why = (Column("query"), Column("publication", kind="code"), Column("why", "why it is left out"))
+        yield Table("left_out", why, tuple((each.query, each.publication, each.why) for each in found.left_out), "Publications left out")
 
 
 def engineering(found: Selection) -> Iterator[Part]:
@@ -87,7 +96,7 @@ def product(found: Selection) -> Iterator[Part]:
 
 def partner(found: Selection, withheld: Withholding) -> Iterator[Part]:
     """The numbers by query, without the names of our machines, people, folders and jobs."""
-    parts = list(summary(found))
+    parts = list(summary(found, withheld.text))
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
         # Withheld before it is shortened: the halves of a name are not recognised.
         rows = tuple((plain_title(each, each.grain, withheld.text), *_figure(each, {})[1:]) for each in numbers)

@@ -10,12 +10,15 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
+from warehouse.surfaces.markdown import plain
 from warehouse.surfaces.parts import Page, Part
 from warehouse.surfaces.reports import exploratory, published_sections
 from warehouse.surfaces.reports.exploratory import Findings, read_findings
+from warehouse.surfaces.reports.glance import glance_markdown
 from warehouse.surfaces.reports.numbers_shown import Scope, Selection, read_scope, select
 from warehouse.surfaces.reports.reading import REPORT_VERSION
 from warehouse.surfaces.reports.withholding import Withholding, names_ours, read_withholding
+from warehouse.surfaces.reports.wording import plain_title
 from warehouse.transform.finished.builds import Build, find_current
 from warehouse.version import __version__
 
@@ -44,15 +47,30 @@ class Report:
 def make_report(project: Project, audience: str, scope: Sequence[str] = ()) -> Report:
     """The report of a project for one audience. Raises WH610 for a scope of which nothing is published, WH612 for one that a partner must
     not read, and what reading publications and the build raises."""
+    found, findings, withheld = _read(project, audience, scope)
+    build = find_current(project)
+    parts = list(_EXPLORATORY[audience](findings))
+    report = published_report(audience, scope, found, build.digest if build else None, withheld)
+    return replace(report, exploratory=tuple(withheld.part(each) if audience == "partner" else each for each in parts))
+
+
+def report_at_a_glance(project: Project, audience: str, scope: Sequence[str] = ()) -> str:
+    """The report in at most 25 lines of Markdown. Raises what `make_report` does."""
+    found, events, withheld = _read(project, audience, scope)
+    names = [withheld.text(f"{plain_title(each, each.grain, withheld.text)} · {each.column}") for each in found.numbers]
+    events = replace(events, names={event: withheld.text(name) for event, name in events.names.items()})
+    said = f"Scope: {', '.join(map(plain, scope))}. " if scope else ""
+    return glance_markdown(_TITLES[audience], said, found, events, names)
+
+
+def _read(project: Project, audience: str, scope: Sequence[str]) -> tuple[Selection, Findings, Withholding]:
     wanted = read_scope(scope)
     build = find_current(project)
     withheld = read_withholding(build) if audience == "partner" else Withholding()
     _check_scope(audience, scope, wanted, withheld)
     found = select(project, wanted, list(Ledger(open_store(project).objects).events()))
     runs = {run for each in found.numbers for run in each.run_ids} if scope else None
-    parts = list(_EXPLORATORY[audience](read_findings(project, build, runs)))
-    report = published_report(audience, scope, found, build.digest if build else None, withheld)
-    return replace(report, exploratory=tuple(withheld.part(each) if audience == "partner" else each for each in parts))
+    return found, read_findings(project, build, runs), withheld
 
 
 def published_again(

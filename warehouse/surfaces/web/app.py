@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +25,7 @@ from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.answering import Answer, Answers, Question
 from warehouse.surfaces.formats import MEDIA_TYPES, chosen_table, error_document, json_bytes, page_document, public, table_bytes
 from warehouse.surfaces.hot_metrics.exposition import exposition
-from warehouse.surfaces.html.pages import assets, error_html, login_html, page_html
+from warehouse.surfaces.html.pages import MARKDOWN, assets, error_html, llms_text, login_html, markdown_text, page_html
 from warehouse.surfaces.view import View
 from warehouse.surfaces.views.sql import QUERIES
 from warehouse.surfaces.web.downloads import add_downloads
@@ -122,9 +122,9 @@ def _agents(answers: Answers) -> Any:
 
 
 def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
-    def _asked(request: Request, given: list[tuple[str, str]]) -> Question:
+    def _asked(request: Request, given: list[tuple[str, str]], path: Mapping[str, str] | None = None) -> Question:
         state = request.scope.get("state", {})
-        return answers.question(view, given, request.path_params, state.get("visitor", ""), state.get("role") or "read")
+        return answers.question(view, given, path or request.path_params, state.get("visitor", ""), state.get("role") or "read")
 
     def _sent(request: Request, tag: str, media: str, make: Callable[[], bytes]) -> Response:
         """What was made, compressed for those who take that; kept as it is sent."""
@@ -156,7 +156,24 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response
 
+    def markdown(request: Request) -> Response:
+        """The page as Markdown. Where the last value of its path really has that ending, such as the name of a file, it is the page of that."""
+        if request.path_params:
+            last = list(request.path_params)[-1]
+            with suppress(WarehouseError):
+                whole = request.path_params | {last: f"{request.path_params[last]}{MARKDOWN}"}
+                answers.answer(_asked(request, request.query_params.multi_items(), whole))
+                request.scope["path_params"] = whole
+                return html(request)
+        asked = _asked(request, request.query_params.multi_items())
+        tag = f'W/"{asked.key[:32]}-md"'
+        if _has(request, tag) and view.is_kept:
+            return _not_modified(tag)
+        return _sent(request, tag, "text/markdown; charset=utf-8", lambda: markdown_text(answers.answer(asked)).encode())
+
     pages = [view.path, "/"] if view is VIEWS[0] else [view.path]
+    if not view.is_act:
+        app.add_api_route(f"{view.path}{MARKDOWN}", markdown, methods=["GET", "HEAD"], include_in_schema=False)
     for path in pages:
         app.add_api_route(path, html, methods=["POST"] if view.is_act else ["GET", "HEAD"], include_in_schema=False, name=view.name)
     app.add_api_route(
@@ -246,6 +263,9 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
     def metrics() -> Response:
         return Response(exposition(project), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    def llms() -> Response:
+        return Response(llms_text(project.name), media_type="text/plain; charset=utf-8")
+
     def healthz() -> Response:
         return Response("ok\n", media_type="text/plain")
 
@@ -256,6 +276,7 @@ def _add_fixed(app: FastAPI, project: Project) -> None:
 
     app.add_api_route("/assets/{name}", asset, methods=["GET"], include_in_schema=False)
     app.add_api_route("/metrics", metrics, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/llms.txt", llms, methods=["GET"], include_in_schema=False)
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.add_api_route("/api/openapi.json", schema, methods=["GET"], include_in_schema=False)
 

@@ -16,7 +16,7 @@ from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.export.publication_values import Publication
 from warehouse.transform.project.data_tests import data_tests
 from warehouse.transform.project.graph import Graph
-from warehouse.transform.project.model import Column, Model
+from warehouse.transform.project.model import PUBLIC_SCHEMAS, Column, Model
 
 LANDING = "landing"  # shown as the schema of landing tables, which have none of their own
 # The columns of every landing table that lead back to the bytes: description and unit.
@@ -124,7 +124,7 @@ class Sample:
 @dataclass(frozen=True)
 class ProjectDescription:
     """A checked project under its name. `landing` gives every landing table's columns and their types; `samples` has rows of tables by
-    name; of `publications` the last one comes first."""
+    name; of `publications` the last one comes first. Tables that are `left_out` are those of no interest: nothing names them."""
 
     name: str
     checked: CheckedProject
@@ -133,6 +133,7 @@ class ProjectDescription:
     last_build: BuildOutcome | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)
     publications: tuple[Publication, ...] = ()
+    left_out: frozenset[str] = frozenset()
 
     @cached_property
     def tables(self) -> Mapping[str, Table]:
@@ -140,9 +141,9 @@ class ProjectDescription:
         models, graph = self.checked.models, self.checked.graph
         reads = {
             models[name].qualified: tuple(
-                sorted({*(models[parent].qualified for parent in graph.models[name]), *graph.landing[name]})
+                sorted({*(models[parent].qualified for parent in graph.models[name]), *graph.landing[name]} - self.left_out)
             )
-            for name in graph.order
+            for name in graph.order if models[name].qualified not in self.left_out
         }
         readers: dict[str, list[str]] = {}
         for reader, sources in reads.items():
@@ -150,19 +151,37 @@ class ProjectDescription:
                 readers.setdefault(source, []).append(reader)
         landing = (
             Table(name, LANDING, {column: Column(column, kind, *_LANDING_COLUMNS.get(column, ("", None))) for column, kind in columns.items()})
-            for name, columns in sorted(self.landing.items())
+            for name, columns in sorted(self.landing.items()) if name not in self.left_out
         )
         modelled = (
             Table(
                 models[name].qualified, models[name].schema, self.checked.described_columns(name),
                 reads[models[name].qualified], model=models[name],
             )
-            for name in graph.order
+            for name in graph.order if models[name].qualified not in self.left_out
         )
         return {
             table.name: replace(table, read_by=tuple(sorted(readers.get(table.name, ()))))
             for table in (*landing, *modelled)
         }
+
+    @cached_property
+    def unused(self) -> frozenset[str]:
+        """The tables that the last build left without rows, and the steps and landing tables that only such tables read."""
+        found = {name for name, sample in self.samples.items() if not sample.rows}
+        for table in reversed(list(self.tables.values())):
+            if table.schema not in PUBLIC_SCHEMAS and table.read_by and found.issuperset(table.read_by):
+                found.add(table.name)
+        return frozenset(found)
+
+    def in_use(self) -> ProjectDescription:
+        """The same project without its unused tables."""
+        left_out = self.unused
+        lineage = {
+            (table, column): [source for source in sources if source[0] not in left_out]
+            for (table, column), sources in self.lineage.items() if table not in left_out
+        }
+        return replace(self, lineage=lineage, left_out=left_out)
 
     @cached_property
     def outcomes(self) -> Mapping[str, ModelOutcome]:

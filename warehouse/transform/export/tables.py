@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, find_current
-
-PUBLIC_SCHEMAS = ("main", "mart", "rollup")  # of others are the steps in between
+from warehouse.transform.project.model import PUBLIC_SCHEMAS
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from warehouse.transform.project.header_tests import OF_SEVERAL, HeaderTest
 from warehouse.transform.sql.text import canonical, fault_at, first_token, output_column
 
 RUN_COLUMN, BUNDLE_COLUMN = "run_id", "artifact_manifest_digest"  # of what a row of a table of the warm tier is
+PUBLIC_SCHEMAS = ("main", "mart", "rollup")  # of others are the steps in between
 RESERVED_COLUMNS = ("query_spec_digest", "number_ids")  # of a rollup: the warehouse adds them
 RUNS, RUN_FILES, MEASUREMENTS, CONDITIONS = "runs", "run_files", "measurements", "conditions"
 LOAD_POINTS, REQUESTS, SLOS = "load_points", "requests", "slos"

@@ -10,8 +10,8 @@ from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Pa
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
-from warehouse.transform.export.tables import PUBLIC_SCHEMAS, TableDescription, describe_table, list_tables
-from warehouse.transform.project.model import RESERVED_COLUMNS
+from warehouse.transform.export.tables import TableDescription, describe_table, list_tables
+from warehouse.transform.project.model import PUBLIC_SCHEMAS, RESERVED_COLUMNS
 from warehouse.transform.sql.duck import quote
 
 _PATH = "/catalogue"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from warehouse.transform.export.description import ColumnLineage
 
 # A page is for reading: beyond this, the sources' own pages go on.
-_LONGEST_TREE = 60
+_LONGEST_TREE = 12
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from warehouse.transform.export.docs.graph_drawing import Drawing, connected_par
 from warehouse.transform.export.docs.published_pages import digits, overview, publication_page, replaced, row_page, short, shown_value
 from warehouse.transform.export.docs.sql_markup import sql_markup
 from warehouse.transform.export.publication_values import Publication
-from warehouse.transform.export.tables import PUBLIC_SCHEMAS
-from warehouse.transform.project.model import Model
+from warehouse.transform.project.model import PUBLIC_SCHEMAS, Model
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ _SCHEMAS = {
 # Beyond so many tables a sidebar on every page would make the site grow with their square.
 _LONGEST_SIDEBAR = 250
 _LARGEST_GRAPH = 250
-_LARGEST_NEIGHBOURHOOD = 24
+_LARGEST_NEIGHBOURHOOD = 12
 
 
 def asset_files() -> Iterator[tuple[str, str]]:
@@ -51,8 +50,11 @@ def asset_files() -> Iterator[tuple[str, str]]:
 
 def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
     """Path and text of each page, and of the search index."""
-    environment = _environment(description)
-    tables = description.tables
+    used = description.in_use()
+    tables = used.tables
+    folded = {name: table for name, table in description.tables.items() if name not in tables}
+    addresses = {name: f"unused.html#{quote(name)}" if name in folded else f"tables/{page_name(name)}" for name in description.tables}
+    environment = _environment(used, addresses, len(folded))
     labels = {table.name: table.bare_name if table.schema != "feed" else table.name for table in tables.values()}
     reads = {table.name: table.reads for table in tables.values()}
     read_by = {table.name: table.read_by for table in tables.values()}
@@ -67,22 +69,26 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
     public = [name for name, table in tables.items() if table.schema in PUBLIC_SCHEMAS] or list(tables)
     among = contracted(reads, public)
     yield "graph.html", page("graph.html", 0, "Graph", drawing=drawing(connected_part(among, _LARGEST_GRAPH), among))
-    made_of = columns_made_of(description.lineage)
+    made_of = columns_made_of(used.lineage)
     for table in tables.values():
         near = neighbourhood(table.name, reads, read_by, _LARGEST_NEIGHBOURHOOD)
         yield f"tables/{page_name(table.name)}", page(
             "table.html", 1, table.name,
             table=table,
+            neighbours=(("Reads", table.reads, description.tables[table.name].reads),
+                        ("Read by", table.read_by, description.tables[table.name].read_by)),
             outcome=description.outcomes.get(table.name),
             sample=description.samples.get(table.name),
             publications=[each for each in description.publications if table.name == f"rollup.{each.query}"],
             drawing=drawing(near),
             is_neighbourhood_cut=len(near) == _LARGEST_NEIGHBOURHOOD,
-            trees={column: column_tree(description.lineage, table.name, column) for column in table.columns},
+            trees={column: column_tree(used.lineage, table.name, column) for column in table.columns},
             made_of={column: made_of.get((table.name, column), ()) for column in table.columns},
             promises=[(test, description.promise_outcomes.get(test.name)) for test in table.promises],
-            sql=sql_markup(_sql(table.model), _links(table, tables)) if table.model else None,
+            sql=sql_markup(_sql(table.model), _links(table, description.tables, addresses)) if table.model else None,
         )
+    if folded:
+        yield "unused.html", page("unused.html", 0, "Not used here", folded=_groups(folded.values()))
     yield "published.html", page("published.html", 0, "Published numbers")
     for publication in description.publications:
         shown = overview(publication)
@@ -90,8 +96,7 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
         for place, row in enumerate(publication.rows):
             title = shown.row_titles[place]
             yield row_page(publication, place), page("row.html", 2, title, publication=publication, row=row, place=place)
-    in_order = [table for group in _groups(tables.values()).values() for table in group]
-    yield "assets/search-index.js", search_index(in_order)
+    yield "assets/search-index.js", search_index(_in_order(tables.values()), _in_order(folded.values()), addresses)
     yield "assets/number-index.js", number_index(description.publications)
 
 
@@ -100,14 +105,15 @@ def page_name(table: str) -> str:
     return re.sub(r"[^a-z0-9_.]", lambda match: f"-{ord(match[0]):x}-", table) + ".html"
 
 
-def search_index(tables: Sequence[Table]) -> str:
-    """A script that holds what search and the graph look through: a page opened from disk may not fetch a file, but may run one."""
+def search_index(tables: Sequence[Table], folded: Sequence[Table], addresses: Mapping[str, str]) -> str:
+    """A script that holds what search and the graph look through: a page opened from disk may not fetch a file, but may run one. Of a
+    table that is `folded` away there is its name and description."""
     places = {table.name: place for place, table in enumerate(tables)}
     document = {
         "tables": [
             [
-                table.name, table.kind, f"tables/{page_name(table.name)}", table.description, table.schema,
-                [places[name] for name in table.reads],
+                table.name, table.kind, addresses[table.name], table.description, table.schema,
+                [places[name] for name in table.reads if name in places],
             ]
             for table in tables
         ],
@@ -116,6 +122,7 @@ def search_index(tables: Sequence[Table]) -> str:
             for index, table in enumerate(tables)
             for column in table.columns.values()
         ],
+        "folded": [[table.name, table.kind, addresses[table.name], table.description] for table in folded],
     }
     return _script("SEARCH_INDEX", document)
 
@@ -132,7 +139,7 @@ def _script(name: str, document: Any) -> str:
     return f"const {name} = {json.dumps(document, separators=(',', ':'))};\n"
 
 
-def _environment(description: ProjectDescription) -> "jinja2.Environment":
+def _environment(description: ProjectDescription, addresses: Mapping[str, str], unused: int) -> "jinja2.Environment":
     import jinja2
     from markupsafe import Markup, escape
 
@@ -140,8 +147,7 @@ def _environment(description: ProjectDescription) -> "jinja2.Environment":
         loader=jinja2.FileSystemLoader(_FOLDER / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    tables = description.tables
-    groups = _groups(tables.values())
+    groups = _groups(description.tables.values())
     environment.globals.update(
         project=description,
         groups=groups,
@@ -151,9 +157,10 @@ def _environment(description: ProjectDescription) -> "jinja2.Environment":
         publication_page=publication_page,
         row_page=row_page,
         replaced=replaced(description.publications),
-        page={name: f"tables/{page_name(name)}" for name in tables}.get,
+        page=addresses.get,
+        unused=unused,
         anchor=lambda column: f"column-{quote(column)}",
-        schemas_of=lambda drawing: sorted({tables[box.name].schema for box in drawing.boxes}, key=list(groups).index),
+        schemas_of=lambda drawing: sorted({description.tables[box.name].schema for box in drawing.boxes}, key=list(groups).index),
         version=__version__,
     )
     environment.filters.update(
@@ -163,6 +170,7 @@ def _environment(description: ProjectDescription) -> "jinja2.Environment":
         value=shown_value,
         short=short,
         digits=digits,
+        beside=_beside,
         breakable=lambda name: Markup("_<wbr>").join(escape(part) for part in name.split("_")),
         moment=lambda text: text[:16].replace("T", " ") + " UTC",
     )
@@ -176,13 +184,22 @@ def _groups(tables: Iterable[Table]) -> dict[str, list[Table]]:
     return {schema: found[schema] for schema in [*_SCHEMAS, *sorted(found.keys() - _SCHEMAS.keys())] if schema in found}
 
 
+def _in_order(tables: Iterable[Table]) -> list[Table]:
+    return [table for group in _groups(tables).values() for table in group]
+
+
+def _beside(address: str) -> str:
+    """An address of the site, as a table's page links to it."""
+    return address.removeprefix("tables/") if address.startswith("tables/") else f"../{address}"
+
+
 def _sql(model: Model) -> str:
     """A model's SQL without its header: the page shows all that the header states."""
     has_header = model != Model(model.name, model.schema, model.place, model.text)
     return (model.text.partition("*/")[2] if has_header else model.text).strip()
 
 
-def _links(table: Table, tables: Mapping[str, Table]) -> dict[str, str]:
+def _links(table: Table, tables: Mapping[str, Table], addresses: Mapping[str, str]) -> dict[str, str]:
     """The pages of the tables that one reads, seen from its own page, by every name its SQL may give them."""
     read = [tables[name] for name in table.reads]
-    return {name: page_name(other.name) for other in read for name in (other.name, other.bare_name)}
+    return {name: _beside(addresses[other.name]) for other in read for name in (other.name, other.bare_name)}

@@ -6,9 +6,10 @@ Writes into a folder that is new, empty or a site made before; it never touches 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from warehouse.errors import WarehouseError
 from warehouse.transform.export.artifact_manifest import manifest
@@ -39,6 +40,11 @@ def site_files(project: ProjectDescription, generated_at: datetime) -> Iterator[
     """Path and text of every file of the site."""
     yield from asset_files()
     yield from page_files(project)
-    yield "manifest.json", json.dumps(manifest(project, generated_at), ensure_ascii=False)
-    if project.last_build:
-        yield "run_results.json", json.dumps(run_results(project, generated_at), ensure_ascii=False)
+    used = project.in_use()
+    yield "manifest.json", _json(manifest(used, generated_at))
+    if used.last_build:
+        yield "run_results.json", _json(run_results(used, generated_at))
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))

@@ -15,7 +15,10 @@ function entries() {
     what: `${tables[table].name} · ${type}${unit ? ` · ${unit}` : ""}`,
     address: `${tables[table].address}#column-${encodeURIComponent(name)}`,
   }));
-  return [...tables, ...columns].map((entry) => ({
+  const folded = SEARCH_INDEX.folded.map(([name, kind, page, description]) => (
+    { name, what: `${kind}, not used here`, address: page, description, isTable: false }
+  ));
+  return [...tables, ...columns, ...folded].map((entry) => ({
     ...entry,
     lowerName: entry.name.toLowerCase(),
     lowerText: `${entry.name} ${entry.description}`.toLowerCase(),

@@ -1,0 +1,93 @@
+"""A report at a glance: the few figures that matter, what moved, and what is not known, on one page or in 25 lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from warehouse.claims.gate.policy import PUBLISHABLE
+from warehouse.errors import counted
+from warehouse.statistics.interval import Interval
+from warehouse.surfaces.markdown import plain
+from warehouse.surfaces.reports.exploratory import Findings, change_words
+from warehouse.surfaces.reports.numbers_shown import Number, Selection
+from warehouse.surfaces.reports.wording import are_apart
+from warehouse.surfaces.views.analysis.wording import percent
+
+MOST_FIGURES = 5
+_MOST_UNKNOWN = 2
+_MOST_MOVED = 2
+_MOST_EVENTS = 3
+
+
+def figures_that_matter(numbers: Sequence[Number]) -> list[Number]:
+    """At most five: those that moved first, then those that may be quoted; of one column of a query the first, as long as others have none."""
+    ranked = sorted(numbers, key=lambda each: (not has_moved(each), each.worth.verdict != PUBLISHABLE))
+    firsts = list({(each.query, each.column): each for each in reversed(ranked)}.values())[::-1]
+    rest = [each for each in ranked if not any(each is first for first in firsts)]
+    return [*firsts, *rest][:MOST_FIGURES]
+
+
+def has_moved(number: Number) -> bool:
+    """Whether it is shown to differ from what the publication before held."""
+    return number.earlier is not None and are_apart(number.worth, number.earlier.worth) is True
+
+
+def not_known(found: Selection) -> Iterator[str]:
+    """What a reader must not take for known, the most frequent first."""
+    unmet = Counter(rule.rule.says for each in found.numbers for rule in each.worth.rules if not rule.is_met)
+    for says, count in unmet.most_common():
+        yield f"{says}: not so, or not checked, for {counted(count, 'number')}"
+    unclaimed = sum(each.worth.policy is None for each in found.numbers)
+    if unclaimed:
+        yield f"what {counted(unclaimed, 'number')} {'is' if unclaimed == 1 else 'are'} worth: no rule was applied"
+    if found.left_out:
+        yield f"what {counted(len(found.left_out), 'publication')} said that {'does' if len(found.left_out) == 1 else 'do'} not count any more"
+
+
+def value_words(number: Number) -> str:
+    """Value and unit with its interval, in as many digits as the interval supports; four where there is none."""
+    found, unit = number.worth.interval, f" {number.unit}" if number.unit else ""
+    if not isinstance(found, Interval):
+        return f"{_digits(float(number.value), abs(float(number.value)) / 1000)}{unit}"
+    width = found.high - found.low
+    return f"{_digits(float(number.value), width / 10)}{unit} [{_digits(found.low, width / 10)}, {_digits(found.high, width / 10)}]"
+
+
+def glance_markdown(title: str, scope: str, found: Selection, events: Findings, names: Sequence[str]) -> str:
+    """At most 25 lines. `names` are those of `found.numbers`, as this audience may read them."""
+    name_of = {each.number_id: name for each, name in zip(found.numbers, names, strict=True)}
+    quotable = sum(each.worth.verdict == PUBLISHABLE for each in found.numbers)
+    shown = figures_that_matter(found.numbers)
+    check = f" Check one with `wh verify {shown[0].number_id}`." if shown else ""
+    lines = [f"# {plain(title)}", "", f"{scope}{counted(found.total, 'published number')}, {quotable} of {len(found.numbers)} may be quoted.{check}"]
+    moved = [each for each in found.numbers if has_moved(each)]
+    lines += ["", f"**Moved since the publication before:** {len(moved)} of {sum(each.earlier is not None for each in found.numbers)}"]
+    lines += [f"- {plain(name_of[each.number_id])}: {_moved(each)}" for each in moved[:_MOST_MOVED]]
+    if shown:
+        lines += ["", "| figure | value | worth | number |", "| --- | ---: | --- | --- |"]
+        lines += [
+            f"| {plain(name_of[each.number_id])} | {plain(value_words(each))} | {each.worth.verdict} | `{each.number_id}` |" for each in shown
+        ]
+    unknown = list(not_known(found))
+    lines += ["", f"**Not known:**{'' if unknown else ' nothing that a rule asks for'}", *(f"- {plain(each)}" for each in unknown[:_MOST_UNKNOWN])]
+    total = counted(events.total, "open event") if not events.why_none else events.why_none
+    lines += ["", f"**In the build, not published:** {total}"]
+    lines += [f"- {plain(events.name(each))}: {plain(change_words(each))}" for each in events.findings[:_MOST_EVENTS]]
+    return "\n".join(lines) + "\n"
+
+
+def _moved(number: Number) -> str:
+    assert number.earlier
+    before = float(number.earlier.value)
+    ratio = float(number.value) / before if before and (before > 0) == (number.value > 0) else None
+    change = f" ({percent(ratio)})" if ratio else ""
+    return plain(f"{_digits(before, abs(before) / 1000)} → {value_words(number)}{change}")
+
+
+def _digits(value: float, step: float) -> str:
+    """A value to the power of ten below a step."""
+    places = 0
+    while step < 1 and places < 12:
+        step, places = step * 10, places + 1
+    return f"{value:,.{places}f}"

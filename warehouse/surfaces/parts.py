@@ -49,9 +49,10 @@ class Chart:
     drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the whole, as two values. `link` is the address
     of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or else of `group`. Each value of `facet` has
     a panel of its own, all with the same axes. `logs`: which axes are logarithmic. `better`
-    is the direction of x that is better, which the line of `steps` needs."""
+    is the direction of x that is better, which the line of `steps` needs; with `line`, each of its values has a line. A `matrix` has a cell for
+    each pair of x and y, as dark as its `value` is great. `is_own`: each panel has axes of its own."""
 
-    kind: Literal["dots", "trend", "effects", "steps", "bars"]
+    kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix"]
     x: str
     y: str = ""
     title: str = ""
@@ -71,6 +72,8 @@ class Chart:
     facet: str | None = None
     logs: tuple[Literal["x", "y"], ...] = ()
     better: Literal["higher", "lower"] = "lower"
+    value: str | None = None
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class Fact:
     kind: Kind = "text"
     title: str = ""
     note: str = ""
+    tone: str = ""
 
     @property
     def heading(self) -> str:
@@ -117,14 +121,15 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Named values that belong together. `steps`: drawn side by side, as stations of a way; `links`: one after the other, as choices, of
-    which those without a link are chosen."""
+    """Named values that belong together. `steps`: drawn side by side, as stations of a way; `cards`: side by side, each value large before its
+    words, in the colour of its `tone` (`good`, `warn`, `bad`); `links`: one after the other, as choices, of which those without a link are
+    chosen."""
 
     part: ClassVar[str] = "facts"
     name: str
     items: tuple[Fact, ...]
     title: str = ""
-    form: Literal["list", "steps", "links"] = "list"
+    form: Literal["list", "steps", "links", "cards"] = "list"
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def breaks(value: Any, kind: str) -> str:
     return "long" if length > _LONG else "whole" if length <= _SHORT else ""
 
 
-def fact(each: Fact, pinned: Callable[[str], str]) -> Markup:
-    shown = _door(formatted(each.value, each.kind), each.link, pinned)
+def fact(each: Fact, pinned: Callable[[str], str], is_door: bool = True) -> Markup:
+    shown = _door(formatted(each.value, each.kind), each.link if is_door else None, pinned)
     return shown + Markup(" {}").format(each.unit) if each.unit and each.value is not None else shown
 
 
@@ -90,7 +90,7 @@ def _door(shown: Markup, address: str | None, pinned: Callable[[str], str]) -> M
 def formatted(value: Any, kind: str, half: float | None = None) -> Markup:
     """A value as people read it. A number has the digits that half the width of its interval supports; all of them are its title."""
     if value is None:
-        return Markup('<span class="null">NULL</span>')
+        return Markup('<span class="null" title="NULL">–</span>')
     if kind == "state":
         return chip(str(value))
     if kind == "bytes" and isinstance(value, int):

@@ -96,7 +96,7 @@ class Plot:
         """What a mark says when it is pointed at, or read aloud."""
         chart = self.chart
         said = [value_text(record[name]) for name in (chart.group, chart.state, chart.note) if name and record[name] is not None]
-        for name in filter(None, (chart.y, chart.x)):
+        for name in filter(None, (chart.value, chart.y, chart.x)):
             unit = f" {unit}" if (unit := self.unit(name)) and record[name] is not None else ""
             heading = "" if chart.kind == "trend" and record[name] is not None else f"{self.heading(name)} "  # the axes say it
             said.append(f"{heading}{value_text(record[name])}{unit}")

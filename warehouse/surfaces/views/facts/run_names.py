@@ -33,7 +33,8 @@ def run_names(found: Reader, table: RoleTable, run_ids: Iterable[str]) -> dict[s
     loads, points = _LOADS
     if {"run_id", *points} <= found.columns(loads):
         one = ", ".join(f"case when count(distinct {name}) = 1 then min({name}) end as {name}" for name in points)
-        joins.append(f"left join (select run_id, {one} from {loads} where list_contains($ids, run_id) group by run_id) as load using (run_id)")
+        of_run = f"select run_id, {one} from {loads} where list_contains($ids, run_id) group by run_id"
+        joins.append(f"left join ({of_run}) as load on load.run_id = run.run_id")
         selected += [f"load.{name}" for name in points]
     sql = f"select {', '.join(selected)} from {table.sql} as run {' '.join(joins)} where list_contains($ids, run.run_id)"
     return {str(row["run_id"]): name_of(row) for row in found.rows(sql, {"ids": list(run_ids)})}

@@ -14,7 +14,7 @@ _VERSION = re.compile(r":[0-9a-f]{32,}$")  # of a model, as a digest behind its 
 # As their projects write their names.
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM", "tensorrt-llm": "TensorRT-LLM", "tensorrt_llm": "TensorRT-LLM"}
 # The columns that state each part of a name, in tables of runs and results: the first that has a value.
-SUBJECT = ("model", "benchmark", "test", "component", "benchmark_case_id", "indicator", "study", "node_name")
+SUBJECT = ("model", "benchmark", "test", "indicator", "component", "benchmark_case_id", "study", "node_name")
 GPU = ("accelerator_family", "accelerator_name", "accelerator", "gpu_model", "hardware", "cpu_model", "system")
 GPU_COUNT = ("accelerator_count", "gpu_count")
 ENGINE, ENGINE_VERSION = ("framework",), ("framework_version", "server_version")

@@ -9,10 +9,12 @@ from warehouse.surfaces.views.claims import number, numbers, publication, public
 from warehouse.surfaces.views.evidence import audit, bundles, file, ingest
 from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
 from warehouse.surfaces.views.overview import overview
+from warehouse.surfaces.views.results import results
 
 VIEWS: tuple[View, ...] = (
     *overview.VIEWS,
     *changes.VIEWS,
+    *results.VIEWS,
     *explore.VIEWS,
     *compare.VIEWS,
     *explain.VIEWS,

@@ -133,6 +133,15 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Facets:
+    """Groups of choices by which what follows on the page is narrowed."""
+
+    part: ClassVar[str] = "facets"
+    name: str
+    groups: tuple[Facts, ...]
+
+
+@dataclass(frozen=True)
 class Figure:
     """One value large, with its unit, its interval in words, and its states."""
 
@@ -211,7 +220,7 @@ def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> t
     )
 
 
-Part = Table | Facts | Figure | Text | Excerpt | Form
+Part = Table | Facts | Facets | Figure | Text | Excerpt | Form
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def matrix(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Seq
     drawn = Markup('<svg class="chart matrix" width="{}" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(
         _LEFT + side, _LEFT + side, side, words, Markup("\n").join(inside)
     )
-    return drawn, [f"darker is more: {low:.3g} to {high:.3g}{f' {plot.unit(chart.value)}' if plot.unit(chart.value) else ''}"]
+    return drawn, [f"the stronger the colour, the more: {low:.3g} to {high:.3g}{f' {plot.unit(chart.value)}' if plot.unit(chart.value) else ''}"]
 
 
 def _cell(x: int, y: int, is_odd: bool, share: float) -> Markup:

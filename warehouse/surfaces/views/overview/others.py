@@ -19,6 +19,7 @@ from warehouse.transform.project.model import MEASUREMENTS, RUNS
 _MOST, _MOST_NODES, _MOST_CASES = 8, 40, 20
 _ODD = 0.85  # of the median of the pairs: less is odd
 _FABRIC, _INDICATORS, _NODES = "rollup.fabric_results", "rollup.indicator_results", "rollup.node_performance"
+_ALIKE = ("cluster", "test", "workload_spec_digest", "status")  # what pairs share that are held against each other
 _TRAINING = "main.training_outcome_fact"
 
 
@@ -35,8 +36,9 @@ def measured_parts(found: Reader) -> Iterator[Table]:
     if table is None or not {"benchmark_case_id", "metric", "series_key", "run_id", "started_at"} <= table.columns:
         return
     rows = found.rows(
-        "select benchmark_case_id as \"case\", count(distinct run_id) as runs, count(distinct series_key) as series, count(distinct metric) as metrics,"
-        f" max(started_at) as last from {table.sql} group by benchmark_case_id order by last desc nulls last, runs desc, benchmark_case_id"
+        'select benchmark_case_id as "case", count(distinct run_id) as runs, count(distinct series_key) as series,'
+        f" count(distinct metric) as metrics, max(started_at) as last from {table.sql} group by benchmark_case_id"
+        " order by last desc nulls last, runs desc, benchmark_case_id"
     )
     columns = (
         Column("case", link="/explore?case={case}"), Column("runs", kind="number"), Column("series", kind="number"), Column("metrics", kind="number"),
@@ -48,18 +50,20 @@ def measured_parts(found: Reader) -> Iterator[Table]:
 
 def _fabric(found: Reader) -> Iterator[Table]:
     """The test with the most pairs of nodes as a matrix, and all tests by how many nodes took part."""
-    if not {"run_id", "cluster", "test", "nodes", "node_count", "avg_bus_bandwidth_gb_per_s", "gpu_model"} <= found.columns(_FABRIC):
+    if not {"run_id", "nodes", "node_count", "avg_bus_bandwidth_gb_per_s", *_ALIKE} <= found.columns(_FABRIC):
         return
     measured = "avg_bus_bandwidth_gb_per_s is not null"
     most = found.rows(
-        f"select cluster, test, count(distinct nodes) as pairs from {_FABRIC} where node_count = 2 and {measured} and nodes like '%,%'"
-        " group by all having pairs >= 3 order by pairs desc, cluster, test limit 1"
+        f"select cluster, test, workload_spec_digest, status, count(distinct nodes) as pairs from {_FABRIC}"
+        f" where node_count = 2 and {measured} and nodes like '%,%' group by cluster, test, workload_spec_digest, status having pairs >= 3"
+        " order by pairs desc, cluster, test, workload_spec_digest, status limit 1"
     )
     if most:
+        alike = " and ".join(f"{name} is not distinct from ?" for name in _ALIKE)
         yield _pairs(most[0], found.rows(
             f"select nodes, median(avg_bus_bandwidth_gb_per_s) as value, count(*) as runs, min(run_id) as run_id from {_FABRIC}"
-            f" where node_count = 2 and {measured} and cluster is not distinct from ? and test is not distinct from ? group by nodes order by nodes",
-            [most[0]["cluster"], most[0]["test"]],
+            f" where node_count = 2 and {measured} and {alike} group by nodes order by nodes",
+            [most[0][name] for name in _ALIKE],
         ))
     rows = found.rows(
         f"select cluster, test, node_count, median(avg_bus_bandwidth_gb_per_s) as value, min(avg_bus_bandwidth_gb_per_s) as low,"
@@ -118,7 +122,7 @@ def _training(found: Reader) -> Iterator[Table]:
     if not rows:
         return
     ids = [row["run_id"] for row in rows[:_MOST]]
-    names, results = run_names(found, runs, ids), headlines(found, ids)
+    names, results = run_names(found, runs, ids), headlines(found, ids, 2)
     columns = (
         Column("name", "model · GPU", link="/runs/{run_id:path}", below="run_id"), Column("result"), Column("started_at", "when", kind="moment"),
         Column("run_id", is_hidden=True),

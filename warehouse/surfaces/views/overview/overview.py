@@ -66,7 +66,7 @@ def _since(found: Reader, runs: RoleTable | None, now: datetime) -> tuple[dateti
         return now - timedelta(days=_DAYS), False
     last = last if last.tzinfo else last.replace(tzinfo=UTC)
     is_past = last < now - timedelta(days=_DAYS)
-    return (min(last, now) - timedelta(days=_DAYS)).replace(microsecond=0), is_past
+    return (min(last, now) - timedelta(days=_DAYS)).replace(hour=0, minute=0, second=0, microsecond=0), is_past
 
 
 def _events(visit: Visit, since: datetime) -> tuple[list[Event], list[Event], bool]:

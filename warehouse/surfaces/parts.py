@@ -45,14 +45,14 @@ class Column:
 class Chart:
     """How a table's rows are drawn: the names of its columns. `dots` has values on one axis; `trend` values over time, with a line at
     each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
-    true; `bars` one bar a row. Rows of the same `group` belong together. `state` colours a point, and rows in a state of `hatched` are
-    drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the whole, as two values. `link` is the address
-    of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or else of `group`. Each value of `facet` has
-    a panel of its own, all with the same axes. `logs`: which axes are logarithmic. `better`
-    is the direction of x that is better, which the line of `steps` needs; with `line`, each of its values has a line. A `matrix` has a cell for
-    each pair of x and y, as dark as its `value` is great. `is_own`: each panel has axes of its own."""
+    true, one for each value of `line` if that is given; `bars` one bar a row; a `matrix` a cell for each pair of x and y, as dark as its
+    `value` is great; a `timeline` a lane for each `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
+    a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
+    whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
+    else of `group`. Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
+    `better` is the direction of x that is better, which the line of `steps` needs."""
 
-    kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix"]
+    kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
     x: str
     y: str = ""
     title: str = ""

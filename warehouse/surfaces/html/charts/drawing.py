@@ -14,6 +14,7 @@ from warehouse.surfaces.html.charts.lanes import bars, dots, effects
 from warehouse.surfaces.html.charts.matrix import matrix
 from warehouse.surfaces.html.charts.planes import steps_of, trend
 from warehouse.surfaces.html.charts.plot import BROAD, MOST_POINTS, NOTHING, Drawn, Plot, value_text
+from warehouse.surfaces.html.charts.timeline import timeline
 from warehouse.surfaces.parts import Table
 
 _PANEL = (320, 190)
@@ -39,7 +40,7 @@ def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
         said = [f"drawn: the first {len(table.rows):,} of {table.total:,} rows", *said]
     caption = Markup("").join(Markup("<p>{}</p>").format(printable_lines(each)) for each in dict.fromkeys(said))
     title = Markup("<b>{}</b>").format(printable_lines(table.chart.title)) if table.chart.title else NOTHING
-    return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot), caption)
+    return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot) if table.chart.kind != "timeline" else NOTHING, caption)
 
 
 def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[str, Any]], facet: str) -> Drawn:
@@ -61,4 +62,6 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
     return (Markup('<div class="panels">{}</div>').format(NOTHING.join(panels)) if panels else NOTHING), said
 
 
-_KINDS: dict[str, Callable[..., Drawn]] = {"trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars, "matrix": matrix}
+_KINDS: dict[str, Callable[..., Drawn]] = {
+    "trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars, "matrix": matrix, "timeline": timeline,
+}

@@ -143,7 +143,8 @@ class Facets:
 
 @dataclass(frozen=True)
 class Figure:
-    """One value large, with its unit, its interval in words, and its states."""
+    """One value large, with its unit, its interval in words, and its states. `half` is half the width of the interval, which says how many
+    digits the value has."""
 
     part: ClassVar[str] = "figure"
     kind: ClassVar[Kind] = "number"
@@ -153,6 +154,7 @@ class Figure:
     interval: str = ""
     states: tuple[str, ...] = ()
     link: str | None = None
+    half: float | None = None
 
 
 @dataclass(frozen=True)

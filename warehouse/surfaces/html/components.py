@@ -14,7 +14,7 @@ from warehouse.errors import counted, printable_lines
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.html.charts import chart, effect, spark
 from warehouse.surfaces.notebook.fragments import SIGNS, kind_of
-from warehouse.surfaces.parts import Column, Fact, Text
+from warehouse.surfaces.parts import Column, Fact, Figure, Text
 from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import is_digest, short, shown_value
 from warehouse.transform.export.docs.sql_markup import sql_markup
@@ -37,7 +37,7 @@ def environment() -> "jinja2.Environment":
         undefined=jinja2.StrictUndefined, finalize=_visible,
     )
     found.globals.update(
-        chip=chip, cell=cell, fact=fact, breaks=breaks, chart=chart, linked=linked, sql_text=sql_text,
+        chip=chip, cell=cell, fact=fact, figure_text=figure_text, breaks=breaks, chart=chart, linked=linked, sql_text=sql_text,
     )
     found.filters.update(counted=counted, moment=moment, count=lambda number: f"{number:,}")
     return found
@@ -81,6 +81,15 @@ def breaks(value: Any, kind: str) -> str:
 def fact(each: Fact, pinned: Callable[[str], str], is_door: bool = True) -> Markup:
     shown = _door(formatted(each.value, each.kind), each.link if is_door else None, pinned)
     return shown + Markup(" {}").format(each.unit) if each.unit and each.value is not None else shown
+
+
+def figure_text(each: Figure) -> Markup:
+    """A figure with the digits that its interval supports, and its unit."""
+    is_number = not isinstance(each.value, bool | str) and hasattr(each.value, "__round__")
+    shown = formatted(each.value, "text")
+    if is_number:
+        shown = Markup('<span title="{}">{}</span>').format(f"{each.value:,}", rounded(each.value, each.half))
+    return shown + Markup(' <span class="of">{}</span>').format(each.unit) if each.unit and each.value is not None else shown
 
 
 def _door(shown: Markup, address: str | None, pinned: Callable[[str], str]) -> Markup:

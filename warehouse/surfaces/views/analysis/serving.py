@@ -14,8 +14,7 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
-from warehouse.surfaces.views.facts.runs import runs_table
-from warehouse.transform.project.model import SLOS
+from warehouse.transform.project.model import RUNS, SLOS
 
 _RUN = "/runs/{run_id:path}"
 _MOST_CURVES, _MOST = 12, 40
@@ -93,7 +92,8 @@ def _validity(visit: Visit) -> Page:
     first = visit["offset"]
     shown = chosen[first : first + _MOST]
     with reader(visit) as session:
-        names = run_names(session, runs_table(session), {point.run_id for point in shown})
+        table = session.role(RUNS)
+        names = run_names(session, table, {point.run_id for point in shown}) if table else {}
     columns = (
         Column("name", "model · GPU · engine · load", link=_RUN, below="run_id"), Column("verdict", kind="state"), Column("line", "because"),
         *(Column(name, is_hidden=True) for name in ("run_id", "model", "load", "configuration", "broken", "silent")),

@@ -112,8 +112,8 @@ def formatted(value: Any, kind: str, half: float | None = None) -> Markup:
         return shown if half is None else shown + Markup(' <span class="half">± {}</span>').format(rounded(half, half))
     if kind == "code":
         text = printable_lines(shown_value(value))
-        shown = middle(short(text) if is_digest(text) else text)
-        return Markup(f'<code title="{escape(text)}">{escape(shown)}</code>') if shown != text else Markup(f"<code>{escape(text)}</code>")
+        cut = middle(short(text) if is_digest(text) else text)
+        return Markup(f'<code title="{escape(text)}">{escape(cut)}</code>') if cut != text else Markup(f"<code>{escape(text)}</code>")
     return escape(printable_lines(shown_value(value)))
 
 

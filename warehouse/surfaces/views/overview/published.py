@@ -50,8 +50,8 @@ def published_numbers(visit: Visit, found: Reader) -> Stated:
         if gone:
             stale += gone
             place = address("/publications/{publication}", publication=each.digest)
-            words = f"{counted(gone, 'published number')} of {query} {'is' if gone == 1 else 'are'} not in the current build"
-            decisions.append(("stale", words, place))
+            told = f"{counted(gone, 'published number')} of {query} {'is' if gone == 1 else 'are'} not in the current build"
+            decisions.append(("stale", told, place))
     words = [f"{stale:,} not in the current build" if stale else "the current build holds all of them" if not not_compared else ""]
     words += [f"{count:,} {verdict}" for verdict, count in verdicts.items()]
     tone = "bad" if any(state == "damaged" for state, _, _ in decisions) else "warn" if stale else "good"

@@ -82,5 +82,5 @@ def heading(name: str) -> str:
 def _words(name: str, value: Any) -> str:
     if value in (None, ""):
         return "not stated"
-    text = model_name(value) if name == "model" else engine_name(value, None) if name == "framework" else str(value)
-    return text if text is None or len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = model_name(value) if name == "model" else engine_name(value, None) or "" if name == "framework" else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from warehouse.analysis.names import ENGINE, ENGINE_VERSION, GPU, GPU_COUNT, SUBJECT, name_of
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
@@ -175,7 +175,7 @@ def _table(
     for name in shown:
         unit, description = described.get(name, (None, ""))
         title, _, unit = found.metric_names.of(name, unit) if found.metric_names.is_defined(name) else (heading(name), "", unit)
-        now = {name: "up", f"-{name}": "down"}.get(visit["sort"] or "")
+        now: Literal["up", "down"] | None = "up" if visit["sort"] == name else "down" if visit["sort"] == f"-{name}" else None
         made.append(Column(
             name, title, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
             unit if unit not in ("UTC", "bytes") else None, f"/numbers/{{number_of_{name}}}" if name in numbers else None,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _DEFINITIONS = "main.metric_definition_dim", {"metric", "version", "display_name", "display_unit", "definition"}
 _SUFFIXES = "staging.metric_suffix", {"suffix"}
+_ABBREVIATIONS = frozenset({"cpu", "gpu", "hbm", "kv", "nic", "pcie", "sm"})
 _UNITS = {"us": "µs", "usecs": "µs"}
 Named = tuple[str, str, str | None]  # the metric, its family (the metric without its statistic), and its unit
 
@@ -55,7 +56,7 @@ class MetricNames:
             return metric, metric, unit
         words = metric.removesuffix(ending).strip("_").split("_")
         statistics = [word for word in words if re.fullmatch(r"mean|avg|min|max|p\d+", word)]
-        family = " ".join(word for word in words if word not in statistics)
+        family = " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words if word not in statistics)
         family = f"{family[:1].upper()}{family[1:]}" or metric
         return ", ".join([family, *map(_statistic, statistics)]), family, unit
 

@@ -12,9 +12,9 @@ from warehouse.surfaces.html.charts.axes import axis
 from warehouse.surfaces.html.charts.frames import named, x_ticks
 from warehouse.surfaces.html.charts.plot import NOTHING, Drawn, Mark, Plot, cut, value_text
 
-_WIDTH, _LANE, _GAP, _LEFT, _RIGHT = 900, 44, 22, 210, 12
+_WIDTH, _LANE, _GAP, _LEFT, _RIGHT = 760, 44, 36, 130, 12  # the name of a lane stands above it
 _MOST_LANES, _MOST_LINES = 8, 8
-_NAME = 26  # characters
+_NAME = 40  # characters
 
 
 def timeline(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequence[Mark] | None, name: str = "") -> Drawn:
@@ -33,18 +33,18 @@ def timeline(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
     x = axis([mark.x or 0.0 for _, of_lane in shown for mark in of_lane], _LEFT, _WIDTH - _RIGHT, False, False)
     inside = []
     for place, (lane, of_lane) in enumerate(shown):
-        top = place * (_LANE + _GAP) + 10
+        top = place * (_LANE + _GAP) + _GAP - 6
         bottom = top + _LANE
         values = [mark.y or 0.0 for mark in of_lane]
         low, high = min(values), max(values)
         unit = next((mark.record[chart.value] for mark in of_lane), None) if chart.value else None
-        inside.append(Markup('<path class="grid" d="M{} {}H{}"/><text class="lane" x="0" y="{}">{}</text>').format(
-            _LEFT, bottom, _WIDTH - _RIGHT, top + _LANE // 2 + 4, printable_lines(cut(value_text(lane), _NAME))
+        inside.append(Markup('<path class="grid" d="M{} {}H{}"/><text class="lane" x="{}" y="{}">{}</text>').format(
+            _LEFT, bottom, _WIDTH - _RIGHT, _LEFT, top - 8, printable_lines(cut(value_text(lane), _NAME))
         ))
-        ends = [(top + 6, f"{value_text(high)}{f' {unit}' if unit else ''}")] + ([(bottom, value_text(low))] if high > low else [])
+        ends = [(top + 8, f"{value_text(high)}{f' {unit}' if unit else ''}")] + ([(bottom, value_text(low))] if high > low else [])
         inside += [Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(_LEFT - 7, at, printable_lines(words)) for at, words in ends]
         inside += _lines(plot, of_lane, x, bottom, (low, high))
-    foot = len(shown) * (_LANE + _GAP)
+    foot = len(shown) * (_LANE + _GAP) + 6
     inside.append(x_ticks(x, foot, named(plot, chart.x)))
     words = printable_lines(chart.title or plot.table.title)
     return Markup('<svg class="chart timeline" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(

@@ -135,9 +135,9 @@ def test_marks_are_shown_and_chosen_by(tmp_path: Path) -> None:
     assert table(asked(project, "changes", state="fixed"), "events") == []
 
 
-def test_the_first_page_is_what_changed_and_is_small(simulated: Project) -> None:
+def test_what_changed_is_small_and_leads_to_the_runs(simulated: Project) -> None:
     with client(simulated) as visitor:
-        first = visitor.get("/")
+        first = visitor.get("/changes")
         assert first.status_code == 200 and "What changed" in first.text and len(first.content) < 150_000
         assert 'class="spark"' in first.text and 'class="effect"' in first.text and "/runs/slow/040" in first.text
         data = visitor.get("/api/changes?way=worse").json()

@@ -110,7 +110,7 @@ def _identity(found: Reader, table: RoleTable, run: dict[str, Any]) -> Iterator[
     for name, (key, of_dimension, _) in DIMENSIONS.items():
         if (value := run.get(key)) is None:
             continue
-        label = found.rows(f"select {label_sql(found, name)[0]} as label from {of_dimension} as {name} where {key} = ?", [value]) if (
+        label = found.rows(f"select {label_sql(found, name)} as label from {of_dimension} as {name} where {key} = ?", [value]) if (
             key in found.columns(of_dimension)
         ) else []
         words = (label[0]["label"] if label else None) or value

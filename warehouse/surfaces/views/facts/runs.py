@@ -52,15 +52,15 @@ def runs_table(found: Reader) -> RoleTable:
     raise WarehouseError("WH501", message, hint=f"give a model of one row per run `role: {RUNS}` (docs/models.md)")
 
 
-def label_sql(found: Reader, dimension: str) -> tuple[str, str]:
-    """What names a row of a dimension, and the join that brings it; NULL where the build has no such table."""
+def label_sql(found: Reader, dimension: str) -> str:
+    """What names a row of a dimension, as SQL; NULL where the build has no such table."""
     key, table, names = DIMENSIONS[dimension]
     columns = found.columns(table)
     shown = [f"{dimension}.{name}::varchar" for name in names if name in columns]
     if key not in columns or not shown:
-        return "null", ""
+        return "null"
     words = f"coalesce({', '.join(shown)})" if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
-    return f"nullif({words}, '')", f"left join {table} as {dimension} on {dimension}.{key} = run.{key}"
+    return f"nullif({words}, '')"
 
 
 def _answer(visit: Visit) -> Page:

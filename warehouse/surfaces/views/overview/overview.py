@@ -53,8 +53,8 @@ def _answer(visit: Visit) -> Page:
         columns = (Column("state", kind="state"), Column("words", "what", link="{place}"), Column("place", is_hidden=True))
         parts.append(Table("decide", columns, tuple(decisions[:_DECISIONS]), "To decide", total=len(decisions)))
     return Page("Overview", tuple(parts), next_steps={
-        "What regressed in the past year": address("/changes", since="1y", way="worse"), "All results": "/results", "All runs": "/runs",
-        "Evidence": "/evidence",
+        "What regressed in the past year": address("/changes", since="1y", way="worse"), "All results": "/results",
+        **({"All runs": "/runs"} if table else {}), "Evidence": "/evidence",
     })
 
 

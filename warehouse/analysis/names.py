@@ -38,9 +38,16 @@ def name_of(row: Mapping[str, Any]) -> Name:
     model, subject = row.get("model"), _first(row, SUBJECT)
     version = _first(row, ENGINE_VERSION)
     return Name(
-        model_name(str(model)) if model else subject, gpu_name(_first(row, GPU), _first(row, GPU_COUNT)),
+        model_name(str(model)) if model else subject, gpu_name(_first(row, GPU), _gpus(row)),
         engine_name(_first(row, ENGINE), version), load_words(row),
     )
+
+
+def _gpus(row: Mapping[str, Any]) -> int | None:
+    if row.get("accelerators_per_node") and row.get("node_count"):
+        return int(row["accelerators_per_node"] * row["node_count"])
+    count = _first(row, GPU_COUNT)
+    return None if count is None else int(count)
 
 
 def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -56,7 +63,7 @@ def model_name(name: str) -> str:
     return name.rstrip("/").rpartition("/")[2].rpartition("--")[2] or name
 
 
-def gpu_name(gpu: str | None, count: Any) -> str | None:
+def gpu_name(gpu: str | None, count: int | None) -> str | None:
     """GPUs with their number: 8×H100. Of those that the evidence does not name, the number."""
     if gpu is None:
         return f"{count} accelerator{'' if count == 1 else 's'}" if count else None

@@ -32,7 +32,7 @@ _FIRST = (
     "gain_pct",
     "cost_per_million_output_tokens_usd", "share", "goodput_per_s", "run_count", "status", "validity", "started_at", "last_run_at",
 )
-_NAMED = frozenset((*SUBJECT, *GPU, *GPU_COUNT, *ENGINE, *ENGINE_VERSION))
+_NAMED = frozenset((*SUBJECT, *GPU, *GPU_COUNT, *ENGINE, *ENGINE_VERSION, "accelerators_per_node"))
 _LENGTHS = frozenset(("input_length", "output_length", "concurrency_point", "request_rate_per_s", "load", "load_kind"))  # columns of their own here
 
 

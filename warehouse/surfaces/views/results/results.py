@@ -25,14 +25,14 @@ _MAIN = "serving_results"
 _RESERVED = ("query_spec_digest", "number_ids")
 # What people ask for first, in the order in which they read it; then what has a unit, in the order of the query.
 _FIRST = (
-    "scenario", "round", "division", "submitter", "slo", "nodes", "node_count", "trial", "parameters", "result_key", "input_length",
+    "scenario", "system", "round", "division", "submitter", "slo", "nodes", "node_count", "trial", "parameters", "result_key", "input_length",
     "output_length", "concurrency_point", "request_rate_per_s", "load", "output_token_throughput_per_accelerator_per_s",
     "output_token_throughput_per_s", "interactivity_p50_tokens_per_s", "ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "itl_p50_ms", "e2e_p50_ms",
     "official_minutes", "performance_result", "performance_unit", "avg_bus_bandwidth_gb_per_s", "peak_bus_bandwidth_gb_per_s", "median", "score",
     "gain_pct",
     "cost_per_million_output_tokens_usd", "share", "goodput_per_s", "run_count", "status", "validity", "started_at", "last_run_at",
 )
-_NAMED = frozenset((*SUBJECT, *GPU, *GPU_COUNT, *ENGINE, *ENGINE_VERSION, "accelerators_per_node"))
+_ALWAYS_NAMED = (*GPU_COUNT, *ENGINE, *ENGINE_VERSION, "accelerators_per_node", "accelerator_family", "accelerator_name", "accelerator", "gpu_model")
 _LENGTHS = frozenset(("input_length", "output_length", "concurrency_point", "request_rate_per_s", "load", "load_kind"))  # columns of their own here
 
 
@@ -131,7 +131,8 @@ def _shown(
     kinds = dict(columns)
     offered = [name for name in _FIRST if name in kinds] + [name for name, kind in columns if name not in _FIRST and _is_number(kind)]
     offered += [name for name in names if name not in offered]
-    offered = [name for name in offered if filled[name] and name not in _NAMED and name != "run_id"]
+    in_name = {*_ALWAYS_NAMED, *(next((name for name in of if name in kinds), "") for of in (SUBJECT, GPU)), "run_id"}
+    offered = [name for name in offered if filled[name] and name not in in_name]
     if is_all:
         return offered
     of_interval = {*_INTERVAL, "interval_coverage"} if {*_INTERVAL, _MEDIAN} <= set(kinds) else set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from samples.served import served_project
 from serving import client
@@ -28,12 +30,13 @@ def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
 
 
 def test_a_facet_narrows_the_rows_and_counts_under_the_others() -> None:
-    page = asked(served_project(), "results")
+    page = asked(served_project(), "results_of", query="indicator_results")
     rows = table(page, "rows")
-    name = next(column for column in ("model", "framework", "family", "precision") if len({row[column] for row in rows}) > 1)
-    value = rows[0][name]
-    narrowed = asked(served_project(), "results_of", query="serving_results", where=with_value((), name, value or ""))
-    assert {row[name] for row in table(narrowed, "rows")} == {value} and len(table(narrowed, "rows")) < len(rows)
+    counts = Counter(row["indicator"] for row in rows)
+    assert len(counts) > 1 and facet(page, "indicator") == {name: f"{count:,}" for name, count in counts.items()}
+    chosen = next(iter(counts))
+    narrowed = asked(served_project(), "results_of", query="indicator_results", where=with_value((), "indicator", chosen))
+    assert len(table(narrowed, "rows")) == counts[chosen] and facet(narrowed, "indicator").items() > {(name, f"{count:,}") for name, count in counts.items()}
 
 
 def test_rows_are_sorted_with_those_without_a_value_last() -> None:

@@ -11,6 +11,7 @@ from warehouse.errors import counted
 from warehouse.statistics.frontier import non_dominated
 from warehouse.surfaces.parts import Chart, Column, Part, Table
 from warehouse.surfaces.view import address
+from warehouse.surfaces.views.analysis.wording import direction
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.transform.project.model import LOAD_POINTS, RUNS
 
@@ -165,8 +166,9 @@ def _moved(events: Sequence[Event]) -> dict[tuple[str | None, str | None], str]:
     told: dict[tuple[str | None, str | None], str] = {}
     for event in events:
         at = event.clearest.first.started_at
+        way = direction(event.outcome, event.headline.first.unit)
         if event.now == "still" and event.status == "confirmed" and at:
             for member in event.members:
                 if member.label:
-                    told.setdefault((member.label.subject, member.label.gpu), f"{event.way} since {at:%-d %b}")
+                    told.setdefault((member.label.subject, member.label.gpu), f"{way} since {at:%-d %b}")
     return told

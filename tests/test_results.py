@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from typing import cast
 
 import pytest
 from samples.served import served_project
@@ -10,14 +10,10 @@ from serving import client
 from test_analysis_pages import asked, table
 
 from warehouse.errors import WarehouseError
-from warehouse.surfaces.parts import Facets, Page
-from warehouse.surfaces.views.results.conditions import read_conditions, where_sql, with_value
-
-
-def facet(page: Page, title: str) -> dict[str, str | None]:
-    """The values of a facet with how many rows have them."""
-    (facets,) = [part for part in page.parts if isinstance(part, Facets)]
-    return {item.title: item.value for group in facets.groups if group.title == title for item in group.items}
+from warehouse.surfaces.view import Visit
+from warehouse.surfaces.views.facts.reading import Reader
+from warehouse.surfaces.views.results.conditions import read_conditions, where_sql
+from warehouse.surfaces.views.results.facets import facet_columns, facets
 
 
 def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
@@ -29,14 +25,21 @@ def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
     assert home.title == "Serving results" and all("·" in row["name"] or row["name"] for row in table(home, "rows"))
 
 
-def test_a_facet_narrows_the_rows_and_counts_under_the_others() -> None:
-    page = asked(served_project(), "results_of", query="indicator_results")
-    rows = table(page, "rows")
-    counts = Counter(row["indicator"] for row in rows)
-    assert len(counts) > 1 and facet(page, "indicator") == {name: f"{count:,}" for name, count in counts.items()}
-    chosen = next(iter(counts))
-    narrowed = asked(served_project(), "results_of", query="indicator_results", where=with_value((), "indicator", chosen))
-    assert len(table(narrowed, "rows")) == counts[chosen] and facet(narrowed, "indicator").items() > {(name, f"{count:,}") for name, count in counts.items()}
+def test_a_facet_counts_the_rows_that_the_other_conditions_leave() -> None:
+    import duckdb
+
+    with duckdb.connect() as con:
+        rows = "('a', 'H100', 'x'), ('a', 'H200', 'x'), ('b', 'H100', 'x'), (null, 'H100', 'x')"
+        con.execute(f"create table result as from (values {rows}) as row (model, gpu, one)")
+        found = Reader(con, cast(Visit, None))
+        columns = [("model", "VARCHAR"), ("gpu", "VARCHAR"), ("one", "VARCHAR")]
+        assert facet_columns(found, "result", columns) == ["model", "gpu"]  # all rows have the same value of the third
+        chosen = read_conditions("gpu=H100", ("model", "gpu"))
+        groups = {group.title: group.items for group in facets(found, "result", ("model", "gpu"), chosen, str)}
+    assert [(item.title, item.value, item.link) for item in groups["model"]] == [
+        ("a", "1", "gpu=H100,model=a"), ("b", "1", "gpu=H100,model=b"), ("not stated", "1", "gpu=H100,model="),
+    ]
+    assert [(item.title, item.value, item.link) for item in groups["gpu"]] == [("H100", "3", None), ("H200", "1", "gpu=H200"), ("any", None, "None")]
 
 
 def test_rows_are_sorted_with_those_without_a_value_last() -> None:

@@ -63,6 +63,8 @@ def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]
     if column.kind in ("spark", "effect"):
         tone = kind_of(str(record[column.tone])) if column.tone else "plain"
         shown = (spark if column.kind == "spark" else effect)(value, tone) if value else Markup("")
+    elif column.is_exact and isinstance(value, float):
+        shown = escape(f"{value:,}")
     else:
         shown = formatted(value, column.kind, record[column.half] if column.half else None)
     shown = _door(shown, linked(column.link, record), pinned)

@@ -18,9 +18,10 @@ class Column:
     in which one of these is None has no link. `is_hidden`: for links and charts, and in the data formats, but not in the table that people
     read. `is_minor`: the first to go on a narrow screen. The value of a `spark` is a mapping of `values` and the `place` of a change or
     None (and how many values `before` and `after` it are of its levels), that of an `effect` one of `ratio`, `low`, `high` (None without an
-    interval) and `threshold`; `tone` names the column with the state word that colours these. `half` names the column with half the width of a
-    number's interval, `is_exact` that all digits are to be read, and `below` the column with the id or path that stands small under a value. `note` says what the column means. `sort` is
-    the address of the same table sorted by the column, and `order` how it is sorted by it now."""
+    interval) and `threshold`; `tone` names the column with the state word that colours these. `half` names the column with half the width of
+    a number's interval, `is_exact` says that all digits are shown, and `below` names the column with the id or path that stands small under a
+    value. `note` says what the column means. `sort` is the address of the same table sorted by the column, and `order` how it is sorted by it
+    now."""
 
     name: str
     title: str = ""

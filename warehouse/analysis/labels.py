@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Any
 
 from warehouse.analysis.measurements import Measured
+from warehouse.analysis.metric_names import metric_names
+from warehouse.analysis.names import gpu_name, model_name
 
-_DEFINITIONS = "main.metric_definition_dim", ("metric", "version", "display_name", "display_unit")
-_SUFFIXES = "staging.metric_suffix", ("suffix",)
 # What a label needs of each dimension: its table, its key, the column of the measurements that has it, and its columns.
 _DIMENSIONS = (
     ("main.workload_dim", "workload_spec_digest", "workload", ("model",)),
@@ -29,8 +28,6 @@ _OWN = ("indicator", "metric", "point", "unit", "benchmark_case_id", "parameters
 _NEVER_NULL = ("indicator", "metric", "point")
 _SEPARATOR = " · "
 _SHORT = 8  # characters of a series key
-_CACHED_MODEL = re.compile(r"models--(?:[^/]+?--)?([^/]+?)/snapshots/[0-9a-f]+/?")  # the folder of a model in the Hugging Face cache
-_UNITS = {"us": "µs", "usecs": "µs"}
 
 
 @dataclass(frozen=True)
@@ -59,14 +56,14 @@ def labels(found: Measured, series_keys: Iterable[str] | None = None) -> dict[st
     """The labels of series by their key, of all series if none are named, at the cost of one query."""
     columns = _columns(found)
     rows = _series(found, columns, series_keys)
-    names = _metric_names(found, columns, {(row["metric"], row["unit"]) for row in rows.values()})
-    plain = {key: _label(row, *names[row["metric"], row["unit"]]) for key, row in rows.items()}
+    names = metric_names(found.con)
+    plain = {key: _label(row, *names.of(row["metric"], row["unit"])) for key, row in rows.items()}
     return _told_apart(plain, rows)
 
 
 def _columns(found: Measured) -> dict[str, set[str]]:
     """The columns of the tables that labels are made from, as far as the build has them."""
-    wanted = [_DEFINITIONS[0], _SUFFIXES[0], *(table for table, *_ in _DIMENSIONS)]
+    wanted = [table for table, *_ in _DIMENSIONS]
     columns: dict[str, set[str]] = defaultdict(set)
     sql = (
         "select table_schema || '.' || table_name as name, column_name from information_schema.columns"
@@ -93,57 +90,10 @@ def _series(found: Measured, columns: Mapping[str, set[str]], series_keys: Itera
     return {row[0]: dict(zip(names, row, strict=True)) for row in result.fetchall()}
 
 
-def _metric_names(
-    found: Measured, columns: Mapping[str, set[str]], metrics: Collection[tuple[str, str | None]]
-) -> dict[tuple[str, str | None], tuple[str, str, str | None]]:
-    """Name, family and unit of metrics, each by the metric and its unit in the measurements."""
-    defined: list[tuple[str, str, str | None]] = []
-    table, needed = _DEFINITIONS
-    if columns.get(table, set()).issuperset(needed):
-        sql = f"select metric, display_name, display_unit from {table} where display_name is not null order by version desc"
-        rows = found.con.execute(sql).fetchall()
-        defined = [(pattern, name, unit) for listed, name, unit in rows for pattern in listed.split(", ")]
-    suffixes: list[str] = []
-    if set(_SUFFIXES[1]) <= columns.get(_SUFFIXES[0], set()):
-        suffixes = [suffix for (suffix,) in found.con.execute(f"select suffix from {_SUFFIXES[0]} where suffix[1] = '_'").fetchall()]
-    return {(metric, unit): _metric_name(metric, unit, defined, suffixes) for metric, unit in metrics}
-
-
-def _metric_name(
-    metric: str, unit: str | None, defined: Iterable[tuple[str, str, str | None]], suffixes: Collection[str]
-) -> tuple[str, str, str | None]:
-    matching = [each for each in defined if fnmatchcase(metric, each[0])]
-    if matching:
-        pattern, name, stated = max(matching, key=lambda each: len(each[0]))
-        before, _, after = pattern.partition("*")
-        name = name.replace("*", _statistic(metric[len(before) : len(metric) - len(after)]))
-        return name, name.split(", ")[0], stated or unit
-    unit = _UNITS.get(unit or "", unit)
-    ending = max((each for each in suffixes if metric.endswith(each)), key=len, default="")
-    if not ending or not re.fullmatch(r"[a-z][a-z0-9_]*", metric):
-        return metric, metric, unit
-    words = metric.removesuffix(ending).strip("_").split("_")
-    statistics = [word for word in words if re.fullmatch(r"mean|avg|min|max|p\d+", word)]
-    family = " ".join(word for word in words if word not in statistics)
-    family = f"{family[:1].upper()}{family[1:]}" or metric
-    return ", ".join([family, *map(_statistic, statistics)]), family, unit
-
-
-def _statistic(word: str) -> str:
-    return {"p50": "median", "avg": "mean"}.get(word, word.replace("_", " "))
-
-
 def _label(row: Mapping[str, Any], metric: str, family: str, unit: str | None) -> Label:
-    gpu, count = row["accelerator_family"] or row["accelerator_name"] or row["gpu_model"], row["gpu_count"]
-    subject = _model(row["model"]) if row["model"] else row["benchmark_case_id"]
-    return Label(metric, family, unit, subject, f"{count}×{gpu}" if gpu and count else gpu, _load(row))
-
-
-def _model(name: str) -> str:
-    """A model without its owner and folder. Hugging Face allows no `--` in a name: it separates the owner in names of folders."""
-    if cached := _CACHED_MODEL.search(name):
-        return cached[1]
-    return name.rstrip("/").rpartition("/")[2].rpartition("--")[2] or name
+    gpu = row["accelerator_family"] or row["accelerator_name"] or row["gpu_model"]
+    subject = model_name(row["model"]) if row["model"] else row["benchmark_case_id"]
+    return Label(metric, family, unit, subject, gpu_name(gpu, row["gpu_count"]) if gpu else None, _load(row))
 
 
 def _load(row: Mapping[str, Any]) -> str | None:
@@ -158,7 +108,7 @@ def _load(row: Mapping[str, Any]) -> str | None:
         rules = ("nodes", _counted("node")), ("accelerators", lambda value: "" if value == str(row["gpu_count"]) else _counted("accelerator")(value))
     else:
         rules = ("message", lambda value: f"{_bytes(value)} messages"), ("nodes", _counted("node")), ("ranks", _counted("rank"))
-        if point == row["metric"] or point == _model(row["model"] or ""):
+        if point == row["metric"] or point == model_name(row["model"] or ""):
             return None
     parts = []
     for word, write in reversed(rules):

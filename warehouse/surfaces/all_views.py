@@ -8,9 +8,13 @@ from warehouse.surfaces.views.analysis import changes, compare, explain, explore
 from warehouse.surfaces.views.claims import number, numbers, publication, publications
 from warehouse.surfaces.views.evidence import audit, bundles, file, ingest
 from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
+from warehouse.surfaces.views.overview import overview
+from warehouse.surfaces.views.results import results
 
 VIEWS: tuple[View, ...] = (
+    *overview.VIEWS,
     *changes.VIEWS,
+    *results.VIEWS,
     *explore.VIEWS,
     *compare.VIEWS,
     *explain.VIEWS,

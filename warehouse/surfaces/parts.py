@@ -18,7 +18,10 @@ class Column:
     in which one of these is None has no link. `is_hidden`: for links and charts, and in the data formats, but not in the table that people
     read. `is_minor`: the first to go on a narrow screen. The value of a `spark` is a mapping of `values` and the `place` of a change or
     None (and how many values `before` and `after` it are of its levels), that of an `effect` one of `ratio`, `low`, `high` (None without an
-    interval) and `threshold`; `tone` names the column with the state word that colours these."""
+    interval) and `threshold`; `tone` names the column with the state word that colours these. `half` names the column with half the width of
+    a number's interval, `is_exact` says that all digits are shown, and `below` names the column with the id or path that stands small under a
+    value. `note` says what the column means. `sort` is the address of the same table sorted by the column, and `order` how it is sorted by it
+    now."""
 
     name: str
     title: str = ""
@@ -28,6 +31,12 @@ class Column:
     is_hidden: bool = False
     is_minor: bool = False
     tone: str | None = None
+    half: str | None = None
+    is_exact: bool = False
+    below: str | None = None
+    note: str = ""
+    sort: str | None = None
+    order: Literal["up", "down"] | None = None
 
     @property
     def heading(self) -> str:
@@ -38,13 +47,14 @@ class Column:
 class Chart:
     """How a table's rows are drawn: the names of its columns. `dots` has values on one axis; `trend` values over time, with a line at
     each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
-    true; `bars` one bar a row. Rows of the same `group` belong together. `state` colours a point, and rows in a state of `hatched` are
-    drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the whole, as two values. `link` is the address
-    of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or else of `group`. Each value of `facet` has
-    a panel of its own, all with the same axes. `logs`: which axes are logarithmic. `better`
-    is the direction of x that is better, which the line of `steps` needs."""
+    true, one for each value of `line` if that is given; `bars` one bar a row; a `matrix` a cell for each pair of x and y, as dark as its
+    `value` is great; a `timeline` a lane for each `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
+    a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
+    whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
+    else of `group`. Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
+    `better` is the direction of x that is better, which the line of `steps` needs."""
 
-    kind: Literal["dots", "trend", "effects", "steps", "bars"]
+    kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
     x: str
     y: str = ""
     title: str = ""
@@ -64,6 +74,8 @@ class Chart:
     facet: str | None = None
     logs: tuple[Literal["x", "y"], ...] = ()
     better: Literal["higher", "lower"] = "lower"
+    value: str | None = None
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,7 @@ class Fact:
     kind: Kind = "text"
     title: str = ""
     note: str = ""
+    tone: str = ""
 
     @property
     def heading(self) -> str:
@@ -110,19 +123,30 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Named values that belong together. `steps`: drawn side by side, as stations of a way; `links`: one after the other, as choices, of
-    which those without a link are chosen."""
+    """Named values that belong together. `steps`: drawn side by side, as stations of a way; `cards`: side by side, each value large before its
+    words, in the colour of its `tone` (`good`, `warn`, `bad`); `links`: one after the other, as choices, of which those without a link are
+    chosen."""
 
     part: ClassVar[str] = "facts"
     name: str
     items: tuple[Fact, ...]
     title: str = ""
-    form: Literal["list", "steps", "links"] = "list"
+    form: Literal["list", "steps", "links", "cards"] = "list"
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Groups of choices by which what follows on the page is narrowed."""
+
+    part: ClassVar[str] = "facets"
+    name: str
+    groups: tuple[Facts, ...]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One value large, with its unit, its interval in words, and its states."""
+    """One value large, with its unit, its interval in words, and its states. `half` is half the width of the interval, which says how many
+    digits the value has."""
 
     part: ClassVar[str] = "figure"
     kind: ClassVar[Kind] = "number"
@@ -132,6 +156,7 @@ class Figure:
     interval: str = ""
     states: tuple[str, ...] = ()
     link: str | None = None
+    half: float | None = None
 
 
 @dataclass(frozen=True)
@@ -199,7 +224,7 @@ def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> t
     )
 
 
-Part = Table | Facts | Figure | Text | Excerpt | Form
+Part = Table | Facts | Facets | Figure | Text | Excerpt | Form
 
 
 @dataclass(frozen=True)

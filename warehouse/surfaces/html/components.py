@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from warehouse.errors import counted, printable_lines
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.html.charts import chart, effect, spark
 from warehouse.surfaces.notebook.fragments import SIGNS, kind_of
-from warehouse.surfaces.parts import Column, Fact, Text
+from warehouse.surfaces.parts import Column, Fact, Figure, Text
 from warehouse.surfaces.view import linked
-from warehouse.transform.export.docs.published_pages import digits, short, shown_value
+from warehouse.transform.export.docs.published_pages import is_digest, short, shown_value
 from warehouse.transform.export.docs.sql_markup import sql_markup
 
 if TYPE_CHECKING:
     import jinja2
 
 _LONG, _SHORT = 32, 17  # characters
+_MOST_OF_CODE = 56  # characters of an id or a path
 _FOLDER = Path(__file__).parent
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
@@ -35,7 +37,7 @@ def environment() -> "jinja2.Environment":
         undefined=jinja2.StrictUndefined, finalize=_visible,
     )
     found.globals.update(
-        chip=chip, cell=cell, fact=fact, breaks=breaks, chart=chart, linked=linked, sql_text=sql_text,
+        chip=chip, cell=cell, fact=fact, figure_text=figure_text, breaks=breaks, chart=chart, linked=linked, sql_text=sql_text,
     )
     found.filters.update(counted=counted, moment=moment, count=lambda number: f"{number:,}")
     return found
@@ -61,32 +63,45 @@ def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]
     if column.kind in ("spark", "effect"):
         tone = kind_of(str(record[column.tone])) if column.tone else "plain"
         shown = (spark if column.kind == "spark" else effect)(value, tone) if value else Markup("")
+    elif column.is_exact and isinstance(value, float):
+        shown = escape(f"{value:,}")
     else:
-        shown = formatted(value, column.kind)
-    return _door(shown, linked(column.link, record), pinned)
+        shown = formatted(value, column.kind, record[column.half] if column.half else None)
+    shown = _door(shown, linked(column.link, record), pinned)
+    under = record[column.below] if column.below else None
+    return shown if under is None else shown + Markup('<small class="below">{}</small>').format(formatted(under, "code"))
 
 
 def breaks(value: Any, kind: str) -> str:
     """How a cell's text may be broken: `long` anywhere, or a narrow column would break its words too; `whole` nowhere."""
     if not isinstance(value, str):
         return ""
-    length = len(short(value) if kind == "code" else value)
+    length = len(middle(value) if kind == "code" else value)
     return "long" if length > _LONG else "whole" if length <= _SHORT else ""
 
 
-def fact(each: Fact, pinned: Callable[[str], str]) -> Markup:
-    shown = _door(formatted(each.value, each.kind), each.link, pinned)
+def fact(each: Fact, pinned: Callable[[str], str], is_door: bool = True) -> Markup:
+    shown = _door(formatted(each.value, each.kind), each.link if is_door else None, pinned)
     return shown + Markup(" {}").format(each.unit) if each.unit and each.value is not None else shown
+
+
+def figure_text(each: Figure) -> Markup:
+    """A figure with the digits that its interval supports, and its unit."""
+    is_number = not isinstance(each.value, bool | str) and hasattr(each.value, "__round__")
+    shown = formatted(each.value, "text")
+    if is_number:
+        shown = Markup('<span title="{}">{}</span>').format(f"{each.value:,}", rounded(each.value, each.half))
+    return shown + Markup(' <span class="of">{}</span>').format(each.unit) if each.unit and each.value is not None else shown
 
 
 def _door(shown: Markup, address: str | None, pinned: Callable[[str], str]) -> Markup:
     return Markup(f'<a href="{escape(pinned(address))}">{escape(shown)}</a>') if address and shown else shown
 
 
-def formatted(value: Any, kind: str) -> Markup:
-    """A value as people read it. Numbers have their thousands apart, and beyond the digits that a reader takes in, the rest smaller."""
+def formatted(value: Any, kind: str, half: float | None = None) -> Markup:
+    """A value as people read it. A number has the digits that half the width of its interval supports; all of them are its title."""
     if value is None:
-        return Markup('<span class="null">NULL</span>')
+        return Markup('<span class="null" title="NULL">–</span>')
     if kind == "state":
         return chip(str(value))
     if kind == "bytes" and isinstance(value, int):
@@ -94,13 +109,19 @@ def formatted(value: Any, kind: str) -> Markup:
     if kind == "moment":
         return Markup(f'<time datetime="{escape(str(value))}">{escape(moment(value))}</time>')
     if not isinstance(value, bool | str) and hasattr(value, "__round__"):
-        head, rest = digits(value)
-        return escape(head) + (Markup(f'<span class="rest">{escape(rest)}</span>') if rest else Markup(""))
+        text, whole = rounded(value, half), f"{value:,}"
+        shown = escape(text) if text == whole else Markup('<span title="{}">{}</span>').format(whole, text)
+        return shown if half is None else shown + Markup(' <span class="half">± {}</span>').format(rounded(half, half))
     if kind == "code":
         text = printable_lines(shown_value(value))
-        shown = short(text)
-        return Markup(f'<code title="{escape(text)}">{escape(shown)}</code>') if shown != text else Markup(f"<code>{escape(text)}</code>")
+        cut = middle(short(text) if is_digest(text) else text)
+        return Markup(f'<code title="{escape(text)}">{escape(cut)}</code>') if cut != text else Markup(f"<code>{escape(text)}</code>")
     return escape(printable_lines(shown_value(value)))
+
+
+def middle(text: str, most: int = _MOST_OF_CODE) -> str:
+    """A text with its beginning and its end, which tell ids and paths apart."""
+    return text if len(text) <= most else f"{text[: most // 3]}…{text[-(most - most // 3 - 1) :]}"
 
 
 def moment(value: Any) -> str:

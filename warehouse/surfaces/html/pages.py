@@ -91,6 +91,6 @@ def _with_format(place: str, form: str, table: str | None = None) -> str:
     """Where the same figures are in another format."""
     parts = urlsplit(place)
     query = [*parse_qsl(parts.query), *([] if form == "json" else [("format", form)]), *([("table", table)] if table else [])]
-    return parts._replace(path=f"/api{parts.path.rstrip('/') or '/changes'}", query=urlencode(query)).geturl()
+    return parts._replace(path=f"/api{parts.path.rstrip('/') or VIEWS[0].path}", query=urlencode(query)).geturl()
 
 

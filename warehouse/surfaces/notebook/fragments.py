@@ -37,8 +37,9 @@ _KINDS = {
     ),
     **{f"suspected {way}{more}": "warn" for way in ("better", "worse", "higher", "lower") for more in ("", " (exploratory)")},
     **dict.fromkeys(("whole", "valid", "signed"), "good"),
-    **dict.fromkeys(("left out", "not published", "published as provisional", "untrusted key", "removed by policy", "warning", "differs"), "warn"),
-    **dict.fromkeys(("altered", "damaged", "error", "signature invalid"), "bad"),
+    **dict.fromkeys(("left out", "not published", "published as provisional", "untrusted key", "removed by policy"), "warn"),
+    **dict.fromkeys(("warning", "differs", "stated twice"), "warn"),
+    **dict.fromkeys(("altered", "damaged", "error", "signature invalid", "odd", "noisier"), "bad"),
 }
 
 
@@ -49,7 +50,8 @@ def fragment(value: Any) -> str:
 
 def kind_of(*words: str) -> str:
     """The kind of the first of the words that has one: `good`, `warn`, `bad`, else `plain`."""
-    return next((_KINDS[word] for word in words if word in _KINDS), "plain")
+    known = (_KINDS.get(word) or _KINDS.get(word.partition(" since ")[0]) for word in words)
+    return next(filter(None, known), "plain")
 
 
 def has_fragment(kind: type) -> bool:

@@ -33,7 +33,7 @@ from warehouse.transform.export.docs.published_pages import short, shown_value
 _MOST_DRAWN = 12  # numbers of a query whose runs are drawn
 _MOST_DOTS = 600
 _FIGURE = (
-    Column("what"), Column("measure"), Column("value", kind="number"), Column("unit"), Column("interval"), Column("n"),
+    Column("what"), Column("measure"), Column("value", kind="number", is_exact=True), Column("unit"), Column("interval"), Column("n"),
     Column("verdict", kind="state"), Column("standing", "may be quoted", "state"), Column("number", kind="code"),
 )
 

@@ -11,8 +11,10 @@ from markupsafe import Markup
 from warehouse.errors import printable_lines
 from warehouse.surfaces.html.charts.frames import legend
 from warehouse.surfaces.html.charts.lanes import bars, dots, effects
+from warehouse.surfaces.html.charts.matrix import matrix
 from warehouse.surfaces.html.charts.planes import steps_of, trend
 from warehouse.surfaces.html.charts.plot import BROAD, MOST_POINTS, NOTHING, Drawn, Plot, value_text
+from warehouse.surfaces.html.charts.timeline import timeline
 from warehouse.surfaces.parts import Table
 
 _PANEL = (320, 190)
@@ -38,11 +40,11 @@ def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
         said = [f"drawn: the first {len(table.rows):,} of {table.total:,} rows", *said]
     caption = Markup("").join(Markup("<p>{}</p>").format(printable_lines(each)) for each in dict.fromkeys(said))
     title = Markup("<b>{}</b>").format(printable_lines(table.chart.title)) if table.chart.title else NOTHING
-    return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot), caption)
+    return Markup("{}{}<figcaption>{}{}</figcaption>").format(title, drawn, legend(plot) if table.chart.kind != "timeline" else NOTHING, caption)
 
 
 def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[str, Any]], facet: str) -> Drawn:
-    """One drawing for each value of the facet, all on the same axes."""
+    """One drawing for each value of the facet, all on the same axes unless each has its own."""
     of_panel: dict[Any, list[Mapping[str, Any]]] = {}
     for record in records:
         of_panel.setdefault(record[facet], []).append(record)
@@ -50,9 +52,9 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
     panels, said = [], []
     plot = replace(plot, most=max(_FEWEST, MOST_POINTS * 3 // 2 // min(len(of_panel), _MOST_PANELS)))
     for value, of_one in list(of_panel.items())[:_MOST_PANELS]:
-        drawn, words = draw(plot, plot.marks(of_one), _PANEL, shared, value_text(value))
+        drawn, words = draw(plot, plot.marks(of_one), _PANEL, None if plot.chart.is_own else shared, value_text(value))
         if drawn:
-            heading = printable_lines(f"{plot.heading(facet)} {value_text(value)}")
+            heading = printable_lines(value_text(value) if plot.chart.is_own else f"{plot.heading(facet)} {value_text(value)}")
             panels.append(Markup('<div class="panel"><p>{}</p>{}</div>').format(heading, drawn))
         said += [f"{value_text(value)}: {each}" for each in words]
     if len(of_panel) > _MOST_PANELS:
@@ -60,4 +62,6 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
     return (Markup('<div class="panels">{}</div>').format(NOTHING.join(panels)) if panels else NOTHING), said
 
 
-_KINDS: dict[str, Callable[..., Drawn]] = {"trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars}
+_KINDS: dict[str, Callable[..., Drawn]] = {
+    "trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars, "matrix": matrix, "timeline": timeline,
+}

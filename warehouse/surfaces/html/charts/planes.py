@@ -123,12 +123,10 @@ def steps_of(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
     x, y = plane(plot, [*(shared or ()), *placed], size)
     inside = [*frame(x, y, named(plot, plot.chart.x), named(plot, plot.chart.y)), *across(plot, x, y)]
     chosen = [mark for mark in placed if plot.chart.on_line and mark.record[plot.chart.on_line]]
-    corners = sorted({(x.at(mark.x or 0.0), y.at(mark.y or 0.0)) for mark in chosen})
-    if corners:
-        steps = [f"M{corners[0][0]:g} {corners[0][1]:g}"]
-        for left, top in corners[1:]:
-            steps.append(f"H{left:g}V{top:g}" if plot.chart.better == "lower" else f"V{top:g}H{left:g}")
-        inside.append(Markup('<path class="steps" d="{}"/>').format("".join(steps)))
+    lines: dict[Any, list[Mark]] = {}
+    for mark in chosen:
+        lines.setdefault(mark.record[plot.chart.line] if plot.chart.line else None, []).append(mark)
+    inside += [_steps(plot, of_line, x, y) for of_line in lines.values()]
     others = [mark for mark in placed if not (plot.chart.on_line and mark.record[plot.chart.on_line])]
     if len(placed) > plot.most:
         said.append(f"{len(placed):,} points: those on the line are drawn, and of the others the least, median and greatest of each span")
@@ -136,6 +134,14 @@ def steps_of(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
         chosen = chosen[:plot.most]
     inside += [_point(plot, mark, x, y) for mark in (*others, *chosen)]
     return plot.svg(*size, inside, name), said
+
+
+def _steps(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Markup:
+    corners = sorted({(x.at(mark.x or 0.0), y.at(mark.y or 0.0)) for mark in marks})
+    steps = [f"M{corners[0][0]:g} {corners[0][1]:g}"]
+    for left, top in corners[1:]:
+        steps.append(f"H{left:g}V{top:g}" if plot.chart.better == "lower" else f"V{top:g}H{left:g}")
+    return Markup('<path class="steps{}" d="{}"/>').format(f" s{marks[0].group}" if plot.chart.line else "", "".join(steps))
 
 
 def spans(marks: Sequence[Mark], count: int) -> list[list[Mark]]:

@@ -11,11 +11,12 @@ from typing import Any
 from markupsafe import Markup
 
 from warehouse.errors import counted, printable_lines
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.html.charts.axes import number
 from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Column, Table
 from warehouse.surfaces.view import linked
-from warehouse.transform.export.docs.published_pages import digits, shown_value
+from warehouse.transform.export.docs.published_pages import shown_value
 
 MOST_GROUPS = 6  # with a shape and a colour of their own
 MOST_POINTS = 200  # drawn one by one
@@ -95,7 +96,7 @@ class Plot:
         """What a mark says when it is pointed at, or read aloud."""
         chart = self.chart
         said = [value_text(record[name]) for name in (chart.group, chart.state, chart.note) if name and record[name] is not None]
-        for name in filter(None, (chart.y, chart.x)):
+        for name in filter(None, (chart.value, chart.y, chart.x)):
             unit = f" {unit}" if (unit := self.unit(name)) and record[name] is not None else ""
             heading = "" if chart.kind == "trend" and record[name] is not None else f"{self.heading(name)} "  # the axes say it
             said.append(f"{heading}{value_text(record[name])}{unit}")
@@ -154,7 +155,7 @@ def value_text(value: Any) -> str:
         return f"{value:%Y-%m-%d %H:%M} UTC"
     if value is None or isinstance(value, bool | str | date):
         return shown_value(value)
-    return digits(value)[0] if hasattr(value, "__round__") else shown_value(value)
+    return rounded(value) if hasattr(value, "__round__") else shown_value(value)
 
 
 def cut(text: str, most: int) -> str:

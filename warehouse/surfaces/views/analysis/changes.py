@@ -62,7 +62,7 @@ def _answer(visit: Visit) -> Page:
     first = visit["offset"]
     page = shown[first : first + _MOST]
     more = address(_PATH, **{**visit.values, "offset": first + _MOST}) if len(shown) > first + _MOST else None
-    table = _event_table(page, visit["threshold"])
+    table = event_table(page, visit["threshold"])
     empty = "no event is like that; others are" if found.events else "no change was found"
     if not found.tested:
         empty = "too few dated runs to look for changes"
@@ -112,11 +112,13 @@ def _filters(visit: Visit, found: Changes, named: Sequence[Event]) -> Iterable[F
         yield choices("metric", _PATH, values, "metric", [("any metric", None, None), *offered_metrics])
 
 
-def _event_table(events: Sequence[Event], threshold: float) -> Table:
+def event_table(
+    events: Sequence[Event], threshold: float = THRESHOLD, title: str = "", total: int | None = None, more: str | None = None
+) -> Table:
     marked = (Column("marked", kind="state"),) if any(each.mark or each.earlier_mark for each in events) else ()
     columns = (*_EVENT_COLUMNS, *marked, *(Column(each, is_hidden=True) for each in _EVENT_HIDDEN))
     records = [_event_record(each, threshold) for each in events]
-    return Table("events", columns, tuple(tuple(record[column.name] for column in columns) for record in records))
+    return Table("events", columns, tuple(tuple(record[column.name] for column in columns) for record in records), title, total=total, more=more)
 
 
 def _event_record(event: Event, threshold: float) -> dict[str, Any]:

@@ -7,15 +7,18 @@ from typing import Any
 
 from warehouse.analysis.serving.goodput import CurveGoodput, goodput
 from warehouse.analysis.serving.validity import FAILS, HOLDS, NO_EVIDENCE, POLICY, VERDICTS, PointValidity, state_of, validity
+from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
-from warehouse.transform.project.model import SLOS
+from warehouse.surfaces.views.facts.run_names import named, run_names
+from warehouse.transform.project.model import RUNS, SLOS
 
 _RUN = "/runs/{run_id:path}"
 _MOST_CURVES, _MOST = 12, 40
+_AGAINST = 1  # broken rules that a line names
 
 
 def _goodput(visit: Visit) -> Page:
@@ -88,14 +91,18 @@ def _validity(visit: Visit) -> Page:
     chosen = [point for point in found.points if visit["verdict"] in (None, point.verdict)]
     first = visit["offset"]
     shown = chosen[first : first + _MOST]
+    with reader(visit) as session:
+        table = session.role(RUNS)
+        names = run_names(session, table, {point.run_id for point in shown}) if table else {}
     columns = (
-        Column("run_id", "run", kind="code", link=_RUN), Column("verdict", kind="state"), Column("model"), Column("load"), Column("configuration"),
-        Column("broken", "rules broken"), Column("silent", "rules without evidence"),
+        Column("name", "model · GPU · engine · load", link=_RUN, below="run_id"), Column("verdict", kind="state"), Column("line", "because"),
+        *(Column(name, is_hidden=True) for name in ("run_id", "model", "load", "configuration", "broken", "silent")),
     )
     rows = tuple(
         (
-            point.run_id, point.verdict, point.model, load_text(point), " ".join(str(value) for value in point.labels.values()),
-            "; ".join(map(str, point.against)), ", ".join(each.rule.id for each in point.silent),
+            named(names, point.run_id), point.verdict, point_line(point).partition(": ")[2] or _counts(point), point.run_id, point.model,
+            load_text(point), " ".join(str(value) for value in point.labels.values()), "; ".join(map(str, point.against)),
+            ", ".join(each.rule.id for each in point.silent),
         )
         for point in shown
     )
@@ -115,6 +122,20 @@ def _validity(visit: Visit) -> Page:
     )
 
 
+def point_line(point: PointValidity) -> str:
+    """A point's verdict in a line: what is against it, and how many rules hold or have no evidence."""
+    words = [f"{point.verdict}: {'; '.join(map(str, point.against[:_AGAINST]))}" if point.against else point.verdict]
+    if len(point.against) > _AGAINST:
+        words.append(f"{len(point.against) - _AGAINST} more broken")
+    return " · ".join([*words, _counts(point)])
+
+
+def _counts(point: PointValidity) -> str:
+    states = Counter(state_of(each) for each in point.rules)
+    words = [f"{counted(states[HOLDS], 'rule')} {'holds' if states[HOLDS] == 1 else 'hold'}"]
+    return " · ".join(words + [f"{states[NO_EVIDENCE]} without evidence"] * bool(states[NO_EVIDENCE]))
+
+
 def _rules(points: tuple[PointValidity, ...]) -> Table:
     """What each rule found over all points."""
     found: dict[str, Counter[str]] = {}
@@ -129,7 +150,7 @@ def _rules(points: tuple[PointValidity, ...]) -> Table:
         Column("holds", kind="number"),
     )
     rows = tuple((rule, says[rule], counts["broken"], counts["without evidence"], counts["holds"]) for rule, counts in found.items())
-    return Table("rules", columns, tuple(sorted(rows, key=lambda row: (-row[2], -row[3], row[0]))), "Rules")
+    return Table("rules", columns, tuple(sorted(rows, key=lambda row: (-row[2], -row[3], row[0]))), "Rules", is_folded=True)
 
 
 def load_text(point: PointValidity) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 
+from warehouse.analysis.names import SEPARATOR, name_of
 from warehouse.claims.gate.judgement import interval_text
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
 from warehouse.claims.numbers.raw_bytes import WHOLE, OpenedFile, open_file
-from warehouse.claims.numbers.search import find_cell
+from warehouse.claims.numbers.search import FoundCell, find_cell
 from warehouse.claims.publish.corrections import correction_text
 from warehouse.claims.publish.publication import publications
 from warehouse.errors import counted, printable
@@ -19,11 +20,14 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import INVALID, VALID
 from warehouse.evidence.store import proof_key
 from warehouse.project.project import Project
+from warehouse.statistics.interval import Interval
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
 from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
+from warehouse.surfaces.views.facts.reading import reader
 from warehouse.transform.export.docs.published_pages import is_digest, short
 from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
@@ -38,20 +42,39 @@ def _page(visit: Visit) -> Page:
     found = find_cell(visit.project, read_id(visit), published)
     number = lineage_of(visit.project, found, events)
     opened = _opened(visit.project, number)
+    metric, unit = _metric(visit, number)
     parts: list[Part] = [
-        _figure(number, opened), _about(number), number_runs.runs_table(number), _steps(number, opened), *excerpts(opened),
+        _figure(number, opened, unit), _about(number, number_checks.before(number, found, published, events)), number_runs.runs_table(number),
+        _steps(number, opened), *excerpts(opened),
         *number_checks.gate(number), number_checks.verification(number), number_checks.history(number, found, published, events),
         *number_origin.reproduction(visit, number), *number_origin.query(visit, number), number_origin.files(number, opened),
         number_checks.signatures(number), number_checks.citation(visit, number),
     ]
     said = f": {number.description}" if number.description else ""
     return Page(
-        _title(number), tuple(part for part in parts if part is not None), f"{number.query}.{number.column}{said}", notices=tuple(_notices(number)),
+        _title(number, found), tuple(part for part in parts if part is not None), f"{metric}{number.query}.{number.column}{said}",
+        notices=tuple(_notices(number)),
         crumbs=(("Numbers", "/numbers"),), next_steps=_next_steps(number),
     )
 
 
-def _title(number: Lineage) -> str:
+def _metric(visit: Visit, number: Lineage) -> tuple[str, str | None]:
+    """What people call its column, before a separator, and its unit for people."""
+    if visit.build is None:
+        return "", number.unit
+    with reader(visit) as found:
+        names = found.metric_names
+        if not names.is_defined(number.column):
+            return "", number.unit
+        name, _, unit = names.of(number.column, number.unit)
+        return f"{name}{SEPARATOR}", unit
+
+
+def _title(number: Lineage, found: FoundCell) -> str:
+    """What was measured, by the names in its row, else by its grain."""
+    name = name_of({**{column: cell.value for column, cell in found.row.cells.items()}, **number.grain})
+    if name.subject and (name.gpu or name.engine or name.load):
+        return str(name)
     said = [value for value in number.grain.values() if value is not None]
     return " · ".join(short(value) for value in said if not is_digest(value)) or " · ".join(map(short, said)) or number.query
 
@@ -67,15 +90,19 @@ def _opened(project: Project, number: Lineage) -> list[OpenedFile]:
     return found
 
 
-def _figure(number: Lineage, opened: Sequence[OpenedFile]) -> Figure:
-    worth = number.worth
+def _figure(number: Lineage, opened: Sequence[OpenedFile], unit: str | None) -> Figure:
+    worth, half = number.worth, None
     words = [interval_text(worth.interval)] if worth and worth.interval else []
+    if worth and isinstance(worth.interval, Interval) and worth.interval.high > worth.interval.low:
+        low, high = worth.interval.low, worth.interval.high
+        half = (high - low) / 2
+        words = [f"{rounded(low, half)} to {rounded(high, half)} {words[0].partition('] ')[2]}"]
     if worth and worth.n:
         words.append(", ".join(counted(count, level) for level, count in worth.n.items()))
     if not words:
         was_judged = worth is not None and worth.policy is not None
         words.append(f"no interval: {'its query claims no statistic of it' if was_judged else 'it was not judged'}")
-    return Figure("number", number.value, number.unit, "; ".join(words), tuple(dict.fromkeys(_states(number, opened))))
+    return Figure("number", number.value, unit, "; ".join(words), tuple(dict.fromkeys(_states(number, opened))), half=half)
 
 
 def _states(number: Lineage, opened: Sequence[OpenedFile]) -> Iterator[str]:
@@ -114,8 +141,10 @@ def _notices(number: Lineage) -> Iterator[str]:
         yield f"Bundle {digest[:12]} was {removal_text(removal)}."
 
 
-def _about(number: Lineage) -> Facts:
-    facts = [*(Fact(name, value) for name, value in number.grain.items()), Fact("number", number.number_id, kind="code")]
+def _about(number: Lineage, before: Fact | None) -> Facts:
+    exactly = [Fact("exactly", str(number.value), number.unit)] if isinstance(number.value, float) else []
+    facts = [*exactly, *([before] if before else []), *(Fact(name, value) for name, value in number.grain.items())]
+    facts.append(Fact("number", number.number_id, kind="code"))
     facts.append(Fact("cell", printable(number.key), kind="code"))
     if number.worth and number.worth.statistic:
         facts.append(Fact("statistic", number.worth.statistic, note="of its runs, as its query claims"))

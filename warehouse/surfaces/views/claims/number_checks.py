@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from warehouse.claims.gate.policy import Policy
@@ -13,13 +14,15 @@ from warehouse.claims.publish.publication import PublishedRollup
 from warehouse.errors import counted, printable
 from warehouse.evidence.ledger.events import CORRECTION, Event
 from warehouse.evidence.signing.signatures import Signing
-from warehouse.surfaces.parts import Column, Form, Part, Table, Text, without_empty
+from warehouse.surfaces.parts import Column, Fact, Form, Part, Table, Text, without_empty
 from warehouse.surfaces.view import Visit, address
+from warehouse.surfaces.views.analysis.wording import percent
 from warehouse.transform.finished.query import plain_cell
 
 _MOST_PUBLICATIONS = 12
 _MOST_ROWS = 3  # of the rows that a rule's figure comes from
 _MOST_BUNDLES = 20
+_MONTH = 28  # days
 
 
 def gate(number: Lineage) -> Iterator[Part]:
@@ -44,9 +47,12 @@ def gate(number: Lineage) -> Iterator[Part]:
                 each.told, each.rule.says, each.figure, str(each.rule.publishable),
                 each.why or (_rows_text(each.rows) if not each.is_met else None), each.rule.severity, each.rule.source, each.rule.id,
             )
-            for each in worth.rules
+            for each in sorted(worth.rules, key=lambda each: each.is_met)
         )
-        yield Table("gate", without_empty(columns, rows), rows, "Is it worth believing?", _policy_text(worth.policy))
+        broken = sum(not each.is_met for each in worth.rules)
+        said = f"{broken} of {counted(len(rows), 'rule')} not met" if broken else f"All {counted(len(rows), 'rule')} are met"
+        note = f"{said}. {_policy_text(worth.policy)}"
+        yield Table("gate", without_empty(columns, rows), rows, "Is it worth believing?", note, is_folded=not broken)
 
 
 def _policy_text(policy: Policy) -> str:
@@ -76,6 +82,23 @@ def history(number: Lineage, found: FoundCell, published: Sequence[PublishedRoll
         Column("publication", kind="code", link="/publications/{publication}", is_minor=True), Column("by", is_minor=True),
     )
     return Table("history", columns, tuple(rows), "What was published in its cell", empty="never published", total=total)
+
+
+def before(number: Lineage, found: FoundCell, published: Sequence[PublishedRollup], events: Sequence[Event]) -> Fact | None:
+    """What its cell held a month before, or when it was published last before that; None where it was not."""
+    at = number.published.at if number.published else None
+    earlier = [
+        (each.event.at, each) for each in cell_history(published, events, found, _MOST_PUBLICATIONS)
+        if each.event and each.value is not None and each.number_id != number.number_id and (at is None or each.event.at < at)
+    ]
+    if not earlier:
+        return None
+    month = (datetime.fromisoformat(at) if at else datetime.now(UTC)) - timedelta(days=_MONTH)
+    when, last = next((each for each in earlier if datetime.fromisoformat(each[0]) <= month), earlier[0])
+    link = address("/numbers/{number_id}", number_id=last.number_id) if last.number_id else None
+    is_number = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (last.value, number.value))
+    since = f", {percent(number.value / last.value)} since" if is_number and last.value else ""
+    return Fact("before", last.value, number.unit, link, "number", note=f"published {when[:10]}{since}")
 
 
 def _history_state(correction: Event | None, fault: str | None) -> str:

@@ -60,7 +60,7 @@ def _list(subject: _Subject, visit: Visit) -> Page:
         if subject.key not in columns:
             raise _no_table(subject)
         listed = [name for name in subject.listed if name in columns]
-        label, _ = label_sql(found, subject.name)
+        label = label_sql(found, subject.name)
         used = f"select {subject.key} as key, count(*) as runs, max(started_at) as last_at from {runs.sql} group by 1"
         first = visit["offset"]
         order = "runs desc nulls last" if visit["sort"] == "runs" else "last_at desc nulls last"
@@ -97,7 +97,7 @@ def _one(subject: _Subject, visit: Visit) -> Page:
             message = f"the build has no {subject.one.lower()} with this key"
             raise WarehouseError("WH502", message, printable(key), f"{subject.path} lists all", ExitCode.NOT_FOUND)
         described = found.described(subject.table)
-        words, _ = label_sql(found, subject.name)
+        words = label_sql(found, subject.name)
         label = found.rows(f"select {words} as label from {subject.table} as {subject.name} where {subject.key} = ?", [key])
         parts: list[Part] = [_facts(subject, row, described), *_packages(subject, found, key), *_document(row)]
         parts += [_runs(subject, found, runs.sql, key), *_sibling(subject, found, row, described)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from warehouse.analysis.metric_names import MetricNames, metric_names
 from warehouse.surfaces.view import Visit
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable
@@ -24,8 +26,12 @@ class Reader:
     visit: Visit
     _columns: dict[str, frozenset[str]] = field(default_factory=dict)  # of all tables, once they are asked for
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        found = self.con.execute(sql, list(parameters))
+    @cached_property
+    def metric_names(self) -> MetricNames:
+        return metric_names(self.con)
+
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
+        found = self.con.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters))
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from warehouse.analysis.names import SEPARATOR
 from warehouse.analysis.serving.validity import HOLDS, NO_EVIDENCE, state_of, validity
 from warehouse.claims.verify.impact import impact
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean, printable
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import is_of_run
 from warehouse.evidence.objects.location import open_store
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.serving import load_text
+from warehouse.surfaces.views.analysis.serving import load_text, point_line
+from warehouse.surfaces.views.facts.headlines import beside_others
 from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.run_names import run_names
 from warehouse.surfaces.views.facts.run_telemetry import telemetry_parts
+from warehouse.surfaces.views.facts.run_timeline import timeline
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
@@ -27,6 +32,8 @@ _MOST_FIGURES = 150
 _MOST_POINTS = 6  # loads whose requests are drawn
 _SPANS = 40  # of time, that requests are counted in
 _NEIGHBOURS = 5  # on each side
+_CARDS = 3  # headline figures
+_UNFOLDED = 12  # figures that are not folded away
 # What the page says elsewhere, or that only the machine needs.
 _ELSEWHERE = frozenset({"run_id", "status", "state", "has_conflict", "mode", "state_reason", "benchmark_case_id"})
 _DIMENSION_PAGES = {"hardware": "/hardware/{key}", "software": "/software/{key}", "workload": "/workloads/{key}"}
@@ -39,13 +46,15 @@ def _answer(visit: Visit) -> Page:
         run = next(iter(found.by_key(table.name, "run_id", run_id, 1)), None)
         if run is None:
             raise _unknown(found, table, run_id)
-        parts: list[Part] = [*_identity(found, table, run), *_decisions(visit, run_id)]
-        parts += [*_figures(found, run_id), *_requests(found, run_id)]
-        parts += telemetry_parts(found, run_id, visit["metric"])
+        name = str(run_names(found, table, [run_id])[run_id])
+        parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *_validity(visit, run_id), *timeline(found, run)]
+        identity, row = _identity(found, table, run)
+        parts += [*_figures(found, run_id), identity, *_requests(found, run_id), *telemetry_parts(found, run_id, visit["metric"])]
         near = _neighbours(found, table, run)
-        parts += [*_validity(visit, run_id), *_issues(found, run_id), *_evidence(found, run)]
+        parts += [*_issues(found, run_id), *_evidence(found, run)]
         parts += [near] if near.rows else []
         parts += _impact(visit, run_id) if visit["impact"] == "yes" else []
+        parts.append(row)
     before = next((row[0] for row in reversed(near.rows) if row[1] == "before"), None)
     steps = {"Its repeats, and all runs of the case": address("/runs", case=run["benchmark_case_id"])}
     if before:
@@ -55,7 +64,7 @@ def _answer(visit: Visit) -> Page:
     words = [run["status"], *([run["state"]] if run["state"] != "admitted" else []), *(["in conflict"] if run["has_conflict"] else [])]
     reasons = [run.get("status_reason"), run.get("state_reason")]
     return Page(
-        run_id, tuple(parts), run["benchmark_case_id"] or "", tuple(words), tuple(str(each) for each in reasons if each),
+        name or run_id, tuple(parts), _when(run), tuple(words), tuple(str(each) for each in reasons if each),
         (("Runs", "/runs"), (run["benchmark_case_id"] or "no case", address("/runs", case=run["benchmark_case_id"]))), steps,
     )
 
@@ -66,13 +75,42 @@ def _unknown(found: Reader, table: RoleTable, run_id: str) -> WarehouseError:
     return WarehouseError("WH502", "the build has no run with this id", printable(run_id), hint, ExitCode.NOT_FOUND)
 
 
+def _when(run: dict[str, Any]) -> str:
+    """When it ran, as far as is known, and its id."""
+    started, ended = run.get("started_at"), run.get("ended_at")
+    until = f" to {ended:%H:%M}" if started and ended and ended > started else ""
+    return SEPARATOR.join(filter(None, (f"{started:%-d %b %Y, %H:%M}{until} UTC" if started else None, f"run {run['run_id']}")))
+
+
+def _cards(found: Reader, run_id: str) -> Iterator[Facts]:
+    """Its headline figures, each beside the other runs of its series, and how many requests failed."""
+    cards = []
+    for each in beside_others(found, run_id, _CARDS):
+        note = ""
+        if each.others:
+            low, high, runs = each.others
+            spread = rounded(low) if low == high else f"{rounded(low)} to {rounded(high)}"
+            note = f"{counted(runs, 'other run')} of the series: {spread}"
+        link = address("/explore", series=each.series_key) if each.series_key else None
+        cards.append(Fact(each.metric, each.words, link=link, title=f"{each.unit or ''} {each.name}".strip(), note=note))
+    outcomes = "main.serving_outcome_fact"
+    if {"run_id", "completed_count", "failed_count"} <= found.columns(outcomes):
+        sums = "sum(completed_count)::bigint as done, sum(failed_count)::bigint as failed"
+        row = found.rows(f"select {sums} from {outcomes} where run_id = ?", [run_id])[0]
+        if row["failed"] is not None and row["done"] is not None:
+            words = f"of {row['done'] + row['failed']:,} requests failed"
+            cards.append(Fact("failed", row["failed"], title=words, tone="bad" if row["failed"] else ""))
+    if cards:
+        yield Facts("headline", tuple(cards), form="cards")
+
+
 def _identity(found: Reader, table: RoleTable, run: dict[str, Any]) -> Iterator[Facts]:
     """What the run was on and with, as links, and everything that its row states."""
     on: list[Fact] = []
     for name, (key, of_dimension, _) in DIMENSIONS.items():
         if (value := run.get(key)) is None:
             continue
-        label = found.rows(f"select {label_sql(found, name)[0]} as label from {of_dimension} as {name} where {key} = ?", [value]) if (
+        label = found.rows(f"select {label_sql(found, name)} as label from {of_dimension} as {name} where {key} = ?", [value]) if (
             key in found.columns(of_dimension)
         ) else []
         words = (label[0]["label"] if label else None) or value
@@ -147,7 +185,9 @@ def _figures(found: Reader, run_id: str) -> Iterator[Table]:
         Column("series_key", is_hidden=True), Column("table", link="/catalogue/{table}", is_minor=True),
     )
     empty = "the evidence has no outcome of this run"
-    yield Table("figures", columns, tuple(rows[:_MOST_FIGURES]), "What it measured", total=len(rows), empty=empty)
+    yield Table(
+        "figures", columns, tuple(rows[:_MOST_FIGURES]), "What it measured", total=len(rows), empty=empty, is_folded=len(rows) > _UNFOLDED,
+    )
 
 
 def _requests(found: Reader, run_id: str) -> Iterator[Table]:
@@ -173,8 +213,8 @@ def _requests(found: Reader, run_id: str) -> Iterator[Table]:
         Column("load"), Column("from_s", "from", kind="number", unit="s"), Column("requests", "requests sent", kind="number"),
         Column("failed", kind="number"), Column("e2e_p50_ms", "median latency", kind="number", unit="ms"),
     )
-    facet = "load" if len({row["load"] for row in rows}) > 1 else None
-    chart = Chart("bars", "from_s", "requests", "Requests sent, over the time of each load", facet=facet)
+    is_several = len({row["load"] for row in rows}) > 1  # one is drawn with all else that has a time
+    chart = Chart("bars", "from_s", "requests", "Requests sent, over the time of each load", facet="load") if is_several else None
     note = f"Each span is a {_SPANS}th of the load's time. The requests of one run are not repeats of each other."
     yield Table(
         "requests", columns, tuple(tuple(row.values()) for row in rows), "Requests over time", note, chart=chart, is_folded=True,
@@ -200,8 +240,11 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
     columns = (
         Column("load"), Column("rule"), Column("result", kind="state"), Column("why"), Column("record", "to close it, record"),
     )
-    note = "; ".join(f"{load_text(point)}: {point.verdict}" for point in found.points[:_MOST_POINTS])
-    yield Table("validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows))
+    is_several = len(found.points) > 1
+    note = "; ".join((f"{load_text(point)}: " if is_several else "") + point_line(point) for point in found.points[:_MOST_POINTS])
+    yield Table(
+        "validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows), is_folded=True,
+    )
 
 
 def _issues(found: Reader, run_id: str) -> Iterator[Table]:
@@ -293,7 +336,7 @@ VIEWS = (
         _answer, (
             Parameter("run_id", "The run's id."),
             Parameter("impact", "Whether to look for published numbers that depend on it, in all publications.", default="no", choices=("no", "yes")),
-            Parameter("metric", "The metric of telemetry whose windows are drawn; otherwise the first that the run has."),
+            Parameter("metric", "The metric of telemetry whose windows are listed."),
         ), is_costly=True,
     ),
 )

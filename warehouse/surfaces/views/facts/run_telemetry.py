@@ -9,38 +9,44 @@ from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table
 from warehouse.surfaces.view import address
 from warehouse.surfaces.views.facts.reading import Reader
 
-_TABLE = "main.telemetry_slice_fact"
+TABLE = "main.telemetry_slice_fact"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
 _MOST = 400  # rows of a table
 _LISTED = 30
 _COLUMNS = frozenset({"run_id", "metric", "window_kind", "window_start", "value_mean", "value_delta", "raw_path", "is_supported", "join_method"})
 # The mean of a gauge, the increase of a counter, the last value of a state.
-_VALUE = "coalesce(value_mean, value_delta, value_last)"
+VALUE = "coalesce(value_mean, value_delta, value_last)"
+
+
+def has_telemetry(found: Reader) -> bool:
+    """Whether the build has the table, with the columns that pages need."""
+    return found.columns(TABLE) >= _COLUMNS
 
 
 def telemetry_parts(found: Reader, run_id: str, metric: str | None) -> Iterator[Part]:
     """What was sampled while the run ran; nothing where nothing was."""
-    if not _COLUMNS <= found.columns(_TABLE):
+    if not has_telemetry(found):
         return
-    metrics: list[str] = [row["metric"] for row in found.rows(f"select distinct metric from {_TABLE} where run_id = ? order by metric", [run_id])]
+    metrics: list[str] = [row["metric"] for row in found.rows(f"select distinct metric from {TABLE} where run_id = ? order by metric", [run_id])]
     if not metrics:
         return
     yield _whole_run(found, run_id)
-    chosen = metric if metric is not None and metric in metrics else metrics[0]
-    windows = _windows(found, run_id, chosen)
-    if windows.rows:
-        of_others = {name: address("/runs/{run_id:path}", run_id=run_id, metric=name) + "#windows" for name in metrics if name != chosen}
-        links = tuple(Fact(name, None, link=of_others.get(name)) for name in metrics)
-        yield Facts("metrics", links, "Telemetry over time, of", "links")
-        yield windows
+    over_time: list[str] = [row["metric"] for row in found.rows(
+        f"select distinct metric from {TABLE} where run_id = ? and window_kind = 'interval' order by metric", [run_id]
+    )]
+    of_others = {name: address("/runs/{run_id:path}", run_id=run_id, metric=name) + "#windows" for name in over_time if name != metric}
+    if over_time:
+        yield Facts("metrics", tuple(Fact(name, None, link=of_others.get(name)) for name in over_time), "Each window of", "links")
+    if metric in over_time:
+        yield _windows(found, run_id, metric)
 
 
 def _whole_run(found: Reader, run_id: str) -> Table:
     rows = found.rows(
-        f"select metric, coalesce(scope_name, node_name, scope) as place, {_VALUE} as value, unit, value_p95, value_max, coverage_pct,"
+        f"select metric, coalesce(scope_name, node_name, scope) as place, {VALUE} as value, unit, value_p95, value_max, coverage_pct,"
         " case when is_ambiguous then 'ambiguous' when is_supported then 'supported' when not is_supported then 'not supported' end as support,"
         " coalesce(join_method, 'own evidence') as join_method, clock, raw_path, artifact_manifest_digest"
-        f" from {_TABLE} where run_id = ? and window_kind = 'run' order by metric, place limit {_MOST}", [run_id],
+        f" from {TABLE} where run_id = ? and window_kind = 'run' order by metric, place limit {_MOST}", [run_id],
     )
     columns = (
         Column("metric"), Column("place", "where"), Column("value", kind="number"), Column("unit"), Column("value_p95", "p95", kind="number"),
@@ -56,8 +62,8 @@ def _whole_run(found: Reader, run_id: str) -> Table:
 
 def _windows(found: Reader, run_id: str, metric: str) -> Table:
     rows = found.rows(
-        f"select window_start, window_name, coalesce(scope_name, node_name, scope) as place, {_VALUE} as value, unit, is_supported, raw_path,"
-        f" artifact_manifest_digest from {_TABLE} where run_id = ? and metric = ? and window_kind = 'interval'"
+        f"select window_start, window_name, coalesce(scope_name, node_name, scope) as place, {VALUE} as value, unit, is_supported, raw_path,"
+        f" artifact_manifest_digest from {TABLE} where run_id = ? and metric = ? and window_kind = 'interval'"
         f" order by window_start, place limit {_MOST * 10}", [run_id, metric],
     )
     columns = (

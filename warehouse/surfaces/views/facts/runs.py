@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from warehouse.analysis.names import SEPARATOR
 from warehouse.analysis.times import parse_since
 from warehouse.errors import WarehouseError
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.headlines import Headline, headlines
 from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import RUNS
 
 _PATH = "/runs"
 _MOST = 50
+_HEADLINES = 2  # figures of a run
+_COLUMNS = (
+    Column("name", "model · GPU · engine · load", link="/runs/{run_id:path}", below="run_id"), Column("result"), Column("state", kind="state"),
+    Column("seen_at", "when", kind="moment"), Column("case", link="/runs?case={case}", is_minor=True),
+    Column("run_id", "run", kind="code", is_hidden=True), Column("started_at", is_hidden=True),
+)
+_KEPT = (
+    "family", "mode", "duration_s", "cadence", "status_reason", "workload_spec_digest", "hardware_topology_key", "software_version_key",
+)
 STATES = ("succeeded", "failed", "invalid", "interrupted", "unknown", "retracted", "superseded", "in conflict")
 # A run has one of these states: that it does not count takes precedence over how it ended.
 STATE_SQL = "case when has_conflict then 'in conflict' when state <> 'admitted' then state else status end"
@@ -39,15 +52,15 @@ def runs_table(found: Reader) -> RoleTable:
     raise WarehouseError("WH501", message, hint=f"give a model of one row per run `role: {RUNS}` (docs/models.md)")
 
 
-def label_sql(found: Reader, dimension: str) -> tuple[str, str]:
-    """What names a row of a dimension, and the join that brings it; NULL where the build has no such table."""
+def label_sql(found: Reader, dimension: str) -> str:
+    """What names a row of a dimension, as SQL; NULL where the build has no such table."""
     key, table, names = DIMENSIONS[dimension]
     columns = found.columns(table)
     shown = [f"{dimension}.{name}::varchar" for name in names if name in columns]
     if key not in columns or not shown:
-        return "null", ""
+        return "null"
     words = f"coalesce({', '.join(shown)})" if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
-    return f"nullif({words}, '')", f"left join {table} as {dimension} on {dimension}.{key} = run.{key}"
+    return f"nullif({words}, '')"
 
 
 def _answer(visit: Visit) -> Page:
@@ -57,18 +70,17 @@ def _answer(visit: Visit) -> Page:
 
 def _page(visit: Visit, found: Reader, table: RoleTable) -> Page:
     columns = table.columns
-    labels = {name: label_sql(found, name) for name in DIMENSIONS if DIMENSIONS[name][0] in columns}
     clauses, values = _where(visit, found, columns)
     when = f"coalesce({', '.join(f'run.{name}' for name in _WHEN if name in columns)})"
-    joins = " ".join(join for _, join in labels.values())
-    words = ", ".join(f"{words} as {name}, run.{DIMENSIONS[name][0]} as {name}_key" for name, (words, _) in labels.items())
-    optional = ", ".join(f"run.{name}" for name in ("family", "mode", "duration_s", "cadence", "status_reason") if name in columns)
+    kept = [name for name in _KEPT if name in columns]
     first = visit["offset"]
     rows = found.rows(
-        f"select run.run_id, run.benchmark_case_id as \"case\", run.started_at, {when} as seen_at, {STATE_SQL} as state"
-        f"{', ' + words if words else ''}{', ' + optional if optional else ''} from {table.sql} as run {joins} where {clauses}"
+        f"select run.run_id, {STATE_SQL} as state, {when} as seen_at, run.benchmark_case_id as \"case\", run.started_at,"
+        f" {', '.join(f'run.{name}' for name in kept) or 'null as family'} from {table.sql} as run where {clauses}"
         f" order by seen_at desc nulls last, run.run_id limit {_MOST} offset {first}", values,
     )
+    ids = [row["run_id"] for row in rows]
+    names, results = run_names(found, table, ids), headlines(found, ids, _HEADLINES)
     counted = found.rows(f"select {STATE_SQL} as state, count(*) as runs from {table.sql} as run where {clauses} group by all", values)
     total = sum(each["runs"] for each in counted)
     others = {**visit.values, "offset": None}
@@ -78,15 +90,27 @@ def _page(visit: Visit, found: Reader, table: RoleTable) -> Page:
     )}
     offered = [(state, state, states[state]) for state in STATES if state in states]
     more = address(_PATH, **{**visit.values, "offset": first + _MOST}) if total > first + len(rows) else None
+    shown = tuple(
+        (
+            named(names, row["run_id"]), _result(row, results.get(row["run_id"], [])), row["state"], row["seen_at"], row["case"], row["run_id"],
+            *(row[name] for name in ("started_at", *kept)),
+        )
+        for row in rows
+    )
     return Page(
         "Runs",
         (
             choices("state", _PATH, others, "state", [("any state", None, sum(states.values())), *offered]), _form(visit),
-            Table("runs", _columns(labels, rows), _tuples(labels, rows), total=total, more=more, empty="no run is like that"),
+            Table("runs", (*_COLUMNS, *(Column(name, is_hidden=True) for name in kept)), shown, total=total, more=more, empty="no run is like that"),
         ),
         f"{total:,} runs" + (f" of the case {visit['case']}" if visit["case"] else ""),
-        next_steps={"Compare two sets of runs": "/compare", "Which runs are valid": "/validity"},
+        next_steps={"Results in columns": "/results", "Compare two sets of runs": "/compare", "Which runs are valid": "/validity"},
     )
+
+
+def _result(row: Mapping[str, Any], of_run: Sequence[Headline]) -> str | None:
+    """What a run measured, in a line; of one that measured nothing, why."""
+    return SEPARATOR.join(map(str, of_run)) or row.get("status_reason")
 
 
 def _where(visit: Visit, found: Reader, columns: frozenset[str], skip: str = "") -> tuple[str, list[Any]]:
@@ -123,25 +147,6 @@ def _form(visit: Visit) -> Form:
     hidden = ("state", *DIMENSIONS)
     fields += [Choice(name, value=visit[name], form="hidden") for name in hidden if visit[name]]
     return Form("filter", _PATH, tuple(fields))
-
-
-def _columns(labels: Any, rows: list[dict[str, Any]]) -> tuple[Column, ...]:
-    columns = [
-        Column("run_id", "run", kind="code", link="/runs/{run_id:path}"), Column("seen_at", "when", kind="moment"), Column("state", kind="state"),
-        Column("case", link="/runs?case={case}"),
-    ]
-    for name in labels:
-        path = "workloads" if name == "workload" else name
-        columns += [Column(name, link=f"/{path}/{{{name}_key}}"), Column(f"{name}_key", is_hidden=True)]
-    if rows and "duration_s" in rows[0]:
-        columns.append(Column("duration_s", "duration", kind="number", unit="s", is_hidden=True))
-    columns += [Column(name, is_hidden=True) for name in ("started_at", "family", "mode", "cadence", "status_reason") if rows and name in rows[0]]
-    return tuple(columns)
-
-
-def _tuples(labels: Any, rows: list[dict[str, Any]]) -> tuple[tuple[Any, ...], ...]:
-    names = [column.name for column in _columns(labels, rows)]
-    return tuple(tuple(row[name] for name in names) for row in rows)
 
 
 VIEWS = (

@@ -1,0 +1,49 @@
+"""The home page: what moved, what is new, what is published and whether it holds, and the results of each kind of evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samples.nightly import NIGHTS, nightly_project
+from samples.served import served_project
+from serving import client
+from test_analysis_pages import asked, table
+
+from warehouse.surfaces.parts import Facts, Page
+from warehouse.surfaces.view import utc_now
+
+
+def card(page: Page, name: str) -> Any:
+    (cards,) = [part for part in page.parts if isinstance(part, Facts) and part.form == "cards"]
+    return next(each for each in cards.items if each.name == name)
+
+
+def test_what_moved_in_the_past_days_comes_first_and_the_configuration_says_so() -> None:
+    page = asked(nightly_project(), "overview", now=utc_now())
+    assert page.parts[0].name == "now" and page.parts[1].name == "events"
+    assert card(page, "moved").value >= 1 and card(page, "moved").tone == "bad" and "way=worse" in card(page, "moved").link
+    assert all(each["way"] == "slower" for each in table(page, "events"))
+    (row,) = table(page, "configurations")
+    assert row["name"] == "decoder-7b · 8×H100" and row["worth"].startswith("slower since ") and row["load"].startswith("8 in flight")
+    assert len(row["trend"]["values"]) == 2 * NIGHTS and row["number_id"].startswith("n-")
+
+
+def test_published_numbers_hold_until_the_build_has_others() -> None:
+    project = nightly_project()
+    held = card(asked(project, "overview", now=utc_now()), "published")
+    assert held.value > 0 and held.tone == "good" and "the current build holds all of them" in held.note
+
+
+def test_there_is_a_section_for_what_the_warehouse_has_and_none_for_what_it_lacks() -> None:
+    names = {part.name for part in asked(served_project(), "overview", now=utc_now()).parts}
+    assert {"configurations", "indicators"} <= names
+    assert not names & {"fabric", "pairs", "mlperf_training", "mlperf_inference", "nodes"}
+
+
+def test_the_home_page_is_the_overview_and_every_door_of_it_opens() -> None:
+    with client(served_project()) as visitor:
+        home = visitor.get("/").text
+        assert "<h1>Overview</h1>" in home
+        places = {part.split('"')[0] for part in home.partition("<main")[2].split('href="/')[1:]}
+        wrong = [place for place in places if visitor.get("/" + place.replace("&amp;", "&")).status_code != 200]
+    assert not wrong

@@ -1,0 +1,68 @@
+"""Results: the rows of a rollup, chosen by facets, sorted, with the numbers behind them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+from samples.served import served_project
+from serving import client
+from test_analysis_pages import asked, table
+
+from warehouse.errors import WarehouseError
+from warehouse.surfaces.view import Visit
+from warehouse.surfaces.views.facts.reading import Reader
+from warehouse.surfaces.views.results.conditions import read_conditions, where_sql
+from warehouse.surfaces.views.results.facets import facet_columns, facets
+
+
+def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
+    page = asked(served_project(), "results_of", query="indicator_results")
+    columns = {column.name: column for column in page.table("rows").columns}
+    assert columns["median"].link == "/numbers/{number_of_median}" and columns["median"].sort.endswith("sort=-median")
+    assert all(row["number_of_median"].startswith("n-") for row in table(page, "rows"))
+    home = asked(served_project(), "results")
+    assert home.title == "Serving results" and all("·" in row["name"] or row["name"] for row in table(home, "rows"))
+
+
+def test_a_facet_counts_the_rows_that_the_other_conditions_leave() -> None:
+    import duckdb
+
+    with duckdb.connect() as con:
+        rows = "('a', 'H100', 'x'), ('a', 'H200', 'x'), ('b', 'H100', 'x'), (null, 'H100', 'x')"
+        con.execute(f"create table result as from (values {rows}) as row (model, gpu, one)")
+        found = Reader(con, cast(Visit, None))
+        columns = [("model", "VARCHAR"), ("gpu", "VARCHAR"), ("one", "VARCHAR")]
+        assert facet_columns(found, "result", columns) == ["model", "gpu"]  # all rows have the same value of the third
+        chosen = read_conditions("gpu=H100", ("model", "gpu"))
+        groups = {group.title: group.items for group in facets(found, "result", ("model", "gpu"), chosen, str)}
+    assert [(item.title, item.value, item.link) for item in groups["model"]] == [
+        ("a", "1", "gpu=H100,model=a"), ("b", "1", "gpu=H100,model=b"), ("not stated", "1", "gpu=H100,model="),
+    ]
+    assert [(item.title, item.value, item.link) for item in groups["gpu"]] == [("H100", "3", None), ("H200", "1", "gpu=H200"), ("any", None, "None")]
+
+
+def test_rows_are_sorted_with_those_without_a_value_last() -> None:
+    ordered = [row["ttft_p50_ms"] for row in table(asked(served_project(), "results_of", query="serving_results", sort="-ttft_p50_ms"), "rows")]
+    known = [each for each in ordered if each is not None]
+    assert known == sorted(known, reverse=True) and ordered[: len(known)] == known
+
+
+@pytest.mark.parametrize(("text", "meant"), [
+    ("model=lab/a", {"lab/a"}), ("model=lab/*", {"lab/a", "lab/b,c"}), ("model=lab/b,c", {"lab/b,c"}), ("model=", {None}),
+    ("model!=lab/a", {"lab/b,c", None}), ("model=lab/*,size=2", {"lab/b,c"}), ("model='or 1=1 --", set()),
+])
+def test_conditions_choose_the_rows_that_they_say(text: str, meant: set[str | None]) -> None:
+    import duckdb
+
+    where, values = where_sql(read_conditions(text, ("model", "size")))
+    sql = f"select model from (values ('lab/a', 1), ('lab/b,c', 2), (null, 3)) as row (model, size) where {where}"
+    assert {model for (model,) in duckdb.execute(sql, values).fetchall()} == meant
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(WarehouseError, match="no column modell"):
+        read_conditions("modell=a", ("model",))
+    with client(served_project()) as visitor:
+        assert visitor.get("/results/serving_results?sort=nothing").status_code == 400
+        assert visitor.get("/results/no_such").status_code == 404

@@ -1,0 +1,168 @@
+"""The fabric, training, indicators and nodes on the home page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+from warehouse.analysis.names import SEPARATOR
+from warehouse.errors import counted
+from warehouse.surfaces.figures import rounded
+from warehouse.surfaces.parts import Chart, Column, Part, Table
+from warehouse.surfaces.view import address
+from warehouse.surfaces.views.facts.headlines import headlines
+from warehouse.surfaces.views.facts.reading import Reader
+from warehouse.surfaces.views.facts.run_names import named, run_names
+from warehouse.transform.project.model import MEASUREMENTS, RUNS
+
+_MOST, _MOST_NODES, _MOST_CASES = 8, 40, 20
+_ODD = 0.85  # of the median of the pairs: less is odd
+_FABRIC, _INDICATORS, _NODES = "rollup.fabric_results", "rollup.indicator_results", "rollup.node_performance"
+_ALIKE = ("cluster", "test", "workload_spec_digest", "status")  # what pairs share that are held against each other
+_TRAINING = "main.training_outcome_fact"
+
+
+def other_parts(found: Reader) -> Iterator[Part]:
+    yield from _fabric(found)
+    yield from _training(found)
+    yield from _indicators(found)
+    yield from _nodes(found)
+
+
+def measured_parts(found: Reader) -> Iterator[Table]:
+    """What a project of its own measures, by case."""
+    table = found.role(MEASUREMENTS)
+    if table is None or not {"benchmark_case_id", "metric", "series_key", "run_id", "started_at"} <= table.columns:
+        return
+    rows = found.rows(
+        'select benchmark_case_id as "case", count(distinct run_id) as runs, count(distinct series_key) as series,'
+        f" count(distinct metric) as metrics, max(started_at) as last from {table.sql} group by benchmark_case_id"
+        " order by last desc nulls last, runs desc, benchmark_case_id"
+    )
+    columns = (
+        Column("case", link="/explore?case={case}"), Column("runs", kind="number"), Column("series", kind="number"), Column("metrics", kind="number"),
+        Column("last", "last run", kind="moment"),
+    )
+    if rows:
+        yield Table("measured", columns, tuple(tuple(row.values()) for row in rows[:_MOST_CASES]), "Measured", total=len(rows), more="/explore")
+
+
+def _fabric(found: Reader) -> Iterator[Table]:
+    """The test with the most pairs of nodes as a matrix, and all tests by how many nodes took part."""
+    if not {"run_id", "nodes", "node_count", "avg_bus_bandwidth_gb_per_s", *_ALIKE} <= found.columns(_FABRIC):
+        return
+    measured = "avg_bus_bandwidth_gb_per_s is not null"
+    most = found.rows(
+        f"select cluster, test, workload_spec_digest, status, count(distinct nodes) as pairs from {_FABRIC}"
+        f" where node_count = 2 and {measured} and nodes like '%,%' group by cluster, test, workload_spec_digest, status having pairs >= 3"
+        " order by pairs desc, cluster, test, workload_spec_digest, status limit 1"
+    )
+    if most:
+        alike = " and ".join(f"{name} is not distinct from ?" for name in _ALIKE)
+        yield _pairs(most[0], found.rows(
+            f"select nodes, median(avg_bus_bandwidth_gb_per_s) as value, count(*) as runs, min(run_id) as run_id from {_FABRIC}"
+            f" where node_count = 2 and {measured} and {alike} group by nodes order by nodes",
+            [most[0][name] for name in _ALIKE],
+        ))
+    rows = found.rows(
+        f"select cluster, test, node_count, median(avg_bus_bandwidth_gb_per_s) as value, min(avg_bus_bandwidth_gb_per_s) as low,"
+        f" max(avg_bus_bandwidth_gb_per_s) as high, count(*) as runs from {_FABRIC} where {measured} group by cluster, test, node_count"
+        " order by node_count desc, runs desc, test, cluster"
+    )
+    if not rows:
+        return
+    columns = (
+        Column("test", link="/results/fabric_results?where=test={test},node_count={node_count}"), Column("node_count", "nodes", kind="number"),
+        Column("value", "bus bandwidth, median", kind="number", unit="GB/s"), Column("low", "least", kind="number", unit="GB/s"),
+        Column("high", "greatest", kind="number", unit="GB/s"), Column("runs", kind="number"), Column("cluster", is_minor=True),
+    )
+    shown = tuple(tuple(row[column.name] for column in columns) for row in rows[:_MOST])
+    more = address("/results/{query}", query="fabric_results")
+    yield Table("fabric", columns, shown, "" if most else "Fabric", total=len(rows), more=more)
+
+
+def _pairs(chosen: dict[str, Any], rows: list[dict[str, Any]]) -> Table:
+    """Each pair of nodes, the odd ones first and named."""
+    middle = median(row["value"] for row in rows)
+    shown = []
+    for row in rows:
+        nodes = [each.strip() for each in row["nodes"].split(",")]
+        if len(nodes) == 2:
+            word = "odd" if row["value"] < _ODD * middle else "as the others"
+            shown.append((f"{nodes[0]} ↔ {nodes[1]}", row["value"], word, row["runs"], row["run_id"], *nodes))
+    shown.sort(key=lambda each: (each[2] != "odd", each[1]))
+    odd = [each for each in shown if each[2] == "odd"]
+    usual = [each[1] for each in shown if each[2] != "odd"]
+    note = f"{counted(len(shown), 'pair')} of nodes, {rounded(min(usual))} to {rounded(max(usual))} GB/s." if usual else ""
+    if odd:
+        named_odd = ", ".join(f"{each[0]} {rounded(each[1])} GB/s" for each in odd[:3])
+        named_odd += f" and {len(odd) - 3} more" if len(odd) > 3 else ""
+        note = f"{named_odd}; the other {len(usual)} pairs {rounded(min(usual))} to {rounded(max(usual))}." if usual else f"{named_odd}."
+    columns = (
+        Column("pair", link="/runs/{run_id:path}"), Column("value", "bus bandwidth", kind="number", unit="GB/s"), Column("word", "is", kind="state"),
+        Column("runs", kind="number"), *(Column(name, is_hidden=True) for name in ("run_id", "one", "other")),
+    )
+    of = " · ".join(filter(None, (chosen["test"], chosen["cluster"])))
+    title = f"Bus bandwidth of each pair of nodes, {of}"
+    chart = Chart("matrix", "one", "other", title, value="value", state="word", hatched=("odd",), link="/runs/{run_id:path}")
+    drawn = chart if len({name for each in shown for name in each[5:]}) <= _MOST_NODES else None
+    return Table("pairs", columns, tuple(shown), "Fabric", note, chart=drawn, listed=_MOST, is_folded=True)
+
+
+def _training(found: Reader) -> Iterator[Table]:
+    """The last training runs that are not submissions, which have a section of their own."""
+    runs = found.role(RUNS)
+    if runs is None or not {"run_id", "family", "started_at"} <= runs.columns or "run_id" not in found.columns(_TRAINING):
+        return
+    rows = found.rows(
+        f"select run_id, started_at from {runs.sql} where family <> 'mlperf_training' and run_id in (select run_id from {_TRAINING})"
+        " order by started_at desc nulls last, run_id"
+    )
+    if not rows:
+        return
+    ids = [row["run_id"] for row in rows[:_MOST]]
+    names, results = run_names(found, runs, ids), headlines(found, ids, 2)
+    columns = (
+        Column("name", "model · GPU", link="/runs/{run_id:path}", below="run_id"), Column("result"), Column("started_at", "when", kind="moment"),
+        Column("run_id", is_hidden=True),
+    )
+    shown = tuple(
+        (named(names, each["run_id"]), SEPARATOR.join(map(str, results.get(each["run_id"], []))), each["started_at"], each["run_id"])
+        for each in rows[:_MOST]
+    )
+    yield Table("training", columns, shown, "Training", total=len(rows), more="/runs")
+
+
+def _indicators(found: Reader) -> Iterator[Table]:
+    if not {"indicator", "component", "result_key", "run_count", "last_run_at"} <= found.columns(_INDICATORS):
+        return
+    rows = found.rows(
+        f"select indicator, count(*) as results, max(run_count) as runs, max(last_run_at) as last from {_INDICATORS} group by indicator"
+        " order by last desc nulls last, results desc, indicator"
+    )
+    if not rows:
+        return
+    columns = (
+        Column("indicator", link="/results/indicator_results?where=indicator={indicator}"), Column("results", kind="number"),
+        Column("runs", "repeats, at most", kind="number"), Column("last", "last run", kind="moment"),
+    )
+    shown = tuple(tuple(row.values()) for row in rows[:_MOST])
+    yield Table("indicators", columns, shown, "Indicators", total=len(rows), more=address("/results/{query}", query="indicator_results"))
+
+
+def _nodes(found: Reader) -> Iterator[Table]:
+    if not {"run_id", "node_name", "cpu_avg_utilization_pct", "max_t_mem_percent"} <= found.columns(_NODES):
+        return
+    rows = found.rows(
+        "select coalesce(node_name, 'not named') as node, count(*) as runs, median(cpu_avg_utilization_pct) as cpu, max(max_t_mem_percent) as memory,"
+        f" min(run_id) as run_id from {_NODES} group by node order by runs desc, node"
+    )
+    if not rows:
+        return
+    columns = (
+        Column("node", link="/runs/{run_id:path}"), Column("runs", kind="number"), Column("cpu", "CPU used, median of runs", kind="number", unit="%"),
+        Column("memory", "memory used, most", kind="number", unit="%"), Column("run_id", is_hidden=True),
+    )
+    more = address("/results/{query}", query="node_performance")
+    yield Table("nodes", columns, tuple(tuple(row.values()) for row in rows[:_MOST]), "Nodes", total=len(rows), more=more)

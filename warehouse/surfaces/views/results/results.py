@@ -1,0 +1,224 @@
+"""Results of one rollup: facets with counts, sortable columns, the ones that people ask for first, and the SQL behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from warehouse.analysis.names import ENGINE, ENGINE_VERSION, GPU, GPU_COUNT, SUBJECT, name_of
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table
+from warehouse.surfaces.parts import Facets as FacetsPart
+from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
+from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.results.conditions import Condition, read_conditions, where_sql
+from warehouse.surfaces.views.results.facets import facet_columns, facets, heading
+from warehouse.transform.sql.duck import quote
+
+_HOME, _PATH = "/results", "/results/{query}"
+_LISTED, _MOST = 50, 1000  # rows of a page, and of its files
+_FEW = 8  # columns beside the name that are shown before all are asked for
+_MEDIAN, _INTERVAL, _HALF = "median", ("interval_low", "interval_high"), "half of the interval"
+_MAIN = "serving_results"
+_RESERVED = ("query_spec_digest", "number_ids")
+# What people ask for first, in the order in which they read it; then what has a unit, in the order of the query.
+_FIRST = (
+    "scenario", "system", "round", "division", "submitter", "slo", "nodes", "node_count", "trial", "parameters", "result_key", "input_length",
+    "output_length", "concurrency_point", "request_rate_per_s", "load", "output_token_throughput_per_accelerator_per_s",
+    "output_token_throughput_per_s", "interactivity_p50_tokens_per_s", "ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "itl_p50_ms", "e2e_p50_ms",
+    "official_minutes", "performance_result", "performance_unit", "avg_bus_bandwidth_gb_per_s", "peak_bus_bandwidth_gb_per_s", "median", "score",
+    "gain_pct",
+    "cost_per_million_output_tokens_usd", "share", "goodput_per_s", "run_count", "status", "validity", "started_at", "last_run_at",
+)
+_ALWAYS_NAMED = (*GPU_COUNT, *ENGINE, *ENGINE_VERSION, "accelerators_per_node", "accelerator_family", "accelerator_name", "accelerator", "gpu_model")
+_LENGTHS = frozenset(("input_length", "output_length", "concurrency_point", "request_rate_per_s", "load", "load_kind"))  # columns of their own here
+
+
+def _home(visit: Visit) -> Page:
+    with reader(visit) as found:
+        rollups = _rollups(found)
+        if not rollups:
+            return Page("Results", (), notices=("This build has no rollup with rows: a file in queries/ makes one.",))
+        return _page(visit, found, rollups, next(iter(rollups)))
+
+
+def _answer(visit: Visit) -> Page:
+    with reader(visit) as found:
+        rollups = _rollups(found)
+        if not found.columns(f"rollup.{visit['query']}"):
+            hint = did_you_mean(visit["query"], sorted(rollups))
+            raise WarehouseError("WH601", f"the build has no rollup {printable(visit['query'])}", "query", hint, ExitCode.NOT_FOUND)
+        return _page(visit, found, rollups, visit["query"])
+
+
+def _rollups(found: Reader) -> dict[str, int]:
+    """The rollups that have rows, by how many."""
+    rows = found.rows("select table_name as name, estimated_size as rows from duckdb_tables() where schema_name = 'rollup' order by name")
+    found_rows = {row["name"]: row["rows"] for row in rows if row["rows"]}
+    return dict(sorted(found_rows.items(), key=lambda each: (each[0] != _MAIN, not each[0].startswith("serving"), each[0])))
+
+
+def _page(visit: Visit, found: Reader, rollups: dict[str, int], query: str) -> Page:
+    table, qualified = f"rollup.{quote(query)}", f"rollup.{query}"
+    columns = [(row["column_name"], row["column_type"]) for row in found.rows(f"describe {table}") if row["column_name"] not in _RESERVED]
+    conditions = read_conditions(visit["where"], (name for name, _ in columns))
+    where, values = where_sql(conditions)
+    ((total,),) = found.con.execute(f"select count(*) from {table} where {where}", values).fetchall()
+    given = {"where": visit["where"], "sort": visit["sort"], "columns": visit["columns"] if visit["columns"] != "first" else None}
+
+    def link(**changed: Any) -> str:
+        return address(_PATH, query=query, **{**given, **changed})
+
+    shown = _shown(found, table, columns, conditions, visit["columns"] == "all")
+    rows = _rows(visit, found, table, columns, conditions)
+    tabs = [
+        Fact(name, f"{count:,}", title=_title(name), link=None if name == query else address(_PATH, query=name)) for name, count in rollups.items()
+    ]
+    of_facets = tuple(facets(found, table, facet_columns(found, table, columns), conditions, lambda text: link(where=text)))
+    offered = [("the first columns", None, None), ("all columns", "all", len(columns))]
+    which = choices("columns", address(_PATH, query=query), given, "columns", offered)
+    more = link(offset=visit["offset"] + _LISTED) if total > visit["offset"] + _LISTED else None
+    results = _table(visit, found, qualified, shown, columns, rows, link)
+    parts: list[Part] = [Facts("rollups", tuple(tabs), form="links")]
+    parts += [FacetsPart("facets", of_facets)] if of_facets else []
+    parts += [which, Table(**{**results, "total": total, "more": more})]
+    described = found.rows("select description from catalog.model where schema_name = 'rollup' and name = ?", [query])
+    said = " · ".join(f"{each.name.replace('_', ' ')} {'is not ' if each.is_negated else ''}{each.value or 'not stated'}" for each in conditions)
+    words = said or (_first_sentence(described[0]["description"]) if described else "")
+    return Page(
+        _title(query), tuple(parts), words, crumbs=(("Results", _HOME),) if said else (),
+        next_steps={
+            "The SQL behind this": address("/catalogue/{table}", table=qualified) + "#sql",
+            "Query it": address("/sql", query=f"from {qualified}" + (f" where {_typed(conditions)}" if conditions else "")),
+            **({"Clear all filters": link(where=None)} if conditions else {}),
+        },
+    )
+
+
+def _title(query: str) -> str:
+    """The name of a query in words."""
+    words = query.replace("_", " ").replace("mlperf", "MLPerf")
+    return words[:1].upper() + words[1:]
+
+
+def _first_sentence(text: str | None) -> str:
+    return re.split(r"(?<=[.]) (?=[A-Z])", text or "", maxsplit=1)[0]
+
+
+def _typed(conditions: Iterable[Condition]) -> str:
+    clauses = []
+    for each in conditions:
+        clause, given = each.sql()
+        clauses.append(clause.replace("?", "'" + given[0].replace("'", "''") + "'") if given else clause)
+    return " and ".join(clauses)
+
+
+def _shown(
+    found: Reader, table: str, columns: Sequence[tuple[str, str]], conditions: Sequence[Condition], is_all: bool
+) -> list[str]:
+    """The columns to show beside the name, in the order in which people ask for them. None in which no row has a value, and of the first ones
+    none that is the same in all rows."""
+    where, values = where_sql(conditions)
+    names = [name for name, _ in columns]
+    counted = found.con.execute(
+        f"select {', '.join(f'count({quote(name)}), approx_count_distinct({quote(name)})' for name in names)} from {table} where {where}", values
+    ).fetchone()
+    assert counted
+    filled = {name: counted[2 * place] for place, name in enumerate(names)}
+    distinct = {name: counted[2 * place + 1] for place, name in enumerate(names)}
+    kinds = dict(columns)
+    offered = [name for name in _FIRST if name in kinds] + [name for name, kind in columns if name not in _FIRST and _is_number(kind)]
+    offered += [name for name in names if name not in offered]
+    in_name = {*_ALWAYS_NAMED, *(next((name for name in of if name in kinds), "") for of in (SUBJECT, GPU)), "run_id"}
+    offered = [name for name in offered if filled[name] and name not in in_name]
+    if is_all:
+        return offered
+    of_interval = {*_INTERVAL, "interval_coverage"} if {*_INTERVAL, _MEDIAN} <= set(kinds) else set()
+    plain = [
+        name for name in offered
+        if name in _FIRST or name not in of_interval and not name.endswith(("_key", "_digest", "_sha256", "_ids", "_id"))
+    ]
+    return [name for name in plain if _is_number(kinds[name]) and name not in _LENGTHS or distinct[name] > 1][:_FEW]
+
+
+def _is_number(kind: str) -> bool:
+    return kind in ("DOUBLE", "FLOAT", "BIGINT", "INTEGER", "HUGEINT", "UBIGINT") or kind.startswith("DECIMAL")
+
+
+def _rows(
+    visit: Visit, found: Reader, table: str, columns: Sequence[tuple[str, str]], conditions: Sequence[Condition]
+) -> list[dict[str, Any]]:
+    where, values = where_sql(conditions)
+    name = (visit["sort"] or "").lstrip("-")
+    known = [each for each, _ in columns]
+    if name and name not in known:
+        raise WarehouseError("WH601", f"these results have no column {printable(name)}", "sort", did_you_mean(name, known), ExitCode.USAGE)
+    default = next((each for each in ("started_at", "last_run_at") if each in known), None)
+    order = [f"{quote(name)} {'desc' if visit['sort'].startswith('-') else 'asc'} nulls last"] if name else []
+    order += [f"{default} desc nulls last"] if default and not name else []
+    return found.rows(
+        f"select * exclude (query_spec_digest) from {table} where {where} order by {', '.join([*order, 'rowid'])} limit {_MOST}"
+        f" offset {visit['offset']}", values,
+    )
+
+
+def _table(
+    visit: Visit, found: Reader, qualified: str, shown: Sequence[str], columns: Sequence[tuple[str, str]], rows: Sequence[dict[str, Any]], link: Any
+) -> dict[str, Any]:
+    """The table of results: the name of each row, the columns that are shown, and hidden all others with the ids of the numbers."""
+    described, kinds, names = found.described(qualified), dict(columns), [name for name, _ in columns]
+    has_run, has_interval = "run_id" in kinds, {*_INTERVAL, _MEDIAN} <= set(kinds)
+    numbers = [name for name in shown if _is_number(kinds[name]) and name not in _LENGTHS]
+    parts = "model · GPU · engine" if "model" in kinds or "framework" in kinds else "what"
+    made = [Column("name", parts, link="/runs/{run_id:path}" if has_run else None)]
+    for name in shown:
+        unit, description = described.get(name, (None, ""))
+        title, _, unit = found.metric_names.of(name, unit) if found.metric_names.is_defined(name) else (heading(name), "", unit)
+        now: Literal["up", "down"] | None = "up" if visit["sort"] == name else "down" if visit["sort"] == f"-{name}" else None
+        made.append(Column(
+            name, title, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
+            unit if unit not in ("UTC", "bytes") else None, f"/numbers/{{number_of_{name}}}" if name in numbers else None,
+            half=_HALF if name == _MEDIAN and has_interval else None, note=found.metric_names.definition(name) or description,
+            sort=link(sort=name if now == "down" else f"-{name}", offset=None), order=now,
+        ))
+    others = [name for name in names if name not in shown]
+    made += [Column(name, is_hidden=True) for name in others]
+    made += [Column(_HALF, is_hidden=True)] if has_interval else []
+    made += [Column(f"number_of_{name}", is_hidden=True) for name in numbers]
+    told = tuple(
+        (
+            _name(row, kinds), *(row[name] for name in shown), *(row[name] for name in others),
+            *([_half(*(row[each] for each in _INTERVAL))] if has_interval else ()), *((row["number_ids"] or {}).get(name) for name in numbers),
+        )
+        for row in rows
+    )
+    return {"name": "rows", "columns": tuple(made), "rows": told, "listed": _LISTED, "empty": "no result is like that"}
+
+
+def _half(low: float | None, high: float | None) -> float | None:
+    return None if low is None or high is None or low == high else (high - low) / 2
+
+
+def _name(row: dict[str, Any], kinds: dict[str, str]) -> str:
+    """What a row is of, without what has a column of its own."""
+    return str(name_of({name: value for name, value in row.items() if name not in _LENGTHS})) or str(row.get("run_id") or next(iter(row.values())))
+
+
+_PARAMETERS = (
+    Parameter("where", "Only results for which name=value,name!=value holds; * stands for any characters, nothing for what is not stated."),
+    Parameter("sort", "The column to sort by; with - in front the greatest first."),
+    Parameter("columns", "Whether all columns are shown.", default="first", choices=("first", "all")),
+    OFFSET,
+)
+VIEWS = (
+    View(
+        "results", _HOME, "Results", "The results of the rollup that most people ask for, and which others there are.", _home, _PARAMETERS,
+        menu="Results",
+    ),
+    View(
+        "results_of", _PATH, "Results of a query", "The rows of one rollup, chosen by facets and sorted, each figure with its number.", _answer,
+        (Parameter("query", "The rollup's name."), *_PARAMETERS),
+    ),
+)

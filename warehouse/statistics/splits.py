@@ -6,7 +6,8 @@ The statistic, for each window of points:
    comes from the quartiles, which half a window of other values does not move. Who decides about a split that was found asks again with
    wider bounds, which do not cut off what a step adds.
 2. Every split with enough points on both sides is tried; the best one has the largest difference between the two means (maximum
-   likelihood; Hawkins, *Testing a sequence of observations for a shift in location*, JASA 72, 1977).
+   likelihood; Hawkins, *Testing a sequence of observations for a shift in location*, JASA 72, 1977). If the level began before the window,
+   48 points must come before the split: a few points that the window is about to lose do not show where the level was.
 3. Points of a real series resemble their neighbours. The variance of both means is multiplied by what the autocorrelation of the
    residuals adds to it, for a first-order autoregression: by the first autocorrelation, or by the sum of the first eight (Newey and
    West, Econometrica 55, 1987) where that is more, as in white noise on a slow wander. Estimates are corrected for their bias
@@ -63,18 +64,23 @@ class Splits:
 def best_splits(values: Floats, start: int, ends: Ints, clip: float = CLIP) -> Splits:
     """The best split before each end: of the last 128 values, or of the last 48 where that one is more surprising. `start` is the first
     value to use; there are 11 values before each end at least."""
-    whole, near = (splits_of(values, np.maximum(start, ends - longest), ends, longest, clip) for longest in (WINDOW, SHORT_WINDOW))
+    whole = splits_of(values, np.maximum(start, ends - WINDOW), ends, WINDOW, clip, np.where(ends - WINDOW > start, SHORT_WINDOW, LEAST_BEFORE))
+    near = splits_of(values, np.maximum(start, ends - SHORT_WINDOW), ends, SHORT_WINDOW, clip)
     is_nearer = near.step > whole.deviate
     return Splits(*(np.where(is_nearer, getattr(near, field.name), getattr(whole, field.name)) for field in fields(Splits)))
 
 
-def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW, clip: float = CLIP) -> Splits:
-    """The best split of each window `values[start:end]`, which has `longest` values at most, winsorised at `clip` spreads.
+def splits_of(
+    values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW, clip: float = CLIP, least_before: Ints | None = None
+) -> Splits:
+    """The best split of each window `values[start:end]`, which has `longest` values at most, winsorised at `clip` spreads, with `least_before`
+    values before it or 8.
 
     Sums run over as many places for every window: numpy adds in an order that depends on their number, and the last digits would
     otherwise depend on the windows beside it.
     """
     lengths = ends - starts
+    least = np.full(len(lengths), LEAST_BEFORE) if least_before is None else least_before
     sizes, place, row = lengths[:, None].astype(np.float64), np.arange(longest)[None, :], np.arange(len(lengths))
     is_inside = place < lengths[:, None]
     windows = values[np.minimum(starts[:, None] + place, len(values) - 1)]
@@ -87,7 +93,7 @@ def splits_of(values: Floats, starts: Ints, ends: Ints, longest: int = WINDOW, c
     total = sums[:, -1]
     between = sums - before * (total / lengths)[:, None]
     between *= between
-    between *= sizes / (before * np.maximum(sizes - before, 1.0)) * ((before >= LEAST_BEFORE) & (sizes - before >= LEAST_AFTER))
+    between *= sizes / (before * np.maximum(sizes - before, 1.0)) * ((before >= least[:, None]) & (sizes - before >= LEAST_AFTER))
     split = between.argmax(axis=1)
     n_before, n_after = split + 1, lengths - split - 1
     gained = between[row, split]

@@ -12,6 +12,7 @@ from scipy.special import fdtrc, stdtr
 
 from warehouse.statistics.change import Change, probability
 from warehouse.statistics.detector.drifts import Line, line_through, rise_end, rise_start, step_on_line
+from warehouse.statistics.detector.modes import KNOWN, NEW, last_stay
 from warehouse.statistics.detector.spreads import deviations, spread_ratio, spread_splits
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, grouped
@@ -177,7 +178,7 @@ class Held:
         return start + rise_end(self.scaled[start - self.offset : end - self.offset], drift.after > drift.before)
 
     def step_on_drift(self, start: int, seen_at: int) -> Change | None:
-        """A step among points of a drift, far beyond what they spread about its line. It is suspected: a line that bends may look so."""
+        """A step among points of a drift, far beyond what they spread about its line. It stays suspected if it may be a mode."""
         if seen_at + 1 - start < SLOW_POINTS:
             return None
         step = step_on_line(self.scaled[start - self.offset : seen_at + 1 - self.offset], CONFIRMED_AFTER)
@@ -187,10 +188,15 @@ class Held:
         sessions_after = self.sessions_between(index, seen_at + 1)
         if step.effect < FAR or step.deviate < CONFIRMED or sessions_after < SESSIONS_AFTER:
             return None
+        rest = np.zeros(len(self.scaled))
+        first, middle, last = (place - self.offset for place in (start, index, seen_at + 1))
+        rest[first:last] = step.rest
+        visited = last_stay(step.rest[: step.place], 0.0, step.after - step.before, step.effect)
+        is_confirmed = step.place - visited >= (KNOWN if visited else NEW) and self._sessions_differ(rest, first, middle, last)
         ends = np.array([step.before, step.after, step.low, step.high])
         before, after, low, high = (np.exp(ends) if self.scale == "ratio" else ends).tolist()
         return Change(
-            index, seen_at, False, before, after, step.place, seen_at + 1 - index, sessions_after, step.deviate,
+            index, seen_at, is_confirmed, before, after, step.place, seen_at + 1 - index, sessions_after, step.deviate,
             probability(seen_at, step.deviate), 0, effect=step.effect, low=low, high=high,
         )
 

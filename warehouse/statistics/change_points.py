@@ -49,7 +49,7 @@ from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW,
 DETECTOR = 2
 
 _FAR_RATIO = 1.15
-_AT_ONCE = 128
+_AT_ONCE = 32
 _SLOWLY = 4  # every so many points spreads and drifts are looked for
 _RUNNING = 16  # changes without an end that a state keeps
 
@@ -172,7 +172,7 @@ class _Scan:
             return
         seen = np.arange(first, until)
         splits = self.held.splits(self.start, seen)
-        level = next((change for change in self.held.changes(self.start, seen, splits) if change.needs == 0), None)
+        level = next(self.held.changes(self.start, seen, splits, settled_only=True), None)
         slow = self._slow(seen[seen < level.seen_at] if level else seen, splits)
         at = slow[0] if slow else level.seen_at if level else until - 1
         self.judged = at + 1

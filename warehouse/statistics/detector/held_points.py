@@ -65,19 +65,23 @@ class Held:
         """The best splits of what is known with each point of `seen`."""
         return best_splits(self.scaled, start - self.offset, seen + 1 - self.offset, clip)
 
-    def changes(self, start: int, seen: Ints, splits: Splits) -> Iterator[Change]:
-        """The changes of level that are suspected at each point of `seen`, if any."""
+    def changes(self, start: int, seen: Ints, splits: Splits, settled_only: bool = False) -> Iterator[Change]:
+        """The changes of level that are suspected at each point of `seen`, if any. With `settled_only`, those that need no more points."""
         is_suspected = splits.step >= SUSPECTED
         rows = np.flatnonzero(is_suspected | ((splits.step >= NEARLY_SUSPECTED) & (np.abs(splits.last) >= OUTLIER)))
         if not len(rows):
             return
         wide = self.splits(start, seen[rows], _WIDE_CLIP)
         for place, row in enumerate(rows):
-            if wide.step[place] >= SUSPECTED:
-                step = self._step(start, int(seen[row]), int(wide.before[place]), int(wide.after[place]))
-                if is_suspected[row] or step.is_far:
-                    deviate = float(wide.deviate[place])
-                    yield self._change(int(seen[row]), step, deviate, _bar(float(wide.correlation[place])))
+            if wide.step[place] < SUSPECTED:
+                continue
+            n_after, deviate, bar = int(wide.after[place]), float(wide.deviate[place]), _bar(float(wide.correlation[place]))
+            step = self._step(start, int(seen[row]), int(wide.before[place]), n_after)
+            if not step.is_far and (not is_suspected[row] or (settled_only and n_after < _PATIENCE and not _is_clear(deviate, bar, n_after))):
+                continue
+            change = self._change(int(seen[row]), step, deviate, bar)
+            if not (settled_only and change.needs):
+                yield change
 
     def _step(self, start: int, seen_at: int, n_before: int, n_after: int) -> _Step:
         last = seen_at + 1 - self.offset
@@ -100,7 +104,7 @@ class Held:
             deviate = max(deviate, float(self.splits(step.first + self.offset, np.array([seen_at]), np.inf).deviate[0]))
         sessions_after = len(set(self.sessions[step.middle : step.last]))
         is_confirmed = (
-            (step.is_far or (deviate >= bar and n_after >= CONFIRMED_AFTER and self._is_clear_of_its_spread(step)))
+            (step.is_far or (_is_clear(deviate, bar, n_after) and self._is_clear_of_its_spread(step)))
             and sessions_after >= SESSIONS_AFTER
             and self._sessions_differ(self.scaled, step.first, step.middle, step.last)
             and (n_after < _RISING or rise_start(self._winsorised(step), n_after) is None)
@@ -248,6 +252,10 @@ def _bar(correlation: float, bars: Mapping[float, float] | None = None) -> float
     """The deviate that confirms, for noise that may have so much autocorrelation."""
     bars = _BARS if bars is None else bars
     return float(np.interp(correlation, list(bars), list(bars.values())))
+
+
+def _is_clear(deviate: float, bar: float, n_after: int) -> bool:
+    return deviate >= bar and n_after >= CONFIRMED_AFTER
 
 
 def _needs(deviate: float, bar: float, n_before: int, n_after: int) -> int:

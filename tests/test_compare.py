@@ -306,6 +306,19 @@ def test_conditions_by_accelerator_model_and_time(tmp_path: Path) -> None:
         compare(project, "since=then", "software=two")
 
 
+def test_a_commit_is_named_by_its_beginning(tmp_path: Path, wh_on: WhOn) -> None:
+    commits = {"1": "3f9c2d7a" + "0" * 32, "2": "3f9c88e1" + "0" * 32}
+    project = measured_project(tmp_path / "project", [{**row, "software": commits[row["software"]]} for row in rows(100, 110, 4)])
+    path = project.root / "models" / "condition.sql"
+    path.write_text(path.read_text().replace("'software' as kind, 'framework_version' as name", "'git' as kind, 'commit' as name"))
+    build(project)
+    (metric,) = compare(project, "commit=3f9c2d7", "commit=3f9c88e1").metrics
+    assert {each.run_id[0] for each in metric.base} == {"1"} and {each.run_id[0] for each in metric.head} == {"2"}
+    assert {each.run_id[0] for each in compare(project, "commit!=3f9c2", "commit=3f9c2").metrics[0].base} == {"2"}
+    status, _, message = wh_on(project, "compare", "commit=3f9d", "commit=3f9c88e1")
+    assert status == 5 and "no measured run matches" in message and commits["1"] in message
+
+
 def test_in_a_hundred_columns_nothing_is_cut_and_what_is_dropped_is_named(tmp_path: Path, wh_on: WhOn, monkeypatch: pytest.MonkeyPatch) -> None:
     project = on_accelerators(tmp_path, one={"H": 100, "A": 200}, two={"X": 123.456})
     monkeypatch.delenv("COLUMNS", raising=False)

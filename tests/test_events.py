@@ -121,6 +121,14 @@ class TestEnds:
         assert event.back_at is not None and event.end is None and event.worst_status() == "confirmed"
         assert sorted(each.first.series_key for each in event.rest) == ["c", "d"]
 
+    def test_a_member_that_went_back_with_the_others_and_rose_again_weeks_later_has_ended(self) -> None:
+        up = [finding(name, 10, until=20) for name in "abc"]
+        down = [finding(name, 20, 1 / 1.15, start=115.0) for name in "ab"]
+        values = np.array(up[2].values)
+        values[20:36] /= 1.15  # neither the return nor the rise of night 36 was found
+        (event,) = fold([*up[:2], replace(up[2], values=tuple(values.tolist())), *down], {})
+        assert event.end is not None and event.rest == ()
+
     def test_clear_steps_one_night_apart_are_two_events(self) -> None:
         assert len(fold([finding("a", 40), finding("b", 41)], {})) == 2
 

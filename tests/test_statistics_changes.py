@@ -280,12 +280,20 @@ def test_a_temporary_change_stays_listed_with_its_end(lasted: int) -> None:
 
 
 def test_a_level_after_little_history_may_be_a_mode_until_it_has_stayed() -> None:
-    values = with_step(25, 60, 6)
+    values = with_step(25, 80, 6)
     early = advance(SeriesState(), values[:40])
     (change,) = early.settled
-    assert early.status == "suspected" and change.may_be_mode and not change.is_confirmed and change.needs == 65 - 40
+    assert early.status == "suspected" and change.may_be_mode and not change.is_confirmed and change.needs == 25 + 64 - 40
     (change,) = advance(early.state, values[40:]).settled
     assert (change.index, change.is_confirmed, change.may_be_mode, change.needs) == (25, True, False, 0)
+
+
+def test_a_few_points_that_the_window_is_about_to_lose_are_no_level() -> None:
+    """A burst of seven runs in a long level, when the window has moved on so far that it begins with the burst."""
+    values = noise(400)
+    values[150:157] += 2.5
+    found = advance(SeriesState(), values)
+    assert not found.settled and not found.open
 
 
 def test_a_level_that_the_series_had_before_may_be_a_mode() -> None:
@@ -317,13 +325,16 @@ def test_a_drift_is_a_change_of_its_own_kind_with_a_slope_and_an_end() -> None:
     assert ended == replace(change, ended_at_index=ended.ended_at_index) and 125 <= (ended.ended_at_index or 0) <= 175
 
 
-def test_a_step_on_a_drift_is_suspected_and_a_bend_of_it_is_none() -> None:
-    """Two tenths of a percent a night, and 15 % more from night 90 on; and a drift that turns back."""
+def test_a_step_on_a_drift_is_confirmed_and_a_bend_of_it_is_none() -> None:
+    """Two tenths of a percent a night, and 15 % more from night 90 on; the same with a visit to the upper level before; and a drift that turns
+    back."""
     noisy, nights = np.exp(np.random.default_rng(4).normal(0, 0.01, 160)), np.arange(160)
     values = 100 * 1.002**nights * np.where(nights >= 90, 1.15, 1.0) * noisy
     drift, step = advance(SeriesState(), values[:120]).settled
-    assert (drift.kind, step.kind, step.index, step.is_confirmed) == ("drift", "level", 90, False)
+    assert (drift.kind, step.kind, step.index, step.is_confirmed) == ("drift", "level", 90, True)
     assert step.low and step.high and step.low < 1.15 < step.high < step.low * 1.1
+    visited = values[:120] * np.where((nights[:120] >= 44) & (nights[:120] < 46), 1.15, 1.0)
+    assert [change.is_confirmed for change in advance(SeriesState(), visited).settled if change.index == 90] == [False]
     turned = advance(SeriesState(), 100 * 1.003 ** (80 - np.abs(nights - 80)) * noisy).settled
     assert {change.kind for change in turned} == {"drift"}
 

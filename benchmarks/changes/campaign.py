@@ -103,7 +103,7 @@ def campaign(root: Path, seed: int) -> tuple[Project, list[Planned]]:
     (project.root / "models" / "measurement.sql").write_text(_MEASUREMENT)
     (project.root / "models" / "condition.sql").write_text(_CONDITION)
     (project.root / "data").mkdir()
-    pq.write_table(  # type: ignore[no-untyped-call]
+    pq.write_table(  # type: ignore[no-untyped-call]  # pyarrow has no types
         pa.table({
             "run_id": [f"case{case}/{night:03}" for case, _, night in rows],
             "case_name": [f"case{case}" for case, _, _ in rows],

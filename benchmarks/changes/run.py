@@ -67,7 +67,7 @@ def add(project: Project, values: Floats, first: int = 0, runs_a_session: int = 
     days, minutes = np.divmod(place, runs_a_session)
     times = [_START + timedelta(days=int(day), minutes=int(minute)) for day, minute in zip(days, minutes, strict=True)]
     series = list(names) or [f"series {number:04}" for number in range(count)]
-    pq.write_table(  # type: ignore[no-untyped-call]
+    pq.write_table(  # type: ignore[no-untyped-call]  # pyarrow has no types
         pa.table(
             {
                 "run_id": [f"{name}/{software}/{point:05}" for name in series for point in place.tolist()],

@@ -20,8 +20,8 @@ noise, and once in 6,500 of noise with an autocorrelation of 0.5. Three things c
    earlier points were so far off so seldom that as many in a row are no coincidence.
 2. It covers two sessions or more after it, and where sessions have several points each, the sessions differ as well, with the session as
    the replicate.
-3. It is no mode: 40 points came since the series was last at the new level, or it has stayed there for 40. The end of a confirmed
-   change needs no such memory.
+3. It is no mode: the series was at the old level for 45 points, or has been at the new one for 64. Of a level that it had before, both are
+   96; of a step of 15 % or more to a new level, 16. The end of a confirmed change needs no such memory.
 
 Changes of the spread (`spreads`) and drifts (`drifts`) are looked for at every fourth point, and are listed once they are confirmed. A change
 that was confirmed stays so. It has an end once the level, or the spread, is back on the other side of the middle between both.
@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 
 from warehouse.statistics.change import Change, Kind, probability
 from warehouse.statistics.detector.held_points import CONFIRMED_AFTER, FAR, OUTLIER, SESSIONS_AFTER, SLOW_POINTS, SUSPECTED, Held
-from warehouse.statistics.detector.modes import Level, last_stay, last_visit, with_level
+from warehouse.statistics.detector.modes import KNOWN, NEW, NEW_AFTER, NEW_AND_FAR, Level, last_stay, last_visit, with_level
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, finite
 from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, Ints, Splits
@@ -48,10 +48,8 @@ from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW,
 # Raised when any rule or constant here or in the modules that it imports changes: findings of another version are not comparable.
 DETECTOR = 2
 
-# Points without which a level may be a mode: one that the series never had, the same 15 % away or more, and one that it had before.
-_NEW, _NEW_AND_FAR, _KNOWN = 40, 16, 96
 _FAR_RATIO = 1.15
-_AT_ONCE = 128
+_AT_ONCE = 32
 _SLOWLY = 4  # every so many points spreads and drifts are looked for
 _RUNNING = 16  # changes without an end that a state keeps
 
@@ -174,7 +172,7 @@ class _Scan:
             return
         seen = np.arange(first, until)
         splits = self.held.splits(self.start, seen)
-        level = next((change for change in self.held.changes(self.start, seen, splits) if change.needs == 0), None)
+        level = next(self.held.changes(self.start, seen, splits, settled_only=True), None)
         slow = self._slow(seen[seen < level.seen_at] if level else seen, splits)
         at = slow[0] if slow else level.seen_at if level else until - 1
         self.judged = at + 1
@@ -204,12 +202,13 @@ class _Scan:
             last_visit(self.levels, change.before, change.after),
             self._stay(self.start, change.index, change.seen_at, change.before, change.after, change.effect),
         )
-        least = _KNOWN if visited else _NEW_AND_FAR if self.held.scale == "ratio" and _is_far(change) else _NEW
-        is_clear = is_end or change.index - visited >= least or (change.points_after >= least and self._has_stayed(change, change.seen_at))
+        least = KNOWN if visited else NEW_AND_FAR if self.held.scale == "ratio" and _is_far(change) else NEW
+        least_after = NEW_AFTER if least == NEW else least
+        is_clear = is_end or change.index - visited >= least or (change.points_after >= least_after and self._has_stayed(change, change.seen_at))
         may_be_mode = change.is_confirmed and not is_clear
         return replace(
             change, is_return=ends, is_confirmed=change.is_confirmed and is_clear, may_be_mode=may_be_mode,
-            needs=max(0, least - change.points_after) if may_be_mode else 0,
+            needs=max(0, least_after - change.points_after) if may_be_mode else 0,
         )
 
     def _has_stayed(self, change: Change, until: int) -> bool:

@@ -366,10 +366,11 @@ def _ended(event: Event, back: _Return, of_series: Mapping[str, Sequence[Finding
 
 
 def _is_stuck(found: Finding, back_at: Measurement, of_series: Mapping[str, Sequence[Finding]]) -> bool:
-    """Whether more than half of its step was left after the others went back, until its next change."""
+    """Whether more than half of its step was left in the runs after the others went back, until its next change."""
     since = time_of(back_at)
     later = (time_of(each.first) for each in of_series.get(found.first.series_key, ()) if time_of(each.last) > since)
     first, end = bisect_left(found.times, since), bisect_left(found.times, min(later, default=datetime.max.replace(tzinfo=UTC)))
+    end = min(end, first + _SOON)
     if first >= end or found.kind != "level":
         return found.kind == "level"
     start, level = _level(found.before), _level(found.after)

@@ -53,7 +53,7 @@ def rise_end(values: Floats, is_up: bool) -> int:
 @dataclass(frozen=True)
 class StepOnLine:
     """The place of a step on a line, the line's value there without and with it, the 95 % interval of the step, its size in spreads of the residuals,
-    and how many standard errors that is."""
+    how many standard errors that is, and all values less the line without the step."""
 
     place: int
     before: float
@@ -62,6 +62,7 @@ class StepOnLine:
     high: float
     effect: float
     deviate: float
+    rest: Floats
 
 
 def step_on_line(values: Floats, least: int) -> StepOnLine | None:
@@ -87,9 +88,12 @@ def step_on_line(values: Floats, least: int) -> StepOnLine | None:
     rho = min(max(first + (1 + _KENDALL * max(first, 0)) / n, 0.0), _MOST_CORRELATED)
     spread = float(np.sqrt(total / (n - 3)))
     error = spread * float(np.sqrt((1 + rho) / (1 - rho) / squares[best]))
-    level = float((values - size * (np.arange(n) >= places[best])) @ line.T @ line[:, places[best]])
+    without = (values - size * (np.arange(n) >= places[best])) @ line.T @ line
+    level = float(without[places[best]])
     half = float(stdtrit(n - 3, 0.975)) * error
-    return StepOnLine(int(places[best]), level, level + size, size - half, size + half, abs(size) / spread, abs(size) / error)
+    return StepOnLine(
+        int(places[best]), level, level + size, size - half, size + half, abs(size) / spread, abs(size) / error, values - without
+    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy.special import fdtrc, stdtr
 
 from warehouse.statistics.change import Change, probability
 from warehouse.statistics.detector.drifts import Line, line_through, rise_end, rise_start, step_on_line
+from warehouse.statistics.detector.modes import KNOWN, NEW, last_stay
 from warehouse.statistics.detector.spreads import deviations, spread_ratio, spread_splits
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, grouped
@@ -64,19 +65,23 @@ class Held:
         """The best splits of what is known with each point of `seen`."""
         return best_splits(self.scaled, start - self.offset, seen + 1 - self.offset, clip)
 
-    def changes(self, start: int, seen: Ints, splits: Splits) -> Iterator[Change]:
-        """The changes of level that are suspected at each point of `seen`, if any."""
+    def changes(self, start: int, seen: Ints, splits: Splits, settled_only: bool = False) -> Iterator[Change]:
+        """The changes of level that are suspected at each point of `seen`, if any. With `settled_only`, those that need no more points."""
         is_suspected = splits.step >= SUSPECTED
         rows = np.flatnonzero(is_suspected | ((splits.step >= NEARLY_SUSPECTED) & (np.abs(splits.last) >= OUTLIER)))
         if not len(rows):
             return
         wide = self.splits(start, seen[rows], _WIDE_CLIP)
         for place, row in enumerate(rows):
-            if wide.step[place] >= SUSPECTED:
-                step = self._step(start, int(seen[row]), int(wide.before[place]), int(wide.after[place]))
-                if is_suspected[row] or step.is_far:
-                    deviate = float(wide.deviate[place])
-                    yield self._change(int(seen[row]), step, deviate, _bar(float(wide.correlation[place])))
+            if wide.step[place] < SUSPECTED:
+                continue
+            n_after, deviate, bar = int(wide.after[place]), float(wide.deviate[place]), _bar(float(wide.correlation[place]))
+            step = self._step(start, int(seen[row]), int(wide.before[place]), n_after)
+            if not step.is_far and (not is_suspected[row] or (settled_only and n_after < _PATIENCE and not _is_clear(deviate, bar, n_after))):
+                continue
+            change = self._change(int(seen[row]), step, deviate, bar)
+            if not (settled_only and change.needs):
+                yield change
 
     def _step(self, start: int, seen_at: int, n_before: int, n_after: int) -> _Step:
         last = seen_at + 1 - self.offset
@@ -99,7 +104,7 @@ class Held:
             deviate = max(deviate, float(self.splits(step.first + self.offset, np.array([seen_at]), np.inf).deviate[0]))
         sessions_after = len(set(self.sessions[step.middle : step.last]))
         is_confirmed = (
-            (step.is_far or (deviate >= bar and n_after >= CONFIRMED_AFTER and self._is_clear_of_its_spread(step)))
+            (step.is_far or (_is_clear(deviate, bar, n_after) and self._is_clear_of_its_spread(step)))
             and sessions_after >= SESSIONS_AFTER
             and self._sessions_differ(self.scaled, step.first, step.middle, step.last)
             and (n_after < _RISING or rise_start(self._winsorised(step), n_after) is None)
@@ -177,7 +182,7 @@ class Held:
         return start + rise_end(self.scaled[start - self.offset : end - self.offset], drift.after > drift.before)
 
     def step_on_drift(self, start: int, seen_at: int) -> Change | None:
-        """A step among points of a drift, far beyond what they spread about its line. It is suspected: a line that bends may look so."""
+        """A step among points of a drift, far beyond what they spread about its line. It stays suspected if it may be a mode."""
         if seen_at + 1 - start < SLOW_POINTS:
             return None
         step = step_on_line(self.scaled[start - self.offset : seen_at + 1 - self.offset], CONFIRMED_AFTER)
@@ -187,10 +192,15 @@ class Held:
         sessions_after = self.sessions_between(index, seen_at + 1)
         if step.effect < FAR or step.deviate < CONFIRMED or sessions_after < SESSIONS_AFTER:
             return None
+        rest = np.zeros(len(self.scaled))
+        first, middle, last = (place - self.offset for place in (start, index, seen_at + 1))
+        rest[first:last] = step.rest
+        visited = last_stay(step.rest[: step.place], 0.0, step.after - step.before, step.effect)
+        is_confirmed = step.place - visited >= (KNOWN if visited else NEW) and self._sessions_differ(rest, first, middle, last)
         ends = np.array([step.before, step.after, step.low, step.high])
         before, after, low, high = (np.exp(ends) if self.scale == "ratio" else ends).tolist()
         return Change(
-            index, seen_at, False, before, after, step.place, seen_at + 1 - index, sessions_after, step.deviate,
+            index, seen_at, is_confirmed, before, after, step.place, seen_at + 1 - index, sessions_after, step.deviate,
             probability(seen_at, step.deviate), 0, effect=step.effect, low=low, high=high,
         )
 
@@ -242,6 +252,10 @@ def _bar(correlation: float, bars: Mapping[float, float] | None = None) -> float
     """The deviate that confirms, for noise that may have so much autocorrelation."""
     bars = _BARS if bars is None else bars
     return float(np.interp(correlation, list(bars), list(bars.values())))
+
+
+def _is_clear(deviate: float, bar: float, n_after: int) -> bool:
+    return deviate >= bar and n_after >= CONFIRMED_AFTER
 
 
 def _needs(deviate: float, bar: float, n_before: int, n_after: int) -> int:

@@ -13,6 +13,10 @@ from scipy.special import ndtr
 
 from warehouse.statistics.observations import Floats
 
+# Points without which a level may be a mode: one that the series never had, the same 15 % away or more, and one that it had before. Where too
+# few came before a new level, more than that must come after it: a series of two modes gets two chances to stay long enough.
+NEW, NEW_AND_FAR, KNOWN, NEW_AFTER = 45, 16, 96, 64
+
 _KEPT = 16  # levels, so that the state of a series has a bounded size
 _RARE = 1e-4  # how rarely noise alone makes a visit among a window's points
 _SHORTEST = 2

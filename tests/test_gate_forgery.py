@@ -245,6 +245,7 @@ UNREADABLE: dict[str, Callable[[Line], Any]] = {
     "no interval and no reason": lambda line: line["cells"]["v"].pop("interval"),
     "an interval of another form": lambda line: line["cells"]["v"].update(interval={"low": 1}),
     "counts that are text": lambda line: line["cells"]["v"].update(n={"run": "ten"}),
+    "a rule without a verdict": lambda line: line["cells"]["v"].update(rules={"runs": 5}),
     "rules that are a list": lambda line: line["cells"]["v"].update(rules=[]),
     "cells that are a list": lambda line: line.update(cells=[]),
     "a grain that is text": lambda line: line.update(grain="a"),

@@ -14,6 +14,7 @@ from test_number_page import page_of
 from test_other_engine import fact
 from test_retrace import fewer_runs, published
 
+from warehouse.claims.own_code import code_digest
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verdict import Code
@@ -82,6 +83,19 @@ def test_other_code_of_the_same_version_is_named_by_its_digest(project: Project)
     assert verdict.state == "verified" and verdict.code is not None
     assert [text.partition(" (code ")[0] for text in (*verdict.code.recorded, *verdict.code.here)] == ["values 1", "values 1"]
     assert verdict.code.recorded != verdict.code.here
+
+
+def test_other_code_of_wh_is_named_by_its_digest(project: Project) -> None:
+    """As in a checkout whose statistics were edited: the same is verified, another judgement is not reproduced, and accuses nobody."""
+    [publication] = publications(project)
+    forge_record(publication, lambda forgery: forgery.record.update(code="1234abcd" * 8))
+    verdict = verify_number(project, CELL)
+    recorded = f"wh {__version__} (code 1234abcd)"
+    assert verdict.state == "verified" and verdict.code == Code((recorded,), (f"wh {__version__} (code {code_digest()[:8]})",))
+    [publication] = publications(project)
+    forge_record(publication, fewer_runs)
+    verdict = verify_number(project, CELL)
+    assert verdict.state == "not reproduced" and f"install the {recorded}, as `wh --version` prints it" in verdict.reason
 
 
 def test_more_columns_of_an_ingestor_are_not_read(project: Project) -> None:

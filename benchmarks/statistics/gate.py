@@ -4,8 +4,9 @@ how often it stops honest runs. *Before* is the first version of the gate."""
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,12 @@ from warehouse.transform.project.claim import WORDS, Claim, ClaimedNumber
 
 Floats = NDArray[np.float64]
 BETWEEN = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05)
+FIRST = datetime(2026, 1, 1)
 _SPREAD = 0.01  # of the runs of a session
 _RUNS = 5  # a session
 _TOGETHER = 40  # numbers of one publication
+_NOISY = 0.09  # the spread of runs in a history whose runs hide what its sessions differ by
+_OF_HISTORY = 19  # sessions of such a history, of two runs each
 _FEWEST = 0.02  # share of publishable numbers from which on their coverage is a figure
 
 
@@ -43,6 +47,8 @@ POLICY = default_policy()
 
 def figures(trials: int) -> Iterator[Figure]:
     yield from after_the_gate(trials)
+    yield from of_odd_histories(trials)
+    yield from of_noisy_runs(trials)
     yield from honest_designs(trials)
     yield from rounded_constants(trials)
 
@@ -53,26 +59,26 @@ def evidence(values: Floats, number: int = 0) -> RowEvidence:
     observed = [
         (
             f"{number}-{session}-{run}",
-            {"session": f"job {number}-{session}", "started_at": f"2026-01-{1 + session:02}T{run:02}:00:00+00:00"},
+            {"session": f"job {number}-{session}", "started_at": f"{FIRST + timedelta(days=session, hours=run):%Y-%m-%dT%H:%M:%S+00:00}"},
         )
         for session in range(sessions) for run in range(runs)
     ]
     return RowEvidence(observed, {"v": ColumnEvidence(values.ravel().tolist(), frozenset(range(values.size)))})
 
 
-def judged(rows: Sequence[RowEvidence], statistic: str, gate: int = GATE_VERSION) -> Iterator[Judgement]:
-    """The numbers of one publication."""
+def judged(rows: Sequence[RowEvidence], statistic: str, gate: int = GATE_VERSION, others: Sequence[RowEvidence] = ()) -> Iterator[Judgement]:
+    """The numbers of one publication that has `others` as well."""
     claim = Claim("default", "o", {"v": ClaimedNumber(statistic, "observation.value")}, {}, None, dict.fromkeys(WORDS, "written"))
-    history = History(rows)
+    history = History((row, ["v"]) for row in (*rows, *others))
     for row in rows:
         values = row.columns["v"].values
         value = float(np.median(values) if statistic == "median" else np.mean(values))  # type: ignore[arg-type]
         yield judge(history.of(row).of("v", value, {}, claim, {}), POLICY, gate)
 
 
-def drawn(chance: Generator, sessions: int, between: float, runs: int = _RUNS) -> Floats:
+def drawn(chance: Generator, sessions: int, between: float, runs: int = _RUNS, spread: float = _SPREAD) -> Floats:
     levels = between * chance.normal(size=(sessions, 1))
-    values: Floats = np.round(100 * np.exp(levels + _SPREAD * chance.normal(size=(sessions, runs))), 9)
+    values: Floats = np.round(100 * np.exp(levels + spread * chance.normal(size=(sessions, runs))), 9)
     return values
 
 
@@ -82,7 +88,7 @@ def after_the_gate(trials: int) -> Iterator[Figure]:
         ("median", 1, 1), ("mean", 1, 1), ("median", 1, 2), ("mean", 1, 2), ("median", _TOGETHER, 2), ("mean", _TOGETHER, 2),
     ):
         for sessions in (2, 3, 4, 5):
-            cells = [_cell(trials, sessions, between, statistic, together, gate) for between in BETWEEN]
+            cells = [_cell(trials, sessions, between, statistic, together, gate=gate) for between in BETWEEN]
             known = [(covered, between) for (passed, covered), between in zip(cells, BETWEEN, strict=True) if passed >= _FEWEST]
             passing = ", ".join(f"{passed:.0%}" for passed, _ in cells)
             alone = "alone" if together == 1 else f"one of {together} of the testbed"
@@ -90,14 +96,62 @@ def after_the_gate(trials: int) -> Iterator[Figure]:
             yield Figure("coverage of publishable numbers", name, min(known)[0] if known else 1.0, None if gate == 1 else 0.93)
 
 
-def _cell(trials: int, sessions: int, between: float, statistic: str, together: int, gate: int) -> tuple[float, float]:
+def of_odd_histories(trials: int) -> Iterator[Figure]:
+    """The same beside a history whose runs hide what its sessions differ by, one of copies of a quiet session under other days, and one of
+    values that are rounded to be alike."""
+    for kind, make in (("noisy", _noisy), ("copied", _copied), ("rounded", _rounded)):
+        for statistic in ("median", "mean"):
+            for sessions in (2, 3, 4, 5):
+                cells = [_cell(trials, sessions, between, statistic, 1, others=make) for between in BETWEEN]
+                yield _told(f"{statistic} of {sessions} sessions, {kind} history", cells, BETWEEN)
+
+
+def of_noisy_runs(trials: int) -> Iterator[Figure]:
+    """The same of runs that spread by more than 1 %, on a testbed whose sessions agree."""
+    spreads = (0.01, 0.02, 0.03)
+    for statistic in ("median", "mean"):
+        for sessions, runs in ((2, 5), (3, 2), (5, 1)):
+            cells = [_cell(trials, sessions, 0.0, statistic, 1, runs, spread, _quiet) for spread in spreads]
+            yield _told(f"{statistic} of {sessions} sessions of {runs}, runs that spread by 1, 2, 3 %", cells, spreads)
+
+
+def _told(name: str, cells: Sequence[tuple[float, float]], of: Sequence[float]) -> Figure:
+    known = [(covered, each) for (passed, covered), each in zip(cells, of, strict=True) if passed >= _FEWEST]
+    passing = ", ".join(f"{passed:.0%}" for passed, _ in cells)
+    return Figure("coverage of publishable numbers", f"{name}; publishable {passing}", min(known)[0] if known else 1.0, 0.93)
+
+
+Others = Callable[[Generator, float], RowEvidence]
+
+
+def _noisy(chance: Generator, between: float) -> RowEvidence:
+    return evidence(drawn(chance, _OF_HISTORY, between, 2, _NOISY), -1)
+
+
+def _quiet(chance: Generator, between: float) -> RowEvidence:
+    return evidence(drawn(chance, 10 * _OF_HISTORY, 0.0, 2, 0.002), -1)
+
+
+def _rounded(chance: Generator, between: float) -> RowEvidence:
+    return evidence(np.round(drawn(chance, _OF_HISTORY, between, 2) / 33), -1)
+
+
+def _copied(chance: Generator, between: float) -> RowEvidence:
+    made = evidence(np.tile(drawn(chance, 1, between, 2), (2 * _OF_HISTORY, 1)), -1)
+    return replace(made, observed=[(run, {**columns, "figures_digest": run[-1]}) for run, columns in made.observed])
+
+
+def _cell(
+    trials: int, sessions: int, between: float, statistic: str, together: int, runs: int = _RUNS, spread: float = _SPREAD,
+    others: Others | None = None, gate: int = GATE_VERSION,
+) -> tuple[float, float]:
     """The share that is publishable, and of these the share that holds the truth."""
     chance = np.random.default_rng([sessions, together, int(1000 * between)])
-    truth = 100.0 if statistic == "median" else 100 * np.exp((between**2 + _SPREAD**2) / 2)
+    truth = 100.0 if statistic == "median" else 100 * np.exp((between**2 + spread**2) / 2)
     held = []
     for _ in range(max(1, trials // together)):
-        rows = [evidence(drawn(chance, sessions, between), number) for number in range(together)]
-        for each in judged(rows, statistic, gate):
+        rows = [evidence(drawn(chance, sessions, between, runs, spread), number) for number in range(together)]
+        for each in judged(rows, statistic, gate, [others(chance, between)] if others else []):
             if each.verdict == PUBLISHABLE:
                 held.append(isinstance(each.interval, Interval) and each.interval.low <= truth <= each.interval.high)
     return len(held) / (max(1, trials // together) * together), float(np.mean(held)) if held else 1.0

@@ -14,6 +14,7 @@ columns:
   value: {type: double, description: "The result of the run"}
   testbed: {type: varchar, description: "Key in cluster_region_dim: sessions of one testbed say how much its sessions differ"}
   metric: {type: varchar, description: "Indicator and result: the same measure, whatever its parameters"}
+  quantity: {type: varchar, description: "count: the value is a number of events, by the name of its key; NULL: not known"}
   software: {type: varchar, description: "The image's digest; without an image, that of the script that measured, where the evidence states the software that it ran on; NULL: not stated"}
   exit_code: {type: bigint, description: "Exit code of the command"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
@@ -48,6 +49,7 @@ select
     run_session.session,
     run.cluster_region_key as testbed,
     concat_ws(' ', outcome.indicator, outcome.key) as metric,
+    if(outcome.key = 'count' or ends_with(outcome.key, '_count'), 'count', null) as quantity,
     run.workload_spec_digest as configuration,
     coalesce(
         software_version_dim.image_digest,

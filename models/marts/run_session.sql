@@ -5,7 +5,7 @@ description: >
 materialized: view
 grain: [run_id]
 columns:
-  session: {type: varchar, description: "Scheduler job; else day (UTC) and testbed; else bundle"}
+  session: {type: varchar, description: "Scheduler job; else day (UTC) and testbed; else bundle, which the gate takes for no session"}
 */
 select
     run_id,

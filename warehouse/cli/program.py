@@ -256,9 +256,10 @@ def _everywhere() -> list[Parameter]:
 
 def _version(value: bool) -> None:
     if value:
+        from warehouse.claims.own_code import code_digest
         from warehouse.cli.output import say
 
-        say(f"wh {__version__}")
+        say(f"wh {__version__} (code {code_digest()[:8]})")
         raise typer.Exit()
 
 

@@ -44,14 +44,19 @@ class NotSupported:
     needs: int
 
     def __str__(self) -> str:
+        if self.n >= self.needs:  # more of the same would not help
+            return f"not supported: {self.reason}"
         return f"not supported, needs {self.needs} {self.level}{'s' * (self.needs != 1)} (has {self.n}): {self.reason}"
 
 
 @dataclass(frozen=True)
 class SessionNoise:
     """How much other sessions of a testbed differ beyond what their runs explain, as a share (a standard deviation): from so many sessions,
-    with so many degrees of freedom."""
+    with so many degrees of freedom. `of_runs` is what their runs add to the mean of a session, with `run_freedom`: where it is large, the
+    sessions of a quiet history may differ all the same."""
 
     spread: float
     freedom: int
     sessions: int
+    of_runs: float = 0.0
+    run_freedom: int = 0

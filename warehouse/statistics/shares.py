@@ -1,15 +1,24 @@
-"""The share of requests that meet a condition, over runs."""
+"""The share of requests that meet a condition, over runs; and how large what was never seen may be."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from math import log, sqrt
+from collections.abc import Hashable, Mapping, Sequence
+from math import expm1, log, sqrt
 
 import numpy as np
 from scipy import stats
 from scipy.special import expit
 
 from warehouse.statistics.interval import Interval, Level, NotSupported
+from warehouse.statistics.observations import tail_of
+
+
+def never_seen(trials: int, confidence: float, n: Mapping[Level, int], *, is_share: bool) -> Interval:
+    """The interval of an event that none of `trials` independent ones has seen: of its share (Clopper and Pearson, *The use of confidence or
+    fiducial limits*, Biometrika 26, 1934), else of its count in each (Garwood, *Fiducial limits for the Poisson distribution*, Biometrika
+    28, 1936). Of a hundred trials 3.7 % at most: two-sided, where the rule of three is one-sided."""
+    most = -log(tail_of(confidence)) / trials
+    return Interval(0.0, 0.0, -expm1(-most) if is_share else most, confidence, f"exact, none seen in {trials}", n)
 
 
 def share_interval(

@@ -15,6 +15,7 @@ from warehouse.claims.gate.evidence import (
     RUN_ID,
     SESSION,
     STARTED_AT,
+    TOO_LARGE,
     Evidence,
     Observation,
 )
@@ -54,7 +55,7 @@ def _statistic(evidence: Evidence, settings: Settings) -> Finding:
         return Finding(None, why="the value is not a finite number")
     largest = max(abs(again), abs(evidence.value))
     difference = abs(again - evidence.value) / largest if largest else 0.0
-    return Finding(difference, [{"published": evidence.value, evidence.number.statistic: again}], "the values are too large to compute with")
+    return Finding(difference, [{"published": evidence.value, evidence.number.statistic: again}], TOO_LARGE)
 
 
 def _method(evidence: Evidence, settings: Settings) -> Finding:
@@ -70,11 +71,12 @@ def _runs(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _sessions(evidence: Evidence, settings: Settings) -> Finding:
-    """The sessions (a job allocation, or a day on a testbed) that its runs are of."""
+    """The sessions that its runs are of: scheduler jobs, or days."""
     sessions = evidence.session_of
     rows = [{RUN_ID: each.run_id, SESSION: session} for each, session in zip(evidence.measured, sessions, strict=True)]
     known = {session for session in sessions if session is not None}
-    return Finding(len(known) or None, rows, f"no run states its {SESSION}", is_partial=bool(known) and None in sessions)
+    why = f"no run states its {SESSION}: neither a scheduler job nor when it started"
+    return Finding(len(known) or None, rows, why, is_partial=bool(known) and None in sessions)
 
 
 def _balance(evidence: Evidence, settings: Settings) -> Finding | None:
@@ -91,6 +93,10 @@ def _spread(evidence: Evidence, settings: Settings) -> Finding:
     """The coefficient of variation over runs."""
     from warehouse.statistics.summaries import variation
 
+    if evidence.is_too_large:
+        return Finding(None, why=TOO_LARGE)
+    if len(evidence.values) > 1 and not any(evidence.values):
+        return Finding(None if evidence.gate == 1 else 0.0, why="the mean is zero")
     if evidence.values and not sum(evidence.values):
         return Finding(None, why="the mean is zero")
     return supported(variation(evidence.values), evidence)
@@ -100,8 +106,18 @@ def _interval(evidence: Evidence, settings: Settings) -> Finding:
     """Half the width of the interval, relative to the value."""
     interval = evidence.interval
     if isinstance(interval, Interval):
-        return Finding(interval.relative_half_width, rows_of(evidence.measured, SESSION), "the estimate is zero")
+        return Finding(evidence.width, rows_of(evidence.measured, SESSION), _of_zero(interval))
     return Finding(None, why=str(interval))
+
+
+def _of_zero(interval: Interval) -> str:
+    """Why the width of an interval about zero is not known, and what can be said."""
+    if interval.low < 0 or not interval.high:
+        return "the estimate is zero"
+    return (
+        f"none was seen, so there are at most {interval.high:.2g} in a run ({interval.confidence:.0%}), and a width relative to 0 has no meaning:"
+        " claim the share of requests (quantity: share), with how many requests there were"
+    )
 
 
 def _requests(evidence: Evidence, settings: Settings) -> Finding | None:
@@ -116,6 +132,8 @@ def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
     """The p-value of runs about one level, against two, within sessions."""
     from warehouse.statistics.shape import two_levels_p
 
+    if evidence.is_too_large:
+        return Finding(None, why=TOO_LARGE)
     return supported(two_levels_p(evidence.values, evidence.sessions), evidence, SESSION)
 
 

@@ -11,17 +11,28 @@ from functools import cached_property
 from math import isclose, isfinite
 from typing import Any
 
-from warehouse.statistics.interval import Interval, NotSupported, SessionNoise
+from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim, ClaimedNumber
 
 RUN_ID, SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS = "run_id", "session", "started_at", "requests", "declared_repeats"
-TESTBED, METRIC = "testbed", "metric"
-OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS, TESTBED, METRIC)  # columns of the observations that checks know by name
+TESTBED, METRIC, QUANTITY = "testbed", "metric", "quantity"
+OUTCOME_DIGEST, FIGURES_DIGEST = "outcome_digest", "figures_digest"
+OF_VERSION_2 = frozenset({TESTBED, METRIC, QUANTITY})
+OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS, *sorted(OF_VERSION_2))  # columns of the observations that checks know by name
 GATE_VERSION = 2  # of the checks: another one may judge the same evidence otherwise (first_version)
 DAY = "day "  # how the session of a run without a job begins: then its date, and the testbed (run_session)
+UNDATED = "bundle "  # and that of a run with neither a job nor a date: the files that state it are no session
+COUNT, SHARE = "count", "share"  # a `QUANTITY`: of events in a run; of its requests
 NOT_DETERMINED = "not determined"  # which clause left a run out
 _PAUSE = timedelta(hours=2)
+_NEITHER = (
+    "all runs are 0, and a width relative to 0 has no meaning. If they count events, let the observations say so (quantity: count; a result key"
+    " that ends in _count); if it is a share of requests, quantity: share and how many requests"
+)
 DIGITS = 12  # of a figure that is recorded
+_LARGEST = 1e150  # whose square is a finite number, and the sum of squares of all runs
+_LARGEST_MEDIAN = 8e307  # the sum of two
+TOO_LARGE = "the values are too large to compute with"
 _SHOW_SHAPE = 6  # runs from which on their shape is tested
 
 
@@ -160,6 +171,8 @@ class Evidence:
         from warehouse.statistics.summaries import geometric_mean, olympic_mean
 
         values = self.values
+        if self.is_too_large if self.number.statistic not in ("median", "value") else self._largest > _LARGEST_MEDIAN:
+            return NotSupported(TOO_LARGE, "run", len(values), len(values))
         if self.number.statistic == "olympic mean":
             return olympic_mean([float("inf") if each.value is None else each.value for each in self.used], self.dropped)
         if not values or (self.number.statistic == "value" and len(values) > 1):
@@ -173,12 +186,14 @@ class Evidence:
         """The interval of the claimed statistic, over sessions where the runs are of several. It contains the statistic."""
         if self.gate == 1:
             return self._interval_of_version_1()
-        if not isinstance(self.statistic, NotSupported) and not isfinite(self.statistic):
-            return NotSupported("the values are too large to compute with", "run", len(self.values), len(self.values))
         if self.number.statistic == "value":
             return NotSupported("one run has no spread", "run", len(self.values), 2)
         if isinstance(self.statistic, NotSupported):
             return self.statistic
+        if self.is_too_large:
+            return NotSupported(TOO_LARGE, "run", len(self.values), len(self.values))
+        if not any(self.values) and len(self.values) > 1:
+            return self._of_zeros()
         if self.number.statistic == "olympic mean" and len(self.values) < len(self.used):
             return NotSupported("a run without a time has no spread", "run", len(self.values), len(self.used))
         found = self._over_sessions(self.statistic, self.sessions) if self.sessions else self._over_runs()
@@ -192,7 +207,44 @@ class Evidence:
 
         # What is left is a `Statistic`, which mypy cannot see: a claim names no other (transform/project/claim.py).
         statistic = self.number.statistic.removeprefix("olympic ")
-        return session_interval(self.values, sessions, statistic, self.confidence, self.noise, value)  # type: ignore[arg-type]
+        is_count = self.quantity == COUNT
+        return session_interval(self.values, sessions, statistic, self.confidence, self.noise, value, is_count)  # type: ignore[arg-type]
+
+    def _of_zeros(self) -> Interval | NotSupported:
+        """How large what was never seen may be: of a share of requests, and of a count in each run."""
+        from warehouse.statistics.shares import never_seen
+
+        n: dict[Level, int] = {"run": len(self.values)}
+        if self.quantity == SHARE and (requests := self.n.get("request")):
+            return never_seen(requests, self.confidence, {**n, "request": requests}, is_share=True)
+        if self.quantity == COUNT:
+            return never_seen(len(self.values), self.confidence, n, is_share=False)
+        return NotSupported(_NEITHER, "run", len(self.values), len(self.values))
+
+    @property
+    def width(self) -> float | None:
+        """Half the width of the interval as a share of the value; of a share of requests that is zero, as a share of all of them. None of
+        another zero."""
+        if not isinstance(self.interval, Interval):
+            return None
+        if not self.interval.estimate and self.quantity == SHARE:
+            return (self.interval.high - self.interval.low) / 2
+        return self.interval.relative_half_width
+
+    @cached_property
+    def quantity(self) -> str | None:
+        """What kind of quantity all measured runs say that they measure; None where they do not say, or say several."""
+        said = {each.columns.get(QUANTITY) for each in self.measured}
+        return str(said.pop()) if len(said) == 1 and None not in said else None
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether squares of the values, or sums of these, may be no finite numbers."""
+        return self._largest > _LARGEST
+
+    @cached_property
+    def _largest(self) -> float:
+        return max(map(abs, self.values), default=0.0)
 
     def _over_runs(self) -> Interval | NotSupported:
         from warehouse.statistics.means import geometric_interval, mean_interval, median_interval, olympic_interval
@@ -213,9 +265,9 @@ class Evidence:
         """As the first version of the gate computed it: of several sessions, that of the session means or medians."""
         from warehouse.statistics.means import geometric_interval, mean_interval, median_interval, olympic_interval
 
-        if not isinstance(self.statistic, NotSupported) and not isfinite(self.statistic):
-            return NotSupported("the values are too large to compute with", "run", len(self.values), len(self.values))
         values, sessions = self.values, self.sessions
+        if self.is_too_large:
+            return NotSupported(TOO_LARGE, "run", len(values), len(values))
         match self.number.statistic:
             case "value":
                 return NotSupported("one run has no spread", "run", len(values), 2)
@@ -245,10 +297,12 @@ class Evidence:
 
 
 def sessions_of(observations: Sequence[Observation]) -> list[str | None]:
-    """The session of each observation; None where it is not known. One day on several testbeds is one session: two hosts do not show what
-    another day would give."""
+    """The session of each observation; None where it is not known, as of a run that states neither a job nor when it started. One day on
+    several testbeds is one session: two hosts do not show what another day would give."""
     return [
-        session[: len(DAY) + len("2026-01-01")] if session and session.startswith(DAY) else session for session in stated_sessions(observations)
+        session[: len(DAY) + len("2026-01-01")] if session and session.startswith(DAY)
+        else None if session and session.startswith(UNDATED) else session
+        for session in stated_sessions(observations)
     ]
 
 

@@ -148,14 +148,18 @@ def _column(cell: dict[str, Any], count: int) -> ColumnEvidence:
     """The evidence of a cell, taken out of it: what is left is what was said of it. Raises what `_read` catches."""
     values, used, dropped = cell.pop("values"), frozenset(cell.pop("used", range(count))), cell.pop("dropped")
     noise = SessionNoise(**said) if (said := cell.pop("noise", None)) else None
-    if noise and not (type(noise.spread) in (int, float) and noise.spread >= 0 and type(noise.freedom) is type(noise.sessions) is int):
+    if noise and not (
+        all(type(each) in (int, float) and each >= 0 for each in (noise.spread, noise.of_runs))
+        and all(type(each) is int for each in (noise.freedom, noise.sessions, noise.run_freedom))
+    ):
         raise ValueError(f"the noise of sessions is {said!r}")
     if len(values) != count or not all(value is None or type(value) in (int, float) for value in values):
         raise ValueError(f"the values of {count} observations are {values!r}")
     if not used <= frozenset(range(count)) or type(dropped) is not int or dropped < 0:
         raise ValueError(f"of {count} observations {sorted(used)!r} are used, and {dropped!r} dropped")
     told_interval(cell)
-    if not isinstance(cell["verdict"], str) or not all(type(n) is int for n in cell["n"].values()) or not isinstance(cell["rules"], dict):
+    verdicts = [cell["verdict"], *(verdict for verdict, _ in cell["rules"].values())]
+    if not all(isinstance(each, str) for each in verdicts) or not all(type(n) is int for n in cell["n"].values()):
         raise ValueError(f"{cell!r} is not a judgement")
     return ColumnEvidence(values, used, dropped, noise)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from warehouse.claims.gate.accounting import Accounts
 from warehouse.claims.gate.evidence import ColumnEvidence, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import judged_line, told
-from warehouse.claims.gate.history import History
-from warehouse.claims.gate.judgement import Judgement, judge
+from warehouse.claims.gate.history import History, health_rules, shows_sessions
+from warehouse.claims.gate.judgement import Judgement, judge, rule_verdicts
 from warehouse.claims.gate.looks import Looks, RowNow, Seen
 from warehouse.claims.gate.observed import observed_columns, observed_rows, plain
 from warehouse.claims.gate.policy import EXPLORATORY, EXPLORATORY_POLICY, PUBLISHABLE, Policy, load_policy
@@ -104,8 +104,17 @@ def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
         runs = rollup.runs_of.values()
         judged.seen.update(looks.unnamed_unclaimed(_bundles(rollup, frozenset[str]().union(*runs))))
         return judged
-    rows = list(_rows(rollup, policy, looks, judged.seen))
-    history = History(evidence for _, _, evidence, _ in rows)
+    rows = [
+        (grain, row, replace(evidence, columns={column: own for column, own in evidence.columns.items() if numbers[column] is not None}), numbers)
+        for grain, row, evidence, numbers in _rows(rollup, policy, looks, judged.seen)
+    ]
+    health = health_rules(policy)
+
+    def healthy(row: Mapping[str, Any], evidence: RowEvidence) -> list[str]:
+        said = {column: rule_verdicts(_cell(rollup, evidence, column, row), health) for column in evidence.columns}
+        return [column for column, each in said.items() if shows_sessions({rule.rule.id: rule.verdict for rule in each}, health)]
+
+    history = History((evidence, healthy(row, evidence)) for _, row, evidence, _ in rows)
     for grain, row, unrelated, numbers in rows:
         cells, evidence = {}, history.of(unrelated)
         for column in evidence.columns:

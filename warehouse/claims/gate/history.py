@@ -1,15 +1,18 @@
 """How much the sessions of a testbed differ, as the other numbers of a publication show it: with two or three sessions of its own a number
-cannot say. All of it follows from the judged rows, so that anybody can compute it again."""
+cannot say. All of it follows from the judged rows, so that anybody can compute it again. A number that is refused or not representative says nothing,
+nor does a run whose files or figures are those of another: what was copied agrees with itself."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from warehouse.claims.gate.evidence import (
     DAY,
+    FIGURES_DIGEST,
     METRIC,
+    OUTCOME_DIGEST,
     SESSION,
     TESTBED,
     ColumnEvidence,
@@ -19,11 +22,24 @@ from warehouse.claims.gate.evidence import (
     sessions_of,
     testbed_of_day,
 )
+from warehouse.claims.gate.policy import NOT_REPRESENTATIVE, REFUSED, Policy, Rule
 from warehouse.statistics.interval import SessionNoise
 
 _MOST = 300  # numbers that count: more say no more
+_UNHEALTHY = (NOT_REPRESENTATIVE, REFUSED)
 _Key = tuple[str, tuple[str, ...], tuple[str, ...]]  # column, metrics and testbeds
 _Values = Mapping[str, list[float]]  # by session
+
+
+def health_rules(policy: Policy) -> list[Rule]:
+    """The rules of a policy that can say of a number that it is no measurement of its testbed, whatever its spread. Those of width and spread
+    cannot: without the wide ones a history would be too quiet."""
+    return [rule for rule in policy.rules if {rule.otherwise, rule.missing} & {*_UNHEALTHY} and rule.check not in ("interval", "spread")]
+
+
+def shows_sessions(said: Mapping[str, str], rules: Iterable[Rule]) -> bool:
+    """Whether a number shows how sessions differ, by what each of the `health_rules` says of it, by its id."""
+    return not any(said.get(rule.id) in _UNHEALTHY for rule in rules)
 
 
 @dataclass(frozen=True)
@@ -33,15 +49,19 @@ class _Number:
 
 
 class History:
-    """Of judged rows: what the numbers of one column, metric and testbed say together."""
+    """Of judged rows, each with the columns that show how sessions differ: what the numbers of one column, metric and testbed say together."""
 
-    def __init__(self, rows: Iterable[RowEvidence]) -> None:
+    def __init__(self, rows: Iterable[tuple[RowEvidence, Collection[str]]]) -> None:
         from warehouse.statistics.sessions import Pool, spread_of
 
         numbers: defaultdict[_Key, list[_Number]] = defaultdict(list)
-        for row in rows:
-            for column in row.columns:
-                key, number = _number(row, column)
+        rows = list(rows)
+        copies = _copies(row for row, _ in rows)
+        for row, columns in rows:
+            if row.removed:  # the spread of what somebody left
+                continue
+            for column in columns:
+                key, number = _number(row, column, copies)
                 if len(number.values) > 1:
                     numbers[key].append(number)
         self._numbers = {key: sorted(found, key=lambda each: each.runs)[:_MOST] for key, found in numbers.items()}
@@ -79,11 +99,22 @@ class History:
             for spread, times in changes:
                 if spread:
                     pool.add(spread, -times)
-            self._known[key, own] = replace(noise, spread=rounded(noise.spread)) if noise else None
+            self._known[key, own] = replace(noise, spread=rounded(noise.spread), of_runs=rounded(noise.of_runs)) if noise else None
         return self._known[key, own]
 
 
-def _number(row: RowEvidence, column: str) -> tuple[_Key, _Number]:
+def _copies(rows: Iterable[RowEvidence]) -> frozenset[str]:
+    """The runs that share the digest of their files, or of their figures, with another."""
+    runs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in rows:
+        for run, columns in row.observed:
+            for name in (OUTCOME_DIGEST, FIGURES_DIGEST):
+                if (digest := columns.get(name)) is not None:
+                    runs[name, str(digest)].add(run)
+    return frozenset().union(*(found for found in runs.values() if len(found) > 1))
+
+
+def _number(row: RowEvidence, column: str, without: Collection[str] = ()) -> tuple[_Key, _Number]:
     own: ColumnEvidence = row.columns[column]
     measured = [
         Observation(run, own.values[place], True, columns)
@@ -91,7 +122,7 @@ def _number(row: RowEvidence, column: str) -> tuple[_Key, _Number]:
     ]
     values: defaultdict[str, list[float]] = defaultdict(list)
     for each, session in zip(measured, sessions_of(measured), strict=True):
-        if session is not None and each.value is not None:
+        if session is not None and each.value is not None and each.run_id not in without:
             values[session].append(each.value)
     metrics = {str(each.columns.get(METRIC)) for each in measured}
     testbeds = {_testbed(each) for each in measured}

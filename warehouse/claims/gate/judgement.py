@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,9 +72,16 @@ def judge(evidence: Evidence, policy: Policy, gate: int = GATE_VERSION) -> Judge
     """What a policy says of a number: the worst that one of its rules does, or `exploratory` where it has none. `gate` is the version of the
     checks."""
     evidence = replace(evidence, confidence=policy.confidence, gate=gate)
-    checks = {**CHECKS, **FIRST_CHECKS} if gate == 1 else CHECKS
-    rules = []
-    for rule in policy.rules:
+    rules = rule_verdicts(evidence, policy.rules)
+    verdict = _worst([each.verdict for each in rules]) if policy.rules else EXPLORATORY
+    return Judgement(verdict, evidence.interval, evidence.n, rules)
+
+
+def rule_verdicts(evidence: Evidence, rules: Iterable[Rule]) -> list[RuleVerdict]:
+    """What each of some rules says of a number, the worst first."""
+    checks = {**CHECKS, **FIRST_CHECKS} if evidence.gate == 1 else CHECKS
+    found = []
+    for rule in rules:
         if not rule.is_about(evidence.column):
             continue
         finding = checks[rule.check].find(evidence, rule.settings)
@@ -84,15 +91,15 @@ def judge(evidence: Evidence, policy: Policy, gate: int = GATE_VERSION) -> Judge
         verdict = rule.verdict(figure, evidence.row)
         if finding.is_partial:
             verdict = _worst([verdict, rule.missing])
-        rules.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows, finding.is_partial))
-    rules.sort(key=lambda each: -VERDICTS.index(each.verdict))
-    verdict = _worst([each.verdict for each in rules]) if policy.rules else EXPLORATORY
-    return Judgement(verdict, evidence.interval, evidence.n, rules)
+        found.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows, finding.is_partial))
+    return sorted(found, key=lambda each: -VERDICTS.index(each.verdict))
 
 
 def interval_text(interval: Interval | NotSupported) -> str:
     """An interval in words: its ends, what it covers, and how it was made; or why there is none."""
     if isinstance(interval, NotSupported):
+        if interval.n >= interval.needs:
+            return f"no interval ({interval.reason})"
         return f"no interval ({interval.reason}: has {counted(interval.n, interval.level)}, needs {interval.needs})"
     covers = " and ".join(f"{level}s" for level in interval.n)
     return f"[{interval.low:.6g}, {interval.high:.6g}] ({interval.confidence:.0%} over {covers}, {interval.method})"

@@ -13,6 +13,8 @@ from warehouse.claims.gate.evidence import (
     GATE_VERSION,
     METRIC,
     OBSERVED,
+    OF_VERSION_2,
+    QUANTITY,
     REQUESTS,
     RUN_ID,
     SESSION,
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from warehouse.trace.catalog import BuiltModel, Catalog
 
 _ROWS_AT_ONCE = 10_000
-_TEXTS = dict.fromkeys((SESSION, TESTBED, METRIC), "varchar")
+_TEXTS = dict.fromkeys((SESSION, TESTBED, METRIC, QUANTITY), "varchar")
 _TYPES = {**_TEXTS, STARTED_AT: "timestamptz", REQUESTS: "bigint", DECLARED_REPEATS: "bigint"}  # what checks compute with
 
 
@@ -60,7 +62,7 @@ def observations_of(catalog: "Catalog", spec: "BuiltModel", claim: Claim) -> str
 def observed_columns(policy: Policy, gate: int = GATE_VERSION) -> list[str]:
     """The columns of the observations that a policy looks at, with the checks of a version of the gate."""
     named = {str(rule.settings[key]) for rule in policy.rules if rule.check in OF_OBSERVATIONS for key in ("column", "when") if key in rule.settings}
-    return sorted({*OBSERVED, *named} - ({TESTBED, METRIC} - {*named} if gate == 1 else set()))
+    return sorted({*OBSERVED, *named} - (OF_VERSION_2 - {*named} if gate == 1 else set()))
 
 
 def observed_rows(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.evidence import GATE_VERSION
 from warehouse.claims.gate.policy import PROVISIONAL
+from warehouse.claims.own_code import code_digest
 from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
@@ -150,6 +151,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
             open_store(project).objects.check_kept(digest)
         about = {
             "wh": __version__,
+            "code": code_digest(),
             "engine": _engine(con),
             "guarantees": promised,
             "ties_tried": tried,

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.looks import Looks
+from warehouse.claims.own_code import recorded_code
 from warehouse.claims.publish.admissibility import made_with
 from warehouse.claims.publish.corrections import corrected, correction_text
 from warehouse.claims.publish.guarantees import YES
@@ -188,11 +189,13 @@ class Auditor:
         if bundles in self._codes:
             return self._codes[bundles]
         changed = self._replayer().changed_parsers(bundles) if bundles else {}
-        then = str(self._publication.record.get("wh") or "of an unknown version") if self._publication else __version__
-        pairs = [(f"wh {then}", f"wh {__version__}")] if then != __version__ else []
+        record = self._publication.record if self._publication else {}
+        own = recorded_code(record, __version__) if record else None
+        pairs = [own] if own else []
+        is_of_version = bool(record) and record.get("wh") != __version__
         for name, versions in changed.items():
             numbers = [version and version.partition("+")[0] for version in versions]
-            if numbers[0] != numbers[1] or not pairs:  # the digest of an ingestor's code is of the version of wh too
+            if numbers[0] != numbers[1] or not is_of_version:  # the digest of an ingestor's code is of the version of wh too
                 pairs.append((_parser(name, versions[0], numbers), _parser(name, versions[1], numbers)))
         self._codes[bundles] = Code(*(tuple(pair[side] for pair in pairs) for side in (0, 1)))
         return self._codes[bundles]

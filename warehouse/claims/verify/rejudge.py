@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.evidence import GATE_VERSION, Evidence, RowEvidence
 from warehouse.claims.gate.frozen import JudgedRow, difference, evidence_of, gate_of, judged_rows, published_policy, same, told
-from warehouse.claims.gate.history import History
+from warehouse.claims.gate.history import History, health_rules, shows_sessions
 from warehouse.claims.gate.judgement import judge
 from warehouse.claims.gate.looks import Looks, RowNow
 from warehouse.claims.gate.observed import observed_columns
@@ -53,7 +53,11 @@ class Rejudge:
 
     @cached_property
     def _history(self) -> History:
-        return History(row.evidence for row in self.rows.values())
+        return History((row.evidence, [column for column in row.cells if self._shows_sessions(row, column)]) for row in self.rows.values())
+
+    def _shows_sessions(self, row: JudgedRow, column: str) -> bool:
+        """As its publication says of it; whether that is so is found where that number is verified."""
+        return shows_sessions({name: verdict for name, (verdict, _) in row.cells[column]["rules"].items()}, health_rules(self.policy))
 
     def asks_for(self, check: str) -> bool:
         """Whether its policy has a rule of a check: a publication of before that check says nothing of what the check looks at."""

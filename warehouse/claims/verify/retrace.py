@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from warehouse.claims.own_code import recorded_code
 from warehouse.claims.publish.freezing import Facts, frozen_rows
 from warehouse.claims.publish.guarantees import UNKNOWN, as_recorded, promises_no_more
 from warehouse.claims.publish.publication import read_row
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class CellRecord:
     """What a publication says of one cell beside its value: the digest of its why-set, the ids of the runs in it, sorted, and
     its evidence, as `claims.publish.freezing` writes them, the guarantees, the column's exactness, the clauses that were tried for
-    ties, and the version of wh that established all of it."""
+    ties, and what names the code of wh that established all of it (`own_code.recorded_code`)."""
 
     why_digest: str | None
     run_ids: tuple[str, ...]
@@ -36,7 +37,7 @@ class CellRecord:
     guarantees: Any
     determinism: Any
     ties_tried: Any
-    wh: str | None
+    made_by: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Retraced:
             "exactness": (record.determinism, {**self.established.columns[column], "is_exact": cell.is_exact}),
             "clauses tried for ties": (record.ties_tried, self.established.ties_tried),
         }
-        if record.wh != __version__ and promises_no_more(record.guarantees, promised):
+        if recorded_code(record.made_by, __version__) and promises_no_more(record.guarantees, promised):
             del follows["guarantees"]
         others = [what for what, (said, found) in (rests_on | follows).items() if said != found]
         if not others:

@@ -27,6 +27,7 @@ STALE_BECAUSE = "the current build holds another number in its cell, or none"
 NO_BUILD = "there is no build to compare it with"
 _VERSION = r"([0-9]{1,4}(?:\.[0-9]{1,4}){1,3}(?:\.?(?:a|b|rc|dev|post)[0-9]{1,6}){0,2})"
 _RECORDED_ENGINE, _RECORDED_WH = re.compile(rf"duckdb {_VERSION}", re.ASCII), re.compile(rf"wh {_VERSION}", re.ASCII)
+_RECORDED_CHECKOUT = re.compile(rf"wh {_VERSION} \(code [0-9a-f]{{8}}\)", re.ASCII)
 _EXIT_CODES = {
     TAMPERED: ExitCode.TAMPERED, MISSING: ExitCode.MISSING, EXPIRED: ExitCode.MISSING, VERIFIED: ExitCode.OK,
     STALE: ExitCode.OK, RETRACTED: ExitCode.OK,
@@ -100,8 +101,8 @@ class Engines:
 
 @dataclass(frozen=True)
 class Code:
-    """The code that a number's evidence was parsed and traced by when it was recorded, and the code here: wh and ingestors, each a name and
-    a version, as far as they differ; of the same version also the beginning of the digest of the code."""
+    """The code that a number's evidence was parsed and traced by when it was recorded, and that judged it, and the code here: wh and
+    ingestors, each a name and a version, as far as they differ; of the same version also the beginning of the digest of the code."""
 
     recorded: tuple[str, ...] = ()
     here: tuple[str, ...] = ()
@@ -121,6 +122,7 @@ class Code:
         versions = [found for each in self.recorded if (found := _RECORDED_WH.fullmatch(each))]
         ingestors = printable(", ".join(each for each in self.recorded if not _is_engines_own(each)))
         ways = [f'pip install "perf-warehouse=={version[1]}"' for version in versions]
+        ways += [f"install the {printable(each)}, as `wh --version` prints it" for each in self.recorded if _RECORDED_CHECKOUT.fullmatch(each)]
         ways += [f"put back the ingestor {ingestors}"] if ingestors else []
         return f"; by other code here: {self}" + (f"; to replay it with the code of then: {', and '.join(ways)}" if ways else "")
 

@@ -250,7 +250,7 @@ def _claim(
         determinism = recorded(said, cell.column, cell.is_exact)
         record = CellRecord(
             cell.why_digest, run_ids, list(cell.evidence), said.get("guarantees"),
-            {**said.get("columns", {}).get(cell.column, {}), "is_exact": cell.is_exact}, said.get("ties_tried"), said.get("wh"),
+            {**said.get("columns", {}).get(cell.column, {}), "is_exact": cell.is_exact}, said.get("ties_tried"), said,
         )
     return Claim(
         cell.number_id, found.key, cell.column, found.row.grain_forms, cell.form, run_ids, bundles, is_read, stale_because, determinism,

@@ -44,7 +44,6 @@ if surface == "pages":
     from warehouse.project.project import read_project
     from warehouse.surfaces.views.sql import QUERIES
     from warehouse.surfaces.web.app import application
-    from warehouse.surfaces.workbench.queries import LIMITS
     from warehouse.transform.finished.builds import current_build
     client = TestClient(application(read_project(Path(project))), base_url="http://localhost")
 import warehouse
@@ -62,7 +61,7 @@ for sql in statements:
                 print(answer.json()["code"], answer.text, file=sys.stderr)
             else:  # longer than an address may be
                 try:
-                    print(QUERIES.run(current_build(read_project(Path(project))).path, sql, LIMITS))
+                    print(QUERIES.run(current_build(read_project(Path(project))).path, sql))
                     status = 0
                 except WarehouseError as error:
                     status = int(error.exit_code)

@@ -15,11 +15,11 @@ Here is what a publication is and how it is read; `claims.publish.publish` makes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from warehouse.claims.publish.why_sets import Run, WhySets
 from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
@@ -30,6 +30,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.exact import inexact
 from warehouse.project.project import Project
 
+_T = TypeVar("_T")
 PUBLICATION_VERSION = 6
 PUBLICATION_DOMAIN = f"wh/publication/{PUBLICATION_VERSION}"
 # The files beside the record, each with its digest in it.
@@ -100,11 +101,15 @@ class PublishedRollup:
             if needle in line:
                 yield read_row(line, self._why_sets)
 
+    def grains(self) -> Iterator[Mapping[str, Any]]:
+        """The exact forms of the grain of each row, in order; nothing else of the rows is read. Raises WH307."""
+        return (_read(line, lambda row: dict(row["grain"])) for line in self.lines(ROWS))
+
     def bundles(self) -> frozenset[str]:
         """The bundles that any of its rows depends on. Raises WH307."""
         found = set[str]()
         for line in self.lines(ROWS):
-            found |= _bundles(line)
+            found |= _read(line, lambda row: frozenset(map(str, row["bundles"])))
         return frozenset(found)
 
     @cached_property
@@ -293,9 +298,10 @@ def _cell(
     )
 
 
-def _bundles(line: bytes) -> frozenset[str]:
+def _read(line: bytes, make: Callable[[Any], _T]) -> _T:
+    """What `make` makes of a row's document. Raises WH307 for what `row_line` never wrote."""
     try:
-        return frozenset(map(str, json.loads(line)["bundles"]))
+        return make(json.loads(line))
     except _UNREADABLE as error:
         raise _unreadable(error) from error
 

@@ -31,7 +31,7 @@ def rejudge(publication: PublishedRollup, specification: Mapping[str, Any]) -> "
     if (policy := published_policy(publication)) is None:
         return None
     rows = {row_key(row.grain): row for row in judged_rows(publication)}
-    has_others = not rows.keys() <= {row_key(row.grain_forms) for row in publication.rows()}
+    has_others = not rows.keys() <= set(map(row_key, publication.grains()))
     return Rejudge(publication, policy, claim_of(specification["document"]["claim"]), rows, has_others)
 
 

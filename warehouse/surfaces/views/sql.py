@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import domain_digest
@@ -10,7 +9,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit
-from warehouse.surfaces.workbench.queries import LIMITS, MOST_ROWS, Queries
+from warehouse.surfaces.workbench.queries import LIMITS, MOST_ROWS, ROWS, Queries
 from warehouse.transform.finished.query import distinct_names
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def _workbench(visit: Visit) -> Page:
     if not sql:
         return Page("SQL", (form, about), next_steps=doors)
     assert visit.build
-    found, has_more = QUERIES.run(visit.build.path, sql, replace(LIMITS, rows=visit["rows"]), visit.visitor)
+    found, has_more = QUERIES.run(visit.build.path, sql, visit["rows"], visit.visitor)
     cited = Facts("citation", (
         Fact("query_digest", domain_digest("wh/ad-hoc-query/1", sql), kind="code", note="of the text of the query"),
         Fact("build_digest", visit.build.digest, kind="code"),
@@ -90,7 +89,7 @@ VIEWS = (
         "sql", "/sql", "SQL", "Run one query that reads the build, and see its first rows.", _workbench,
         (
             Parameter("query", "One SQL statement that reads.", is_long=True),
-            Parameter("rows", "How many rows to return at most.", int, LIMITS.rows, bounds=(1, MOST_ROWS)),
+            Parameter("rows", "How many rows to return at most.", int, ROWS, bounds=(1, MOST_ROWS)),
         ), menu="SQL", is_fresh=True,
     ),
     View(

@@ -1,9 +1,9 @@
 """The process of one query: opens the build that its argument names, waits for a query on standard input, writes the result as an Arrow
 stream to standard output, and ends.
 
-It knows nothing but the path of the build, whether that is the current one, and the process id of its server: no credentials, no project. The
-folder that it runs in is its own. What the query may use is limited by the engine and by the system. It ends with its server, and, while it
-waits, when another build becomes the current one.
+It knows nothing but the path of the build, whether that is the current one, the limits, and the process id of its server: no credentials, no
+project. The folder that it runs in is its own. What the query may use is limited by the engine and by the system, before it comes. The process
+ends with its server, and, while it waits, when another build becomes the current one.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ import shutil
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.project.sql_limits import SqlLimits, size_bytes, too_many_bytes
 from warehouse.transform.finished.builds import POINTER
-from warehouse.transform.finished.query import open_build, read_first, run_query
+from warehouse.transform.finished.query import confined, read_first, running
 
 if TYPE_CHECKING:
     import duckdb
+
+    from warehouse.transform.finished.query import FirstRows
 
 REFUSED = 3  # exit status: standard output has the error as JSON
 OUTDATED = 4  # exit status: no query came before another build did
@@ -35,21 +37,21 @@ _WATCH_S = 0.5
 _OWN_BYTES = 1 << 30  # beside the engine's memory, for rows on their way out
 
 
-def main(build: Path, has_query: threading.Event) -> int:
-    """Answer the one query, and say so when it is there; returns the exit status."""
-    text = sys.stdin.read()
-    has_query.set()
-    if not text:  # the server ended; killed, it removed nothing
-        shutil.rmtree(Path.cwd(), ignore_errors=True)
-        return 0
-    asked = json.loads(text)
-    limits = SqlLimits(**asked["limits"])
-    _confine(limits)
+def main(build: Path, limits: SqlLimits, has_query: threading.Event, session: ExitStack) -> int:
+    """Answer the one query in a session that ends with `session`, and say so when the query is there; returns the exit status."""
     try:
-        with run_query(build, asked["sql"], limits) as result:
-            found = read_first(result, asked["sql"], limits.rows or 1)
-        if found.table.nbytes > MOST_RESULT_BYTES:
-            raise too_many_bytes(MOST_RESULT_BYTES)
+        con = session.enter_context(confined(build, limits))
+        # What the engine and the libraries load for their first query is loaded before a visitor waits for it.
+        with suppress(WarehouseError):
+            _answer(con, _FIRST, 1, limits)
+        _confine(limits)
+        text = sys.stdin.read()
+        has_query.set()
+        if not text:  # the server ended; killed, it removed nothing
+            shutil.rmtree(Path.cwd(), ignore_errors=True)
+            return 0
+        asked = json.loads(text)
+        found = _answer(con, asked["sql"], asked["rows"], limits)
     except WarehouseError as error:
         document = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint, "exit_code": int(error.exit_code)}
         print(json.dumps(document))
@@ -74,16 +76,12 @@ def _watch(server: int, build: Path, was_current: bool, has_query: threading.Eve
     os._exit(OUTDATED)
 
 
-def _open(build: Path) -> "duckdb.DuckDBPyConnection | None":
-    """A session on the build that keeps it open, so that the query's own opens in 2 ms instead of 35. What the engine loads for its first
-    result is loaded, too. `run_query` reports a build that cannot be opened."""
-    import duckdb
-
-    with suppress(WarehouseError, duckdb.Error):
-        con = open_build(build)
-        read_first(con.execute(_FIRST), _FIRST, 1)
-        return con
-    return None
+def _answer(con: "duckdb.DuckDBPyConnection", sql: str, rows: int, limits: SqlLimits) -> "FirstRows":
+    with running(con, sql, limits):
+        found = read_first(con, sql, rows)
+    if found.table.nbytes > MOST_RESULT_BYTES:
+        raise too_many_bytes(MOST_RESULT_BYTES)
+    return found
 
 
 def _confine(limits: SqlLimits) -> None:
@@ -99,7 +97,7 @@ def _confine(limits: SqlLimits) -> None:
 if __name__ == "__main__":
     path, has_query = Path(sys.argv[1]), threading.Event()
     threading.Thread(target=_watch, args=(int(sys.argv[2]), path, sys.argv[3] == "current", has_query), daemon=True).start()
-    kept_open = _open(path)
-    status = main(path, has_query)
-    sys.stdout.flush()
-    os._exit(status)  # to close the engine and Python takes 20 ms, for which the visitor would wait
+    with ExitStack() as session:
+        status = main(path, SqlLimits(**json.loads(sys.argv[4])), has_query, session)
+        sys.stdout.flush()
+        os._exit(status)  # to close the engine and Python takes 20 ms, for which the visitor would wait

@@ -74,27 +74,40 @@ def read_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
 def run_query(
     path: Path, sql: str, limits: SqlLimits = SqlLimits(), scratch: Path | None = None
 ) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Run a user's query on a build, locked in; the session holds its result. What does not fit into memory goes below `scratch`. Raises WH213
-    with the place in the query, for a statement that does not only read, too; WH215 when it reaches a limit, also while its rows are fetched;
-    WH218."""
-    import duckdb
+    """Run a user's query on a build, locked in; the session holds its result. What does not fit into memory goes below `scratch`. Raises what
+    `confined` and `running` raise."""
+    with confined(path, limits, scratch) as con, running(con, sql, limits):
+        yield con
 
+
+@contextmanager
+def confined(path: Path, limits: SqlLimits, scratch: Path | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A session on a build, locked in, for queries of a user. Raises WH218."""
     con = open_build(path)
     try:
         # As in any client: a build has every bare name in main, and SHOW TABLES lists each once.
         con.execute("set search_path = 'main'")
         with TemporaryDirectory(prefix="wh-sql-", dir=scratch) as spill:
             _confine(con, limits, spill)
-            check_reads(con, sql)
-            try:
-                con.execute(sql)
-                yield con
-            except duckdb.Error as error:
-                raise _limit_reached(error, limits) or _landing_named(con, error, sql) or translated(error, "WH213", sql, "query") from error
-            except MemoryError as error:
-                raise out_of_memory(limits) from error
+            yield con
     finally:
         con.close()
+
+
+@contextmanager
+def running(con: "duckdb.DuckDBPyConnection", sql: str, limits: SqlLimits) -> Iterator[None]:
+    """Run a query in a `confined` session, which holds its result. Raises WH213 with the place in the query, for a statement that does not only
+    read, too; WH215 when it reaches a limit, also while its rows are fetched."""
+    import duckdb
+
+    check_reads(con, sql)
+    try:
+        con.execute(sql)
+        yield
+    except duckdb.Error as error:
+        raise _limit_reached(error, limits) or _landing_named(con, error, sql) or translated(error, "WH213", sql, "query") from error
+    except MemoryError as error:
+        raise out_of_memory(limits) from error
 
 
 def _confine(con: "duckdb.DuckDBPyConnection", limits: SqlLimits, spill: str) -> None:

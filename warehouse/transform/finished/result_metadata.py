@@ -65,6 +65,8 @@ def _columns(con: "duckdb.DuckDBPyConnection", relation: Relation) -> list[dict[
     """What is known of each column of a result, in order: if it comes from several, what they agree on."""
     copied = [sorted(column.copied) if not column.computed else [] for column in relation.columns]
     wanted = sorted({ref for refs in copied for ref in refs})
+    if not wanted:
+        return [{} for _ in copied]
     stated = {
         ColumnRef(table, column): _known(description=description, unit=unit)
         for table, column, description, unit in con.execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from warehouse.claims.numbers.lineage import Lineage
@@ -49,17 +50,19 @@ def conditions(visit: Visit, number: Lineage) -> Table:
     run_ids = [str(run["run_id"]) for run in number.runs[:_ASKED_RUNS]]
     con = open_build(visit.build.path)
     try:
+        # By value, of which each run states one: counts of distinct values and runs take the engine twice as long to plan.
         found = con.execute(
-            f"select kind, name, min(value_text), count(distinct value_text), count(distinct run_id) from {table.sql}"
-            f" where run_id in ({', '.join('?' * len(run_ids))}) and value_number is null group by kind, name order by kind, name",
+            f"select kind, name, value_text, count(*) from {table.sql} where run_id in ({', '.join('?' * len(run_ids))})"
+            " and value_number is null and value_text is not null group by all order by all",
             run_ids,
         ).fetchall()
     finally:
         con.close()
-    rows = [
-        (kind, name, value if values == 1 else f"{value} and {counted(values - 1, 'other value')}", "the same" if values == 1 else "differs", runs)
-        for kind, name, value, values, runs in found
-    ]
+    rows = []
+    for (kind, name), group in groupby(found, key=lambda row: row[:2]):
+        (_, _, value, runs), *others = group
+        said = f"{value} and {counted(len(others), 'other value')}" if others else value
+        rows.append((kind, name, said, "differs" if others else "the same", runs + sum(count for *_, count in others)))
     note = "" if len(run_ids) == len(number.runs) else f"Of the first {len(run_ids)} of {len(number.runs)} runs."
     return Table(
         "conditions", columns, tuple(rows[:_MOST_CONDITIONS]), title, note, "its runs state nothing of it", len(rows), is_folded=len(rows) > 12

@@ -1,4 +1,4 @@
-"""What the counters of a run's node and GPUs rose by, from their first sample to their last."""
+"""What the samples of a run's host, node and GPUs come to: how long each was sampled, and what counters rose by from the first sample to the last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .files import finite, parsed, typed_columns
 _NODE = {  # by key of node.jsonl
     "cpu_pressure_some_s": "cpu_pressure_s", "cgroup_cpu_periods": "cgroup_cpu_periods", "cgroup_throttled_periods": "cgroup_throttled_periods",
 }
-COUNTER_FIELDS = tuple((name, pa.float64()) for name in ("node_sampled_s", *_NODE.values(), "gpu_sampled_s", "gpu_slowdown_s", "gpu_error_count"))
+COUNTER_FIELDS = tuple((name, pa.float64()) for name in ("host_sampled_s", "node_sampled_s", *_NODE.values(), "gpu_sampled_s", "gpu_slowdown_s", "gpu_error_count"))
 # Heat, and the power supply's brake. The power cap is none of them: under full load a GPU runs at its cap.
 _SLOWDOWNS = ("throttle_thermal_ns", "throttle_software_thermal_ns", "throttle_hardware_thermal_ns", "throttle_power_brake_ns")
 _ERRORS = ("ecc_uncorrected_count",)
@@ -32,7 +32,10 @@ def risen(bundle: Bundle, run: str) -> dict[str, float | None]:
     used = [_risen(samples) for gpu, samples in gpus.items() if gpu in own or len(gpus) == 1]
     slowdowns = [(1e-9 * each[name], each.get(_SAMPLED)) for each in used for name in _SLOWDOWNS if name in each]
     slowed, sampled = max(slowdowns, key=lambda found: found[0], default=(None, None))
+    windows = [line.get("duration_s") for line in _lines(bundle, f"{run}/host.jsonl")]
+    lengths = [each for each in windows if isinstance(each, float) and finite(each) is not None]
     return {
+        "host_sampled_s": sum(lengths) if lengths else None,
         "node_sampled_s": node.get(_SAMPLED),
         **{column: node.get(key) for key, column in _NODE.items()},
         "gpu_sampled_s": sampled,

@@ -17,7 +17,7 @@ columns:
   software: {type: varchar, description: "The image's digest; without an image, that of the script that measured, where the evidence states the software that it ran on; NULL: not stated"}
   exit_code: {type: bigint, description: "Exit code of the command"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
-  figures: {type: "varchar[]", description: "What the system measured of the run, as text: its duration, CPU time, memory, faults and context switches. Two runs that share most of it are one execution"}
+  figures: {type: "varchar[]", description: "What the system measured of the run, as text: its duration and that of its samples, CPU time, memory, faults and context switches. Two runs that share most of it are one execution"}
   is_host_saturated: {type: boolean, description: "Whether other processes filled the host (staging.recorded_disturbance); NULL: not known"}
   is_throttled: {type: boolean, description: "Whether a CPU limit, heat or a power brake held the run back, or a GPU counted memory errors (staging.recorded_disturbance); NULL: not known"}
   options: {type: "map(varchar, varchar)", description: "The options of the command (staging.run_setting)"}
@@ -72,7 +72,8 @@ select
     run.exit_code,
     run.missing_repeats,
     [
-        run.duration_s::varchar, run.user_cpu_s::varchar, run.system_cpu_s::varchar, run.max_rss_bytes::varchar,
+        -- To the nanosecond, as the clock has them: further digits are of the arithmetic.
+        round(run.duration_s, 9)::varchar, round(recorded_disturbance.host_sampled_s, 9)::varchar, run.user_cpu_s::varchar, run.system_cpu_s::varchar, run.max_rss_bytes::varchar,
         run.minor_page_faults::varchar, run.voluntary_context_switches::varchar, run.involuntary_context_switches::varchar
     ] as figures,
     recorded_disturbance.is_host_saturated,

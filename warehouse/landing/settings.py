@@ -47,7 +47,8 @@ def is_setting(name: str) -> bool:
 
 def settings(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables that make a configuration. Which GPUs are visible is not among them (`visible_gpus`)."""
-    return {name: _steady(value) for name, value in sorted(environment.items()) if is_setting(name) and name not in _VISIBLE and not is_harmless(name)}
+    names = [name for name in sorted(environment) if is_setting(name) and name not in _VISIBLE and not is_harmless(name)]
+    return {name: _steady(environment[name]) for name in names}
 
 
 def visible_gpus(environment: Mapping[str, str], of_machine: int | None) -> int | None:

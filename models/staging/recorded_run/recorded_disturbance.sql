@@ -8,6 +8,7 @@ columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   is_host_saturated: {type: boolean, description: "Whether the host was full of other work: its CPUs busy for 80 % of the run or more and tasks waiting for one for a tenth of it (busy for 90 %, where the kernel does not count waits), while processes other than the run's own took a tenth of the CPUs; NULL: not known"}
+  host_sampled_s: {type: double, unit: s, description: "How long its host was sampled; NULL: it was not"}
   is_throttled: {type: boolean, description: "Whether the cgroup's limit stopped the run in a tenth of the scheduling periods or more, heat or the power brake slowed one of its GPUs down for more than 1 % of the time, or a GPU counted memory errors that it could not correct; NULL: not known"}
 */
 with load as (
@@ -32,6 +33,7 @@ select
             then if(is_server_on_host, null, true)
         else if(busy_share is null or has_others is null, null, false)
     end as is_host_saturated,
+    host_sampled_s,
     case
         when
             cgroup_throttled_periods >= 0.1 * cgroup_cpu_periods and cgroup_throttled_periods > 0

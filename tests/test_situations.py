@@ -189,10 +189,34 @@ def beside_its_server(folder: Path) -> None:
     beside_others(folder)
 
 
+def server(run: Path, cores: float) -> None:
+    """The server that the command talks to used so many cores."""
+    lines = [{"sampled_at": at, "port": 8000, "user_cpu_s": 100 + second * cores, "system_cpu_s": 1.0} for second, at in enumerate(seconds(run))]
+    (run / "servers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def beside_its_idle_server(folder: Path) -> None:
+    beside_its_server(folder)
+    for run in folder.glob("run-*"):
+        server(run, 0.01)
+
+
+def beside_its_busy_server(folder: Path) -> None:
+    """No other work: what fills the host is the server."""
+    beside_its_server(folder)
+    for run in folder.glob("run-*"):
+        server(run, 0.93 * json.loads((folder / "machine.json").read_text())["logical_cores"])
+
+
+def seconds(run: Path) -> tuple[str, str]:
+    """The start of a run, and a second later."""
+    start = datetime.fromisoformat(json.loads((run / "run.json").read_text())["started_at"])
+    return start.isoformat(), (start + timedelta(seconds=1)).isoformat()
+
+
 def node(run: Path, **risen: float) -> None:
     """What `wh record` samples of a node on which these counters rise within a second."""
-    start = datetime.fromisoformat(json.loads((run / "run.json").read_text())["started_at"])
-    lines = [{"sampled_at": (start + timedelta(seconds=second)).isoformat(), **{name: second * value for name, value in risen.items()}} for second in (0, 1)]
+    lines = [{"sampled_at": at, **{name: second * value for name, value in risen.items()}} for second, at in enumerate(seconds(run))]
     (run / "node.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
@@ -218,12 +242,14 @@ DONE = {
     "commit": (of_another_commit, "one-revision", "provisional", 1),
     "held back": (held_back, "healthy", "not representative", 2),
     "others": (beside_others, "host", "not representative", 2),
+    "beside server": (beside_its_idle_server, "host", "not representative", 2),
     "waiting": (waiting, "host", "not representative", 2),
 }
 # What no rule may be said to find.
 HONEST = {
     "own": (with_what_each_run_has_of_its_own, ("one-setup", "one-command", "copied-figures"), "publishable"),
     "server": (beside_its_server, ("host",), "not checked"),
+    "known server": (beside_its_busy_server, ("host",), "publishable"),
     "honest": (lambda folder: None, {rule for _, rule, *_ in DONE.values()}, "publishable"),
 }
 

@@ -42,7 +42,7 @@ def add_run(
     if indicator is not None:
         columns |= {"indicator_name": indicator.name, "component": indicator.component}
         columns["overall_score"] = indicator.score
-    for sampled in ("host", "node", "process", "gpu", "gpu_process"):
+    for sampled in ("host", "node", "process", "server", "gpu", "gpu_process"):
         if document.get(f"{sampled}_sampling_error") is not None:
             reject(f"{sampled}-sampling-failed", f"sampling stopped early: {shown(document[f'{sampled}_sampling_error'])}")
     buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)

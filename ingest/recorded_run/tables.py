@@ -58,7 +58,7 @@ TABLES = {
         *(pa.field(f"git_{name}", type_) for name, type_ in GIT_FIELDS),
         *(pa.field(name, pa.string()) for name in ("command_options", "environment_settings")),  # JSON objects, without what each run has of its own
         pa.field("visible_gpu_count", pa.int64()),
-        pa.field("is_server_on_host", pa.bool_()),  # whether the command is told to talk to its own host
+        pa.field("is_server_on_host", pa.bool_()),  # whether the command was told to talk to its own host, or did
         *(pa.field(*column) for column in COUNTER_FIELDS),
     ),
     "recorded_indicator_value": landing_schema(

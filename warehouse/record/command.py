@@ -29,6 +29,7 @@ from warehouse.record.gpu import GpuReadings, gpus
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
 from warehouse.record.kernel import NodeReadings, unread
+from warehouse.record.local_servers import LocalServers
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
 from warehouse.record.process_tree import ProcessTree
@@ -180,7 +181,10 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
 
 def _process_samplers(tree: ProcessTree, folder: Path, sample_interval_s: float) -> dict[str, Sampler]:
     """What follows the command's own processes, started."""
-    samplers = {"process_sampling_error": Sampler(folder / "processes.jsonl", sample_interval_s, tree)}
+    samplers = {
+        "process_sampling_error": Sampler(folder / "processes.jsonl", sample_interval_s, tree),
+        "server_sampling_error": Sampler(folder / "servers.jsonl", sample_interval_s, LocalServers(lambda: tree.pids)),
+    }
     if gpus():
         samplers["gpu_process_sampling_error"] = Sampler(folder / "gpu_processes.jsonl", sample_interval_s, GpuProcesses(lambda: tree.pids))
     for sampler in samplers.values():

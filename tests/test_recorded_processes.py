@@ -14,7 +14,7 @@ import pytest
 from warehouse.record.command import record
 from warehouse.record.kernel import Cgroup, disk_counters, kernel_counters, kernel_states, unread
 from warehouse.record.membership import describe_membership
-from warehouse.record.process_tree import ProcessTree
+from warehouse.record.processes.process_tree import ProcessTree
 
 # A parent that computes, and children that compute one after another and are waited for: their use moves to the parent when they end.
 FAMILY = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.landing.settings import names_this_host, options, settings, visible_gpus
+from warehouse.landing.readers.settings import names_this_host, options, settings, visible_gpus
 
 SAME = [
     ("python bench.py --seed 1", "/opt/venv/bin/python3.11 bench.py --seed 2"),

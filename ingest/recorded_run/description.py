@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.settings import names_this_host, options, settings, visible_gpus
 from warehouse.landing.rows import RowBuffer
-from warehouse.landing.settings import names_this_host, options, settings, visible_gpus
 
 from .bundles import MACHINE, RECORDING, SOFTWARE
 from .files import clean, document_in, rejecter, shown, typed_columns

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from warehouse.landing.settings import is_setting
+from warehouse.landing.readers.settings import is_setting
 from warehouse.record.kernel import text
 from warehouse.record.redaction import redacted
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from warehouse.record.host import utc_text
 from warehouse.record.kernel import text
-from warehouse.record.process_tree import SHARE, ProcessTree
+from warehouse.record.processes.process_tree import SHARE, ProcessTree
 
 _ESTABLISHED, _LISTENING = "01", "0A"  # include/net/tcp_states.h
 _MAPPED = "0000000000000000FFFF0000"  # an IPv4 address as an IPv6 one, as /proc/net/tcp6 writes it

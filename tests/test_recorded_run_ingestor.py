@@ -135,7 +135,7 @@ def test_a_recording_is_recognised_wherever_it_lies(pristine: Path, tmp_path: Pa
     (tmp_path / "other" / "recording.json").write_text('{"format": "audio", "x": "warehouse-recording"}')
     (tmp_path / "other" / "run.json").write_text("{}")
     drafts = list(INGESTOR.bundles(list_tree(tmp_path)))
-    of_a_run = ("host.jsonl", "node.jsonl", "processes.jsonl", "run.json", "servers.jsonl", "stderr.txt", "stdout.txt")
+    of_a_run = ("host.jsonl", "node.jsonl", "processes.jsonl", "run.json", "stderr.txt", "stdout.txt")
     of_runs = [f"{run}/{name}" for run in ("run-01", "run-02") for name in of_a_run]
     expected = ["machine.json", "recording.json", *of_runs, "software.json"]
     assert [[file.raw_path for file in draft.files] for draft in drafts] == [expected, expected]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from warehouse.analysis.conditions import differences
 from warehouse.landing.readers.settings import names_this_host, options, settings, visible_gpus
 
 SAME = [
@@ -61,6 +62,11 @@ def test_settings_of_an_environment() -> None:
 )
 def test_visible_gpus_are_counted(listed: str | None, of_machine: int | None, count: int | None) -> None:
     assert visible_gpus({} if listed is None else {"CUDA_VISIBLE_DEVICES": listed}, of_machine) == count
+
+
+def test_an_option_that_set_a_parameter_differs_once() -> None:
+    sides = [[{("parameter", "rows"): (rows, None), ("option", "--rows"): (rows, None), ("option", "--model"): (rows + "b", None)}] for rows in ("1", "2")]
+    assert [(each.kind, each.name) for each in differences(*sides)] == [("parameter", "rows"), ("option", "--model")]
 
 
 def test_a_command_that_names_its_own_host() -> None:

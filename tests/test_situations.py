@@ -297,6 +297,17 @@ def test_what_is_honest_is_not_found(case: str, said: dict[str, dict[str, RuleVe
     assert {rule: said[case][rule].told for rule in rules} == dict.fromkeys(rules, told)
 
 
+def test_settings_are_conditions_of_a_run(recorded: Project) -> None:
+    """So that comparisons and events name them."""
+    sql = "select distinct kind, name, value_text from run_condition where kind in ('option', 'environment', 'limit')"
+    with open_build(current_build(recorded).path) as con:
+        stated = set(con.execute(sql).fetchall())
+    assert stated >= {
+        ("environment", "OMP_NUM_THREADS", "8"), ("limit", "visible_gpu_count", "4"), ("limit", "cpu_limit_cores", "1.0"), ("option", "--model", "b"),
+    }
+    assert not {name for _, name, _ in stated} & {"HOSTNAME", "SLURM_JOB_ID", "--seed", "--port", "--output-dir", "CUDA_VISIBLE_DEVICES"}
+
+
 def test_a_start_outside_of_its_samples_is_an_issue(recorded: Project) -> None:
     with open_build(current_build(recorded).path) as con:
         sql = (

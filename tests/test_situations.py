@@ -162,6 +162,27 @@ def held_back(folder: Path) -> None:
         node(run, cgroup_cpu_periods=8, cgroup_throttled_periods=7)
 
 
+def gpus(folder: Path, counter: str) -> None:
+    """Of two GPUs one is the run's; the counter of its driver rises by a tenth of a second in a second, and that of the other one by all of it."""
+    for run in folder.glob("run-*"):
+        lines = [
+            {"sampled_at": at, "gpu_uuid": gpu, "gpu_index": index, counter: 10**8 * second * (1 + 9 * index)}
+            for second, at in enumerate(seconds(run)) for index, gpu in enumerate(("GPU-a", "GPU-b"))
+        ]
+        (run / "gpu.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        own = {"sampled_at": seconds(run)[0], "gpu_uuid": "GPU-a", "gpu_index": 0, "pid": 1, "is_own": True}
+        (run / "gpu_processes.jsonl").write_text(f"{json.dumps(own)}\n")
+
+
+def slowed_by_heat(folder: Path) -> None:
+    gpus(folder, "throttle_hardware_thermal_ns")
+
+
+def at_the_power_cap(folder: Path) -> None:
+    """As any GPU under full load."""
+    gpus(folder, "throttle_power_cap_ns")
+
+
 def beside_others(folder: Path) -> None:
     for run in folder.glob("run-*"):
         edit(run / "run.json", wall_s=1.0, user_cpu_s=0.05, system_cpu_s=0.01)
@@ -241,6 +262,7 @@ DONE = {
     "option": (with_another_option, "one-command", "provisional", 1),
     "commit": (of_another_commit, "one-revision", "provisional", 1),
     "held back": (held_back, "healthy", "not representative", 2),
+    "hot": (slowed_by_heat, "healthy", "not representative", 2),
     "others": (beside_others, "host", "not representative", 2),
     "beside server": (beside_its_idle_server, "host", "not representative", 2),
     "waiting": (waiting, "host", "not representative", 2),
@@ -248,6 +270,7 @@ DONE = {
 # What no rule may be said to find.
 HONEST = {
     "own": (with_what_each_run_has_of_its_own, ("one-setup", "one-command", "copied-figures"), "publishable"),
+    "power": (at_the_power_cap, ("healthy",), "publishable"),
     "server": (beside_its_server, ("host",), "not checked"),
     "known server": (beside_its_busy_server, ("host",), "publishable"),
     "honest": (lambda folder: None, {rule for _, rule, *_ in DONE.values()}, "publishable"),

@@ -1,7 +1,6 @@
 /*
 description: >
   One row per statement of the system description of an MLPerf submission, of Inference and of Training.
-grain: [artifact_manifest_digest, raw_path, raw_offset, key]
 columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   raw_path: {type: varchar, description: "The system description", tests: [not_null]}

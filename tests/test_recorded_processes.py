@@ -14,7 +14,7 @@ import pytest
 from warehouse.record.command import record
 from warehouse.record.kernel import Cgroup, disk_counters, kernel_counters, kernel_states, unread
 from warehouse.record.membership import describe_membership
-from warehouse.record.process_tree import ProcessTree
+from warehouse.record.processes.process_tree import ProcessTree
 
 # A parent that computes, and children that compute one after another and are waited for: their use moves to the parent when they end.
 FAMILY = """
@@ -31,6 +31,29 @@ for _ in range(3):
     burn(0.1)
 with open("written", "wb") as stream:
     stream.write(bytes(5 << 20))
+"""
+
+
+SERVER = """
+import http.server, threading, time
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end: pass
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *said): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"""
+CLIENT = """
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+for _ in range(40):
+    connection.request("GET", "/")
+    connection.getresponse().read()
 """
 
 
@@ -53,6 +76,21 @@ def test_a_tree_has_used_what_the_system_says_of_it_in_the_end(tmp_path: Path, m
     node = [row for row in rows(run.folder / "node.jsonl") if "device" not in row]
     assert node[0]["sampled_at"] <= document["started_at"] and node[-1]["sampled_at"] >= document["ended_at"]
     assert node[-1]["context_switches"] > node[0]["context_switches"]
+
+
+def test_the_server_that_a_command_talks_to_is_known(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, start_new_session=True) as server:
+        try:
+            assert server.stdout
+            port = server.stdout.readline().strip()
+            [run] = record([sys.executable, "-c", CLIENT, port], tmp_path / "recording", sample_interval_s=0.05).runs
+            [alone] = record([sys.executable, "-c", "import time; time.sleep(0.2)"], tmp_path / "alone", sample_interval_s=0.05).runs
+        finally:
+            server.kill()
+    seen = rows(run.folder / "servers.jsonl")
+    assert {row["port"] for row in seen} == {int(port)}
+    assert seen[-1]["user_cpu_s"] + seen[-1]["system_cpu_s"] >= 0.6  # of 40 requests of 20 ms
+    assert not (alone.folder / "servers.jsonl").exists()
 
 
 def test_a_child_that_is_not_waited_for_counts(tmp_path: Path) -> None:

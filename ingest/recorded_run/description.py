@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from warehouse.landing.contract import Bundle
+from warehouse.landing.readers.settings import names_this_host, options, settings, visible_gpus
 from warehouse.landing.rows import RowBuffer
 
 from .bundles import MACHINE, RECORDING, SOFTWARE
@@ -39,6 +40,7 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         **typed_columns(SOFTWARE_FIELDS, software, rejecter(buffer, SOFTWARE)),
         **_python_columns(software.get("python")),
         **_git_columns(recording.get("git"), reject),
+        **_setting_columns(argv, recording.get("environment"), machine.get("gpus")),
     }
 
 
@@ -67,6 +69,17 @@ def _python_columns(python: Any) -> dict[str, Any]:
     return {
         "python_version": clean(version) if isinstance(version, str) else None,
         "packages": json.dumps(sorted(packages)) if is_list else None,
+    }
+
+
+def _setting_columns(argv: list[str] | None, environment: Any, gpus: Any) -> dict[str, Any]:
+    """What of the command and its environment makes another configuration; NULL where an earlier recorder did not write it."""
+    known = {clean(name): clean(value) for name, value in environment.items() if isinstance(value, str)} if isinstance(environment, dict) else None
+    return {
+        "command_options": json.dumps(options([clean(argument) for argument in argv])) if argv else None,
+        "environment_settings": None if known is None else json.dumps(settings(known)),
+        "visible_gpu_count": None if known is None else visible_gpus(known, len(_dicts(gpus)) or None),
+        "is_server_on_host": names_this_host(argv) if argv else None,
     }
 
 

@@ -12,6 +12,7 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
 
 from .bundles import MACHINE, RECORDING
+from .counters import risen
 from .files import document_in, parsed, rejecter, shown, typed_columns
 from .indicator import Indicator
 from .tables import HOST_FIELDS, RUN_FIELDS, TABLES
@@ -37,10 +38,11 @@ def add_run(
     columns |= _checked_identity(columns, run, reject)
     columns |= _possible(columns, reject)
     columns |= workload_columns(workload, reject)
+    columns |= risen(bundle, run)
     if indicator is not None:
         columns |= {"indicator_name": indicator.name, "component": indicator.component}
         columns["overall_score"] = indicator.score
-    for sampled in ("host", "node", "process", "gpu", "gpu_process"):
+    for sampled in ("host", "node", "process", "server", "gpu", "gpu_process"):
         if document.get(f"{sampled}_sampling_error") is not None:
             reject(f"{sampled}-sampling-failed", f"sampling stopped early: {shown(document[f'{sampled}_sampling_error'])}")
     buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)

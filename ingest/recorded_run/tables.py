@@ -7,6 +7,8 @@ import pyarrow as pa
 from warehouse.landing.rows import RUN_ID, landing_schema
 from warehouse.landing.telemetry import TELEMETRY_TABLES
 
+from .counters import COUNTER_FIELDS
+
 _TIME = pa.timestamp("us", tz="UTC")
 RUN_FIELDS = (
     ("repeat_index", pa.int64()), ("status", pa.string()), ("exit_code", pa.int64()), ("signal", pa.int64()),
@@ -19,7 +21,7 @@ RECORDING_FIELDS = (("script_sha256", pa.string()), ("attempted_at", _TIME))
 GIT_FIELDS = (("commit", pa.string()), ("branch", pa.string()), ("is_dirty", pa.bool_()), ("remote", pa.string()))
 MACHINE_FIELDS = (
     ("hostname", pa.string()), ("cpu_model", pa.string()), ("cpu_vendor", pa.string()),
-    ("physical_cores", pa.int64()), ("logical_cores", pa.int64()), ("memory_bytes", pa.int64()),
+    ("physical_cores", pa.int64()), ("logical_cores", pa.int64()), ("memory_bytes", pa.int64()), ("cgroup_cpu_limit_cores", pa.float64()),
 )
 SOFTWARE_FIELDS = (
     ("os_name", pa.string()), ("os_version", pa.string()), ("kernel_version", pa.string()),
@@ -54,6 +56,10 @@ TABLES = {
         pa.field("packages", pa.string()),
         pa.field("missing_repeats", pa.int64()),  # asked for, and not in the bundle; NULL: the recording does not say how many it was to have
         *(pa.field(f"git_{name}", type_) for name, type_ in GIT_FIELDS),
+        *(pa.field(name, pa.string()) for name in ("command_options", "environment_settings")),  # JSON objects, without what each run has of its own
+        pa.field("visible_gpu_count", pa.int64()),
+        pa.field("is_server_on_host", pa.bool_()),  # whether the command was told to talk to its own host, or did
+        *(pa.field(*column) for column in COUNTER_FIELDS),
     ),
     "recorded_indicator_value": landing_schema(
         RUN_ID,

@@ -18,15 +18,24 @@ columns:
   software: {type: varchar, description: "The image's digest; without an image, that of the script that measured, where the evidence states the software that it ran on; NULL: not stated"}
   exit_code: {type: bigint, description: "Exit code of the command"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
-  figures_digest: {type: varchar, description: "Digest of what the system measured of the run: its duration, CPU time, memory, faults and context switches. Two runs that share it are one execution; NULL: not measured"}
-  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (staging.recorded_host_load); NULL: not known"}
+  figures: {type: "varchar[]", description: "What the system measured of the run, as text: its duration and that of its samples, CPU time, memory, faults and context switches. Two runs that share most of it are one execution"}
+  is_host_saturated: {type: boolean, description: "Whether other processes filled the host (staging.recorded_disturbance); NULL: not known"}
+  is_throttled: {type: boolean, description: "Whether a CPU limit, heat or a power brake held the run back, or a GPU counted memory errors (staging.recorded_disturbance); NULL: not known"}
+  options: {type: "map(varchar, varchar)", description: "The options of the command (staging.run_setting)"}
+  environment: {type: "map(varchar, varchar)", description: "The environment variables that set how fast it can be"}
+  limits: {type: "map(varchar, varchar)", description: "The GPUs that it could see, and its CPU limit"}
+  git_commit: {type: varchar, description: "The commit of the folder where the run was started; NULL: not stated"}
+  component_version: {type: varchar, description: "The version of the measured component, as the indicator states it; NULL: not stated"}
 */
 with parameters as (
     select
         run_id,
-        string_agg(key || '=' || coalesce(value_text, 'null'), ', ' order by key) as parameters
+        string_agg(key || '=' || coalesce(value_text, 'null'), ', ' order by key) filter (where kind = 'parameter') as parameters,
+        min(value_text) filter (where kind = 'other' and key = 'component_version') as component_version
     from performance_indicator_fact
-    where kind = 'parameter'
+    where
+        kind = 'parameter'
+        or kind = 'other' and key = 'component_version'
     group by run_id
 )
 
@@ -64,17 +73,18 @@ select
     ) as software,
     run.exit_code,
     run.missing_repeats,
-    if(
-        run.duration_s is not null and run.user_cpu_s is not null and run.minor_page_faults is not null,
-        sha256(
-            to_json([
-                run.duration_s::varchar, run.user_cpu_s::varchar, run.system_cpu_s::varchar, run.max_rss_bytes::varchar,
-                run.minor_page_faults::varchar, run.voluntary_context_switches::varchar, run.involuntary_context_switches::varchar
-            ])::varchar
-        ),
-        null
-    ) as figures_digest,
-    recorded_host_load.is_host_saturated,
+    [
+        -- To the nanosecond, as the clock has them: further digits are of the arithmetic.
+        round(run.duration_s, 9)::varchar, round(recorded_disturbance.host_sampled_s, 9)::varchar, run.user_cpu_s::varchar, run.system_cpu_s::varchar, run.max_rss_bytes::varchar,
+        run.minor_page_faults::varchar, run.voluntary_context_switches::varchar, run.involuntary_context_switches::varchar
+    ] as figures,
+    recorded_disturbance.is_host_saturated,
+    recorded_disturbance.is_throttled,
+    run_setting.options,
+    run_setting.environment,
+    run_setting.limits,
+    run_source.git_commit,
+    parameters.component_version,
     run.outcome_digest,
     run.benchmark_grade as grade
 from performance_indicator_fact as outcome
@@ -82,10 +92,18 @@ inner join benchmark_run_fact as run
     on run.run_id = outcome.run_id
 inner join run_session
     on run_session.run_id = outcome.run_id
-left join recorded_host_load
+left join recorded_disturbance
     on
-        recorded_host_load.run_id = run.run_id
-        and recorded_host_load.artifact_manifest_digest = run.artifact_manifest_digest
+        recorded_disturbance.run_id = run.run_id
+        and recorded_disturbance.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_setting
+    on
+        run_setting.run_id = run.run_id
+        and run_setting.artifact_manifest_digest = run.artifact_manifest_digest
+left join run_source
+    on
+        run_source.run_id = run.run_id
+        and run_source.artifact_manifest_digest = run.artifact_manifest_digest
 left join parameters
     on parameters.run_id = outcome.run_id
 left join indicator_unit

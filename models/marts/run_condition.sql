@@ -7,7 +7,7 @@ grain: [run_id, kind, name]
 role: conditions
 columns:
   run_id: {type: varchar, description: "The run"}
-  kind: {type: varchar, description: "software, package, git, hardware, testbed, workload, serving, parameter, script, declared, host, telemetry, reported or evidence"}
+  kind: {type: varchar, description: "software, package, git, option, environment, limit, hardware, testbed, workload, serving, parameter, script, declared, host, telemetry, reported or evidence"}
   name: {type: varchar, description: "The condition: a column of its dimension, a package, a parameter"}
   value_text: {type: varchar, description: "The condition as text"}
   value_number: {type: double, description: "The condition where it is a measured quantity, which differs a little from run to run; NULL for every other"}
@@ -303,6 +303,28 @@ source as (
     unpivot (value_text for name in ("commit", branch, is_dirty, remote))
 ),
 
+setting as (
+    select
+        run_id,
+        kind,
+        unnest(map_entries(stated)).key as name,
+        unnest(map_entries(stated)).value as value_text,
+        null::double as value_number
+    from (
+        select
+            run.run_id,
+            setting.options as option,
+            setting.environment,
+            setting.limits as "limit"
+        from benchmark_run_fact as run
+        inner join run_setting as setting
+            on
+                setting.run_id = run.run_id
+                and setting.artifact_manifest_digest = run.artifact_manifest_digest
+    ) as stated_of_run
+    unpivot (stated for kind in (option, environment, "limit"))
+),
+
 fabric as (
     select
         run_id,
@@ -348,6 +370,8 @@ union all
 select * from package
 union all
 select * from source
+union all
+select * from setting
 union all
 select * from fabric
 union all

@@ -46,6 +46,7 @@ columns:
   exit_code: {type: bigint, description: "Exit code of the command; NULL: not recorded"}
   missing_repeats: {type: bigint, description: "Repeats of its set that were declared and are not in the evidence"}
   software: {type: varchar, description: "The image's digest; NULL: not stated"}
+  figures: {type: "varchar[]", description: "What was measured of the run, as text: request throughput and latencies. Two runs that share most of it are one measurement"}
 */
 select
     curve.run_id,
@@ -114,7 +115,16 @@ select
     run.workload_spec_digest as configuration,
     software_version_dim.image_digest as software,
     run.outcome_digest,
-    run.benchmark_grade as grade
+    run.benchmark_grade as grade,
+    [
+        avg(curve.request_throughput_per_s order by curve.request_throughput_per_s)::varchar,
+        avg(curve.ttft_p50_ms order by curve.ttft_p50_ms)::varchar,
+        avg(curve.ttft_p99_ms order by curve.ttft_p99_ms)::varchar,
+        avg(curve.tpot_p50_ms order by curve.tpot_p50_ms)::varchar,
+        avg(curve.tpot_p99_ms order by curve.tpot_p99_ms)::varchar,
+        avg(curve.e2e_p50_ms order by curve.e2e_p50_ms)::varchar,
+        avg(curve.e2e_p99_ms order by curve.e2e_p99_ms)::varchar
+    ] as figures
 from serving_curve as curve
 inner join benchmark_run_fact as run
     on run.run_id = curve.run_id

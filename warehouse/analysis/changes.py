@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from warehouse.analysis.compare import THRESHOLD, varying
-from warehouse.analysis.conditions import Conditions, differences, read_conditions
+from warehouse.analysis.conditions import EVIDENCE, Conditions, differences, read_conditions
 from warehouse.analysis.events.distinct import distinct
 from warehouse.analysis.events.event import Event, Span, fold, is_excursion, with_context
 from warehouse.analysis.events.findings import FARTHEST, LEFT, NEAR, Finding, Now, time_of
@@ -42,7 +42,6 @@ RULES: Mapping[Kind, str] = {"level": f"step {DETECTOR}", "spread": f"spread {DE
 SUCCESSION_RULE = f"succession {SUCCESSION}"
 _Q = 0.05
 _AROUND = 64  # runs on each side that the size is computed from
-_EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
 _LEVEL = 10  # last runs of a series that say where it is now
 _RECENT = 5  # runs from the end of a series, by which a mark is contradicted
 _CONTROL_POINTS = 11
@@ -302,7 +301,7 @@ def _described(found: Measured, listed: Sequence[Finding], controls: Mapping[str
     conditions: Mapping[str, Conditions] = read_conditions(found, runs) if runs else {}
     differ = {
         pair: tuple(
-            each for each in differences(*([conditions[run] for run in side] for side in pair), in_time=True) if each.kind != _EVIDENCE
+            each for each in differences(*([conditions[run] for run in side] for side in pair), in_time=True) if each.kind != EVIDENCE
         )
         for pair in sides
     }

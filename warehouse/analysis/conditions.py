@@ -1,4 +1,4 @@
-"""What differs between two sets of runs: software, packages, hardware, workload, script, and what their hosts did meanwhile."""
+"""What differs between two sets of runs: software, packages, options, hardware, workload, script, and what their hosts did meanwhile."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ NOT_STATED = "(not stated)"
 EVIDENCE = "evidence"  # a kind of condition that always differs: each run has evidence of its own
 _FOLDED = 3  # packages that are named where there are more
 _MACHINE = "machine", "host"
+_OPTION = "option"  # of a command; what it sets may be stated as a parameter, too
 _COMMIT = "git", "commit"
 _DIGEST = "workload", "workload_spec_digest"
 # How likely a condition matters, the likeliest first; and of packages those that run the model.
 _ORDER = (
-    "script", "machine", "git", "package", "software", "serving", "parameter", "workload", "hardware", "testbed", "declared", "host", "telemetry",
-    "reported", EVIDENCE,
+    "script", "machine", "git", "package", "software", "serving", "parameter", "option", "environment", "limit", "workload", "hardware", "testbed",
+    "declared", "host", "telemetry", "reported", EVIDENCE,
 )
 _PACKAGES = re.compile(
     r"(torch|pytorch|triton|vllm|sglang|tensorrt[_-]?llm|tensorrt|jax|jaxlib|tensorflow|flash[_-]attn\w*|flashinfer\w*|xformers|deepspeed|megatron\w*"
@@ -96,19 +97,21 @@ def read_conditions(found: Measured, run_ids: Collection[str]) -> dict[str, dict
 
 def differences(base: Iterable[Conditions], head: Iterable[Conditions], *, in_time: bool = False) -> tuple[Difference, ...]:
     """What differs between the runs of two sides, what is likeliest to matter first, and the evidence last. Each thing that differs is one: another
-    name of the machine, or the digest of a document whose parts are listed, is not listed again. Of sides that are `in_time`, the last runs
-    before a change and the first after it, versions that no side shares are those of the two runs next to the change."""
+    name of the machine, the digest of a document whose parts are listed, or the option that set a parameter is not listed again. Of sides that are
+    `in_time`, the last runs before a change and the first after it, versions that no side shares are those of the two runs next to the change."""
     sides = list(base), list(head)
     names = {name for side in sides for run in side for name in run}
     found = list(filter(None, (
         _difference(kind, name, *([run.get((kind, name)) for run in side] for side in sides), in_time=in_time) for kind, name in names
     )))
     machines = [(each.base, each.head) for each in found if (each.kind, each.name) == _MACHINE]
+    stated = {(each.base, each.head) for each in found if each.kind != _OPTION}
     has_parts = any(each.kind == _DIGEST[0] and each.name != _DIGEST[1] for each in found)
     once = [
         each for each in found
         if (each.kind, each.name) == _MACHINE or (each.base, each.head) not in machines
         if not (has_parts and (each.kind, each.name) == _DIGEST)
+        if each.kind != _OPTION or (each.base, each.head) not in stated
     ]
     return tuple(sorted(once, key=_likelihood))
 

@@ -36,7 +36,7 @@ def recorded(project: Project, run_id: str) -> Again:
     if its command cannot be repeated, because secrets were left out of it."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.landing.declaration.placing import is_named_as_declaration
-    from warehouse.record.membership import is_setting
+    from warehouse.landing.readers.settings import is_setting
 
     store = open_store(project)
     digest = _bundle_of(project, run_id)

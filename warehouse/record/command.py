@@ -31,7 +31,8 @@ from warehouse.record.host import HostWindows, utc_text
 from warehouse.record.kernel import NodeReadings, unread
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
-from warehouse.record.process_tree import ProcessTree
+from warehouse.record.processes.local_servers import LocalServers
+from warehouse.record.processes.process_tree import ProcessTree
 from warehouse.record.redaction import Redaction, redacted
 from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
@@ -40,6 +41,7 @@ from warehouse.record.software import describe_software
 FORMAT = "warehouse-recording"
 FORMAT_VERSION = 1
 SAMPLE_INTERVAL_S = 1.0
+_SERVERS = "servers.jsonl"
 _GRACE_S = 2.0  # between asking an interrupted command to end and killing it
 _MAX_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024  # getrusage(2): KiB on Linux
 _TICK_S = 0.01
@@ -160,6 +162,8 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
     ended_at = datetime.now(UTC)
     tree.end()
     errors = {name: sampler.stop() for name, sampler in samplers.items()}  # until it is reaped, what the command used can be read
+    if (folder / _SERVERS).exists() and not (folder / _SERVERS).stat().st_size:
+        (folder / _SERVERS).unlink()  # most commands talk to none
     # wait4 and not getrusage(RUSAGE_CHILDREN): that one sums over all children so far.
     _, wait_status, usage = os.wait4(process.pid, 0)
     code = process.returncode = os.waitstatus_to_exitcode(wait_status)
@@ -180,7 +184,10 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
 
 def _process_samplers(tree: ProcessTree, folder: Path, sample_interval_s: float) -> dict[str, Sampler]:
     """What follows the command's own processes, started."""
-    samplers = {"process_sampling_error": Sampler(folder / "processes.jsonl", sample_interval_s, tree)}
+    samplers = {
+        "process_sampling_error": Sampler(folder / "processes.jsonl", sample_interval_s, tree),
+        "server_sampling_error": Sampler(folder / _SERVERS, sample_interval_s, LocalServers(lambda: tree.pids)),
+    }
     if gpus():
         samplers["gpu_process_sampling_error"] = Sampler(folder / "gpu_processes.jsonl", sample_interval_s, GpuProcesses(lambda: tree.pids))
     for sampler in samplers.values():

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from warehouse.landing.readers.settings import is_setting
 from warehouse.record.kernel import text
 from warehouse.record.redaction import redacted
 
@@ -15,11 +16,6 @@ from warehouse.record.redaction import redacted
 _PLACE = re.compile(
     r"(?:SLURM|PBS|LSB|POD|KUBERNETES|JOBSET|PET|RAY|OMPI_COMM_WORLD|PMI|PMIX|OCI)_\w+|(?:LOCAL_|GROUP_|NODE_|)RANK|(?:LOCAL_|)WORLD_SIZE|"
     r"MASTER_(?:ADDR|PORT)|NODE_NAME|HOSTNAME|JOB_COMPLETION_INDEX"
-)
-# What sets how fast it can be. What loads other code into a process (LD_PRELOAD) is not taken from a recording.
-_SETTING = re.compile(
-    r"(?:NCCL|RCCL|UCX|FI|CUDA|NVIDIA(?!_REQUIRE)|HIP|ROCR|OMP|KMP|GOMP|MKL|OPENBLAS|NUMEXPR|TORCH|PYTORCH|TORCHINDUCTOR|TRITON|VLLM|SGLANG|SGL|TRTLLM|"
-    r"XLA|JAX|MALLOC)_\w+|PYTHONOPTIMIZE|TF_(?:XLA_FLAGS|GPU_ALLOCATOR)"
 )
 _CONTAINER = re.compile(r"(?:^|[/:-])([0-9a-f]{64})(?:[/.]|$)", re.MULTILINE)  # as Docker, containerd, CRI-O and Podman number them
 _POD = re.compile(r"pod([0-9a-f]{8}[-_](?:[0-9a-f]{4}[-_]){3}[0-9a-f]{12})")
@@ -44,11 +40,6 @@ def describe_membership(
         "image": image.get("image") or None,
         "image_id": image.get("imageid") or None,
     }
-
-
-def is_setting(name: str) -> bool:
-    """Whether a variable sets how fast a command can be, wherever it runs."""
-    return _SETTING.fullmatch(name) is not None
 
 
 def _shown(environment: Mapping[str, str], redact: Sequence[str]) -> dict[str, str]:

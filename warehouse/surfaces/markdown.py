@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from warehouse.errors import printable, printable_lines
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.html.components import moment, size
-from warehouse.surfaces.parts import Column, Excerpt, Fact, Facts, Figure, Page, Part, Table, Text
+from warehouse.surfaces.parts import Column, Excerpt, Facets, Fact, Facts, Figure, Page, Part, Table, Text
 from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import short, shown_value
 
@@ -36,6 +37,9 @@ def page_markdown(page: Page, leads: Leading) -> str:
 
 def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2) -> Iterator[str]:
     """The blocks of a part, under a heading of that level. Fields to fill in have none."""
+    if isinstance(part, Facets):
+        yield "\n".join(f"- {plain(group.title or group.name)}: {', '.join(_choice(each, leads) for each in group.items)}" for group in part.groups)
+        return
     if not isinstance(part, Figure) and part.title:
         yield f"{'#' * level} {plain(part.title)}"
     if isinstance(part, Table):
@@ -79,7 +83,9 @@ def _table(table: Table, leads: Leading) -> Iterator[str]:
 
 
 def _cell(column: Column, record: Mapping[str, Any], leads: Leading) -> str:
-    return _link(_value(record[column.name], column.kind), linked(column.link, record), leads)
+    half = record[column.half] if column.half else None
+    words = _value(record[column.name], column.kind) + (f" ± {rounded(half, half)}" if half is not None else "")
+    return _link(words, linked(column.link, record), leads)
 
 
 def _link(words: str, place: str | None, leads: Leading) -> str:

@@ -20,27 +20,11 @@ with run as (
     from mlperf_training_run
 ),
 
-statement as (
-    select
-        artifact_manifest_digest,
-        key,
-        value
-    from mlperf_inference_entry
-    where source = 'system'
-    union all
-    select
-        artifact_manifest_digest,
-        key,
-        value
-    from mlperf_training_entry
-    where source = 'system'
-),
-
 piece as (
     select
         artifact_manifest_digest,
         trim(unnest(string_split_regex(value, '[,;]'))) as stated_as
-    from statement
+    from mlperf_system_entry
     where
         key in ('framework', 'other_software_stack')
         and not starts_with(value, '{')
@@ -74,7 +58,7 @@ component as (
         lower(regexp_replace(key, '^other_software_stack/(.*?)(_version)?$', '\1')) as component,
         trim(value) as version,
         regexp_replace(key, '^other_software_stack/', '') || ' ' || trim(value) as stated_as
-    from statement
+    from mlperf_system_entry
     where
         starts_with(key, 'other_software_stack/')
         and value is not null

@@ -21,24 +21,13 @@ with statement as (
         raw_length,
         lower(key) as key,
         value,
-        if(lower(key) = 'framework', 1, 2) as place
-    from mlperf_inference_entry
-    where source = 'system'
-    union all
-    select
-        artifact_manifest_digest,
-        raw_path,
-        raw_offset,
-        raw_length,
-        lower(key) as key,
-        value,
         case
+            when benchmark = 'inference' then if(lower(key) = 'framework', 1, 2)
             when starts_with(lower(key), 'other_software_stack/') then 1
             when lower(key) = 'framework' then 2
             else 3
         end as place
-    from mlperf_training_entry
-    where source = 'system'
+    from mlperf_system_entry
 ),
 
 text as (

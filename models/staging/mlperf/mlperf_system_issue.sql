@@ -4,31 +4,7 @@ description: >
   whole number, and a package of which it states several versions.
 feeds: issue
 */
-with statement as (
-    select
-        artifact_manifest_digest,
-        raw_path,
-        raw_offset,
-        raw_length,
-        key,
-        value,
-        value_number
-    from mlperf_inference_entry
-    where source = 'system'
-    union all
-    select
-        artifact_manifest_digest,
-        raw_path,
-        raw_offset,
-        raw_length,
-        key,
-        value,
-        value_number
-    from mlperf_training_entry
-    where source = 'system'
-),
-
-several as (
+with several as (
     select
         stated.artifact_manifest_digest,
         stated.raw_path,
@@ -57,7 +33,7 @@ select
     key || ' is no whole number, and is NULL: ' || left(value, 80) as message,
     null::bigint as line_number,
     null::varchar as run_id
-from statement
+from mlperf_system_entry
 where
     lower(key) in ('number_of_nodes', 'accelerators_per_node', 'host_processors_per_node', 'host_processor_core_count')
     and lower(trim(value)) not in ('', '-', 'n/a', 'na', 'none', 'null', 'unknown', 'tbd')

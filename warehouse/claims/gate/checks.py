@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.claims.gate.comparing import copies, differing, in_words
 from warehouse.claims.gate.evidence import (
     DECLARED_REPEATS,
     NOT_DETERMINED,
@@ -29,12 +30,13 @@ Row = Mapping[str, Any]
 @dataclass(frozen=True)
 class Finding:
     """What a check found: a figure, None where the evidence does not tell it, and `why` not; the rows that it comes from.
-    `is_partial`: some of these do not tell it."""
+    `is_partial`: some of these do not tell it. `detail`: what the figure counts, by name."""
 
     figure: Any
     rows: Sequence[Row] = ()
     why: str | None = None
     is_partial: bool = False
+    detail: str | None = None
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,31 @@ def _complete(evidence: Evidence, settings: Settings) -> Finding | None:
     return Finding(len(without), [{RUN_ID: run} for run in without])
 
 
+def _copies(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs whose measured figures, in the array `column`, are those of another run, but for a few that may have been edited."""
+    column = settings["column"]
+    stated = [each for each in evidence.used if any(figure is not None for figure in each.columns.get(column) or ())]
+    if not stated:
+        return Finding(None, why=f"no run states its {column}" if evidence.used else "there is no run")
+    found = copies([each.columns[column] for each in stated])
+    rows = [
+        {RUN_ID: stated[run].run_id, "copies": stated[first].run_id, column: stated[run].columns[column]} for run, first in sorted(found.items())
+    ]
+    return Finding(len(found), rows, is_partial=len(stated) < len(evidence.used))
+
+
+def _settings(evidence: Evidence, settings: Settings) -> Finding:
+    """How many settings, of those in `columns`, have several values over the runs."""
+    columns = settings["columns"]
+    observed = [each.columns for each in evidence.used]
+    states = [any(row.get(column) is not None for column in columns) for row in observed]
+    if not any(states):
+        return Finding(None, why=f"no run states its {' or '.join(columns)}" if observed else "there is no run")
+    found = differing(observed, columns)
+    rows = [{"setting": name, "values": values} for name, values in found.items()]
+    return Finding(len(found), rows, is_partial=not all(states), detail=in_words(found) or None)
+
+
 def _lineage(evidence: Evidence, settings: Settings) -> Finding:
     """Whether guarantees hold of the number's lineage."""
     rows = [{"guarantee": name, "holds": evidence.guarantees.get(name, {}).get("holds")} for name in settings["guarantees"]]
@@ -259,13 +286,15 @@ CHECKS: Mapping[str, Check] = {
     "removed": Check(_removed),
     "ahead": Check(_ahead),
     "complete": Check(_complete),
+    "copies": Check(_copies, frozenset({"column"})),
+    "settings": Check(_settings, frozenset({"columns"})),
     "lineage": Check(_lineage, frozenset({"guarantees"})),
     "observed": Check(_observed, frozenset({"column", "over", "matching", "when"}), frozenset({"matching", "when"})),
     "column": Check(_column, frozenset({"column", "when"}), frozenset({"when"})),
 }
 OVER = tuple(_OVER)
 RELATIVE_TO_OTHERS = ("repeated", "distinct", "range")  # those of `OVER` that compare runs with each other
-OF_OBSERVATIONS = ("observed", "requests")  # the checks whose `column` is one of the observations
+OF_OBSERVATIONS = ("observed", "requests", "copies", "settings")  # the checks whose `column`, or `columns`, are of the observations
 GUARANTEES = ("G1", "G2", "G3", "G4")  # what `lineage` can ask for
 
 

@@ -19,7 +19,7 @@ NOT_CHECKED = "not checked"  # what is said of a rule whose figure is not known,
 @dataclass(frozen=True)
 class RuleVerdict:
     """What one rule says of a number: a verdict, the figure (None: not known, and `why`), and the rows that it comes from. `is_partial`: some of
-    its runs do not state what the rule looks at."""
+    its runs do not state what the rule looks at. `detail`: what the figure counts, by name."""
 
     rule: Rule
     verdict: str
@@ -27,6 +27,7 @@ class RuleVerdict:
     why: str | None
     rows: Sequence[Row]
     is_partial: bool = False
+    detail: str | None = None
 
     @property
     def told(self) -> str:
@@ -42,6 +43,8 @@ class RuleVerdict:
         found = f"{self.figure:.4g}" if isinstance(self.figure, float) else unknown if self.figure is None else str(self.figure)
         if self.figure is not None and self.is_partial:
             found = f"{found} of the runs that state it, others do not"
+        if self.detail is not None:
+            found = f"{found} ({self.detail})"
         asked = f", asked: {self.rule.publishable}" if self.verdict != PUBLISHABLE else ""
         happened = [f"{row[RUN_ID]}: {row[HAPPENED]}" for row in self.rows if HAPPENED in row]
         more = f", and {len(happened) - 1} more" if len(happened) > 1 else ""
@@ -91,7 +94,7 @@ def rule_verdicts(evidence: Evidence, rules: Iterable[Rule]) -> list[RuleVerdict
         verdict = rule.verdict(figure, evidence.row)
         if finding.is_partial:
             verdict = _worst([verdict, rule.missing])
-        found.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows, finding.is_partial))
+        found.append(RuleVerdict(rule, verdict, figure, finding.why if figure is None else None, finding.rows, finding.is_partial, finding.detail))
     return sorted(found, key=lambda each: -VERDICTS.index(each.verdict))
 
 

@@ -61,7 +61,9 @@ def observations_of(catalog: "Catalog", spec: "BuiltModel", claim: Claim) -> str
 
 def observed_columns(policy: Policy, gate: int = GATE_VERSION) -> list[str]:
     """The columns of the observations that a policy looks at, with the checks of a version of the gate."""
-    named = {str(rule.settings[key]) for rule in policy.rules if rule.check in OF_OBSERVATIONS for key in ("column", "when") if key in rule.settings}
+    looking = [rule.settings for rule in policy.rules if rule.check in OF_OBSERVATIONS]
+    named = {str(said[key]) for said in looking for key in ("column", "when") if key in said}
+    named |= {str(column) for said in looking for column in said.get("columns", ())}
     return sorted({*OBSERVED, *named} - (OF_VERSION_2 - {*named} if gate == 1 else set()))
 
 

@@ -223,6 +223,9 @@ def read_policy(document: Mapping[str, Any], place: str) -> Policy:
             raise fault(f"over of {what} is not known: {rule['over']!r}", f"known: {', '.join(OVER)}")
         if (rule.get("over") == NOT_MATCHING) != bool(rule.get("matching")):
             raise fault(f"{what} needs both over = {NOT_MATCHING!r} and matching, or neither", 'over = "not matching", matching = "^sha256:"')
+        columns = rule.get("columns", [""])
+        if not isinstance(columns, list) or not columns or not all(isinstance(column, str) for column in columns):
+            raise fault(f"columns of {what} is not a list of columns: {columns!r}", 'columns = ["options", "environment"]')
         asked = rule.get("guarantees", GUARANTEES)
         if not isinstance(asked, list | tuple) or not asked or not all(name in GUARANTEES for name in asked):
             raise fault(f"guarantees of {what} is not a list of guarantees: {asked!r}", f"guarantees = {list(GUARANTEES)!r}".replace("'", '"'))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.markdown import plain
 from warehouse.surfaces.reports.exploratory import Findings, change_words
 from warehouse.surfaces.reports.numbers_shown import Number, Selection
@@ -46,12 +47,12 @@ def not_known(found: Selection) -> Iterator[str]:
 
 
 def value_words(number: Number) -> str:
-    """Value and unit with its interval, in as many digits as the interval supports; four where there is none."""
+    """Value and unit with its interval, in as many digits as the interval supports."""
     found, unit = number.worth.interval, f" {number.unit}" if number.unit else ""
     if not isinstance(found, Interval):
-        return f"{_digits(float(number.value), abs(float(number.value)) / 1000)}{unit}"
-    width = found.high - found.low
-    return f"{_digits(float(number.value), width / 10)}{unit} [{_digits(found.low, width / 10)}, {_digits(found.high, width / 10)}]"
+        return f"{rounded(number.value)}{unit}"
+    half = (found.high - found.low) / 2
+    return f"{rounded(number.value, half)}{unit} [{rounded(found.low, half)}, {rounded(found.high, half)}]"
 
 
 def glance_markdown(title: str, scope: str, found: Selection, events: Findings, names: Sequence[str]) -> str:
@@ -82,12 +83,4 @@ def _moved(number: Number) -> str:
     before = float(number.earlier.value)
     ratio = float(number.value) / before if before and (before > 0) == (number.value > 0) else None
     change = f" ({percent(ratio)})" if ratio else ""
-    return plain(f"{_digits(before, abs(before) / 1000)} → {value_words(number)}{change}")
-
-
-def _digits(value: float, step: float) -> str:
-    """A value to the power of ten below a step."""
-    places = 0
-    while step < 1 and places < 12:
-        step, places = step * 10, places + 1
-    return f"{value:,.{places}f}"
+    return plain(f"{rounded(before)} → {value_words(number)}{change}")

@@ -16,6 +16,9 @@ SPLIT: dict[str, tuple[str, str]] = {
     "parameter": (OURS, "what the script was called with"),
     "workload": (OURS, "what was asked of the system"),
     "serving": (OURS, "how we configured the server"),
+    "environment": (OURS, "the variables that the command inherited"),
+    "limit": (OURS, "what the command could use of its machine"),
+    "option": (NOT_SAID, "how the command was called: ours, and it may name what is ours"),
     "git": (NOT_SAID, "the revision of the folder where it was started: ours, and not for others"),
     "machine": (NOT_SAID, "the host where it ran: ours, and not for others"),
     "testbed": (NOT_SAID, "where it ran: ours, and not for others"),
@@ -40,7 +43,7 @@ def smallest_change(found: Sequence[Difference]) -> str:
     """The smallest thing to do about a change that these differences go with."""
     upstream, hardware, ours = (of_side(found, side) for side in (UPSTREAM, HARDWARE, OURS))
     hardware += [each for each in found if each.kind == "machine"]
-    ours += [each for each in found if (each.kind, each.name) == ("git", "commit")]
+    ours += [each for each in found if (each.kind, each.name) == ("git", "commit") or each.kind == "option"]
     named = ", ".join(dict.fromkeys(each.name for each in upstream[:4]))
     more = f" and {len(upstream) - 4} more" if len(upstream) > 4 else ""
     if not upstream:

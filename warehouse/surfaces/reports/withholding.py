@@ -104,7 +104,7 @@ def read_withholding(build: Build | None) -> Withholding:
         if conditions and {"kind", "name", "value_text"} <= conditions.columns:
             named = con.execute(f"select distinct kind, name from {conditions.sql}").fetchall()
             for kind, name in named:
-                is_ours = names_ours(name) and kind in ("declared", "reported", "parameter", "package", "hardware")
+                is_ours = names_ours(name) and kind in ("declared", "reported", "parameter", "option", "environment", "package", "hardware")
                 if is_ours or kind == "testbed" or (kind, name) == ("git", "remote"):
                     rows = con.execute(
                         f"select distinct value_text from {conditions.sql} where kind = ? and name = ? and value_number is null", [kind, name]

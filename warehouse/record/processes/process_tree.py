@@ -1,6 +1,6 @@
 """The command and every process below it, as the kernel accounts for them: the rows of `processes.jsonl`, one for each process group and reading.
 
-Reading a tree of thousands of threads takes tens of milliseconds, so it is read at most so often that it costs `_SHARE` of one core.
+Reading a tree of thousands of threads takes tens of milliseconds, so it is read at most so often that it costs `SHARE` of one core.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from warehouse.record.host import utc_text
 from warehouse.record.kernel import CLOCK_TICKS
 
-_SHARE = 0.004
+SHARE = 0.004
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _IO = {"rchar": "read_call_bytes", "wchar": "write_call_bytes", "read_bytes": "read_bytes", "write_bytes": "write_bytes"}
 _UNITS = {"user_cpu_s": CLOCK_TICKS, "system_cpu_s": CLOCK_TICKS, "runqueue_wait_s": 1_000_000_000}  # of what the kernel counts, in a second
@@ -71,7 +71,7 @@ class ProcessTree:
         sampled_at, found = utc_text(datetime.now(UTC)), {process.key: process for process in self._read()}
         self._account(found)
         self._before = found
-        self._not_before_s = time.monotonic() + (time.thread_time() - began) / _SHARE
+        self._not_before_s = time.monotonic() + (time.thread_time() - began) / SHARE
         return [{"sampled_at": sampled_at} | row for row in _by_group(found.values(), self._used)]
 
     def _read(self) -> Iterator[_Process]:

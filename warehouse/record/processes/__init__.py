@@ -1,0 +1,1 @@
+"""The processes of a command, and those of the servers that it talks to."""

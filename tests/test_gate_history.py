@@ -50,10 +50,10 @@ def test_copies_of_runs_say_nothing() -> None:
     mine = row({"a": 0, "b": 0.03})
     others = [row({"c": 0, "d": 0.02}), row({"e": 0, "f": 0.02})]
     for each in others:
-        each.observed[0][1]["figures_digest"], each.observed[1][1]["outcome_digest"] = "1", "2"  # type: ignore[index]
+        each.observed[0][1]["figures"], each.observed[1][1]["outcome_digest"] = ["1.234567891"], "2"  # type: ignore[index]
     assert noise([mine, *others]) is None
     copied = row({"c": 0, "d": 0.02, "e": 0.05})
-    mine.observed[0][1]["figures_digest"] = copied.observed[2][1]["figures_digest"] = "3"  # type: ignore[index]
+    mine.observed[0][1]["figures"] = copied.observed[2][1]["figures"] = ["3.456789123"]  # type: ignore[index]
     found = noise([mine, copied])
     assert found and found.sessions == 2 and found.spread == pytest.approx(sqrt(0.0002))
 

@@ -16,7 +16,7 @@ from warehouse.transform.project.claim import Claim, ClaimedNumber
 
 RUN_ID, SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS = "run_id", "session", "started_at", "requests", "declared_repeats"
 TESTBED, METRIC, QUANTITY = "testbed", "metric", "quantity"
-OUTCOME_DIGEST, FIGURES_DIGEST = "outcome_digest", "figures_digest"
+OUTCOME_DIGEST, FIGURES = "outcome_digest", "figures"
 OF_VERSION_2 = frozenset({TESTBED, METRIC, QUANTITY})
 OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS, *sorted(OF_VERSION_2))  # columns of the observations that checks know by name
 GATE_VERSION = 2  # of the checks: another one may judge the same evidence otherwise (first_version)

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from warehouse.claims.gate.comparing import copies
 from warehouse.claims.gate.evidence import (
     DAY,
-    FIGURES_DIGEST,
+    FIGURES,
     METRIC,
     OUTCOME_DIGEST,
     SESSION,
@@ -56,12 +58,12 @@ class History:
 
         numbers: defaultdict[_Key, list[_Number]] = defaultdict(list)
         rows = list(rows)
-        copies = _copies(row for row, _ in rows)
+        copied = _copies(row for row, _ in rows)
         for row, columns in rows:
             if row.removed:  # the spread of what somebody left
                 continue
             for column in columns:
-                key, number = _number(row, column, copies)
+                key, number = _number(row, column, copied)
                 if len(number.values) > 1:
                     numbers[key].append(number)
         self._numbers = {key: sorted(found, key=lambda each: each.runs)[:_MOST] for key, found in numbers.items()}
@@ -104,14 +106,17 @@ class History:
 
 
 def _copies(rows: Iterable[RowEvidence]) -> frozenset[str]:
-    """The runs that share the digest of their files, or of their figures, with another."""
-    runs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    """The runs that share the digest of their files, or most of their figures, with another."""
+    runs: defaultdict[str, set[str]] = defaultdict(set)
+    figures: dict[str, Any] = {}
     for row in rows:
         for run, columns in row.observed:
-            for name in (OUTCOME_DIGEST, FIGURES_DIGEST):
-                if (digest := columns.get(name)) is not None:
-                    runs[name, str(digest)].add(run)
-    return frozenset().union(*(found for found in runs.values() if len(found) > 1))
+            if (digest := columns.get(OUTCOME_DIGEST)) is not None:
+                runs[str(digest)].add(run)
+            figures[run] = columns.get(FIGURES)
+    names = list(figures)
+    alike = copies(list(figures.values()))
+    return frozenset().union(*(found for found in runs.values() if len(found) > 1), (names[place] for pair in alike.items() for place in pair))
 
 
 def _number(row: RowEvidence, column: str, without: Collection[str] = ()) -> tuple[_Key, _Number]:

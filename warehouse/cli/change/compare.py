@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
-from warehouse.cli.output import counted, notice, print_json, say, terminal_width, warn
+from warehouse.cli.output import counted, notice, print_json, say, terminal_width, warn, wrapped
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -73,39 +72,28 @@ def _print(found: "Comparison") -> None:
 
     ranked = found.ranked()
     if ranked:
-        _say(", ".join(f"{count} {headline}" for headline, count in found.headlines().items()))
+        say(", ".join(f"{count} {headline}" for headline, count in found.headlines().items()))
     for name, side in (("base", found.base), ("head", found.head)):
         sessions = len({each.session for each in side.measurements})
-        _say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
+        say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
     if ranked:
         shown = ranked if is_verbose() else ranked[:_METRICS]
         say("")
         _print_metrics(shown)
         if more := Counter(each.headline for each in ranked[len(shown) :]):
-            _say(f"and {more.total()} more: {', '.join(f'{count} {headline}' for headline, count in more.items())}; -v lists all")
+            say(f"and {more.total()} more: {', '.join(f'{count} {headline}' for headline, count in more.items())}; -v lists all")
         say("")
         notes = list(dict.fromkeys(line for each in shown for line in each.notes))
         for line in notes if is_verbose() else notes[:_NOTES]:
-            _say(line)
+            say(line)
         if len(notes) > _NOTES and not is_verbose():
             say(f"and {counted(len(notes) - _NOTES, 'more note', 'more notes')}; -v lists all")
-        _say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
+        say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
     else:
         notice("the sides have no metric in common")
     _print_differences(found)
     for line in found.left_out:
         notice(line)
-
-
-def _say(text: str) -> None:
-    """A line, which goes on in the next where the terminal ends."""
-    say("\n".join(_wrapped(text, terminal_width(), "    ")))
-
-
-def _wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
-    """The lines of a text; no word is cut."""
-    lines = wrap(text, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) if room else []
-    return lines or [text]
 
 
 def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
@@ -126,12 +114,12 @@ def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
     left = sum(widths[each] + 2 for each in columns)
     for row in ({name: name for name in (*columns, "metric")}, {name: "-" * widths.get(name, 6) for name in (*columns, "metric")}, *rows):
         figures = "".join(f"{row[name].ljust(widths[name])}  " for name in columns)
-        label = _wrapped(row["metric"], max(room - left, _LEAST_LABEL) if room else None)
+        label = wrapped(row["metric"], max(room - left, _LEAST_LABEL)) if room else [row["metric"]]
         say(f"{figures}{label[0]}")
         for line in label[1:]:
             say(f"{' ' * left}{line}")
     if dropped:
-        _say(f"not shown in {room} columns: {', '.join(dropped)} (--json has all)")
+        say(f"not shown in {room} columns: {', '.join(dropped)} (--json has all)")
 
 
 def _uncounted(side: "Side") -> str:
@@ -168,8 +156,8 @@ def _print_differences(found: "Comparison") -> None:
 
     lines = in_lines(found.differences, is_short=not is_verbose())
     shown = lines if is_verbose() else lines[:_DIFFERENCES]
-    _say("what differs between the runs:" if lines else "nothing else differs between the runs, as far as their evidence says")
+    say("what differs between the runs:" if lines else "nothing else differs between the runs, as far as their evidence says")
     for line in shown:
-        _say(f"  {printable(line)}")
+        say(f"  {printable(line)}")
     if len(shown) < len(lines):
         notice(f"{len(lines) - len(shown)} more; -v lists all")

@@ -51,27 +51,25 @@ select
     run.workload_spec_digest as configuration,
     coalesce(
         software_version_dim.image_digest,
-        if(
-            coalesce(
-                software_version_dim.packages_digest, software_version_dim.runtime_version, software_version_dim.operating_system,
-                software_version_dim.kernel_version, software_version_dim.framework_version, software_version_dim.software_stack
-            ) is not null,
-            'sha256:' || outcome.script_sha256,
-            null
-        )
+        case
+            when
+                coalesce(
+                    software_version_dim.packages_digest, software_version_dim.runtime_version, software_version_dim.operating_system,
+                    software_version_dim.kernel_version, software_version_dim.framework_version, software_version_dim.software_stack
+                ) is not null
+                then 'sha256:' || outcome.script_sha256
+        end
     ) as software,
     run.exit_code,
     run.missing_repeats,
-    if(
-        run.duration_s is not null and run.user_cpu_s is not null and run.minor_page_faults is not null,
-        sha256(
+    case
+        when run.duration_s is not null and run.user_cpu_s is not null and run.minor_page_faults is not null then sha256(
             to_json([
                 run.duration_s::varchar, run.user_cpu_s::varchar, run.system_cpu_s::varchar, run.max_rss_bytes::varchar,
                 run.minor_page_faults::varchar, run.voluntary_context_switches::varchar, run.involuntary_context_switches::varchar
             ])::varchar
-        ),
-        null
-    ) as figures_digest,
+        )
+    end as figures_digest,
     recorded_host_load.is_host_saturated,
     run.outcome_digest,
     run.benchmark_grade as grade

@@ -84,7 +84,7 @@ def is_project_given() -> bool:
 
 def say(text: object, *, flush: bool = False, state: str = "") -> None:
     """Lines on stdout, which go on in the next where the terminal ends; a `state` that occurs in them is coloured on a terminal."""
-    shown = folded(printable_lines(str(text)), terminal_width())
+    shown = _folded(printable_lines(str(text)), sys.stdout)
     if state in _STATES and _has_colours():
         shown = shown.replace(state, f"{_STATES[state]}{state}{_PLAIN}", 1)
     _print(shown, flush=flush)
@@ -159,7 +159,7 @@ def _to_stderr(text: object, *, is_shown: bool) -> None:
     except OSError as error:  # the log is full: the work goes on without it
         warn(refused(error))
     if is_shown:
-        print(folded(shown, terminal_width(sys.stderr)), file=sys.stderr)
+        print(_folded(shown, sys.stderr), file=sys.stderr)
 
 
 def _log(text: str) -> None:
@@ -217,19 +217,21 @@ def step_bar() -> Iterator[Callable[[str, int, int], None]]:
 # --- text --------------------------------------------------------------------------------------------------------
 
 
-def terminal_width(stream: TextIO | None = None) -> int | None:
-    """The columns of the terminal that stdout, or another stream, is, or those that COLUMNS names; None where nothing limits a line."""
-    if (stream or sys.stdout).isatty():
+def terminal_width() -> int | None:
+    """The columns of the terminal that stdout is, or those that COLUMNS names; None where nothing limits a line."""
+    if sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     columns = os.environ.get("COLUMNS", "")
     return int(columns) if columns.isdecimal() and int(columns) > 0 else None
 
 
-def folded(text: str, room: int | None) -> str:
-    """The lines of a text, those that are longer than `room` going on in the next one, below what they say and not below its label."""
-    if room is None or len(text) <= room:
+def _folded(text: str, stream: TextIO) -> str:
+    """The lines of a text, those that are longer than the terminal is wide going on in the next one, below what they say and not below its
+    label. Elsewhere, and of one word, such as a path, they stay: programs read them."""
+    if not stream.isatty():
         return text
-    return "\n".join(each for line in text.split("\n") for each in _folded_line(line, room))
+    room = shutil.get_terminal_size().columns
+    return "\n".join(each for line in text.split("\n") for each in (_folded_line(line, room) if " " in line.strip() else [line]))
 
 
 def _folded_line(line: str, room: int) -> list[str]:

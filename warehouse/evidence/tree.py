@@ -78,11 +78,11 @@ class Tree:
 
 def warehouse_folder(place: Path) -> str | None:
     """What of a warehouse a folder is: its store, its builds, or the folder of both; None of another folder."""
-    if (place / "raw" / "sha256").is_dir() and (place / "ledger").is_dir():
+    if os.path.isdir(place / "raw" / "sha256") and os.path.isdir(place / "ledger"):
         return "store"
-    if (place / "current.duckdb").is_symlink():
+    if os.path.islink(place / "current.duckdb"):
         return "builds"
-    return "folder" if place.name == ".wh" and place.is_dir() else None
+    return "folder" if place.name == ".wh" and os.path.isdir(place) else None
 
 
 def list_tree(path: Path, store_root: Path | None = None) -> Tree:
@@ -96,7 +96,7 @@ def list_tree(path: Path, store_root: Path | None = None) -> Tree:
     except (OSError, RuntimeError) as error:
         raise WarehouseError("WH004", f"cannot be listed: {error}", printable(str(path)), exit_code=ExitCode.USAGE) from error
     if what := next((f"the {what} of a warehouse" for each in (root, *root.parents) if (what := _holds(each, root, store_root))), None):
-        raise WarehouseError("WH004", f"this is {what}, not evidence", printable(str(path)), _NOT_HERE, ExitCode.USAGE)
+        raise WarehouseError("WH004", f"not evidence: {what}", printable(str(path)), _NOT_HERE, ExitCode.USAGE)
     left_out: list[WarehouseError] = []
     if root.is_file():
         fault = name_fault(root.name, root.name)
@@ -129,7 +129,7 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
                 left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(path)))
                 continue
             if stat.S_ISDIR(info.st_mode) and (what := "store" if root / path == store_root else warehouse_folder(root / path)):
-                left_out.append(WarehouseError("WH104", f"this is the {what} of a warehouse, not evidence", printable(path)))
+                left_out.append(WarehouseError("WH104", f"not evidence: the {what} of a warehouse", printable(path)))
             elif stat.S_ISDIR(info.st_mode):
                 pending.append(path)
             elif stat.S_ISREG(info.st_mode):
@@ -140,8 +140,11 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
 
 
 def _holds(above: Path, root: Path, store_root: Path | None) -> str | None:
-    """What of a warehouse a folder is, that lies at the root or above it. What failed to be ingested may lie in its folder."""
+    """What of a warehouse a folder is, that is the root or above it. A bundle's files in a store may be ingested again, as may what failed to
+    be ingested and lies in the folder of the warehouse."""
     found = "store" if store_root and above == store_root.resolve() else warehouse_folder(above)
+    if found == "store":
+        return None if root.relative_to(above).parts[4:5] == ("files",) else found
     return found if found != "folder" or above == root else None
 
 

@@ -79,7 +79,7 @@ class BuildReporter:
             rows = [[model.name, model.action, model.rows, model.keys, model.seconds] for model in changed]
             say(table(["table", "action", "rows", "keys", "seconds"], rows))
         elif changed:
-            say(table(["schema", "tables", "rows", "seconds", ""], _by_schema(changed)))
+            say(table(["schema", "tables", "rows", "seconds", "done"], _by_schema(changed)))
         if not report.is_partial:
             say(report.build.path)
 

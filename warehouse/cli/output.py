@@ -140,10 +140,10 @@ def warn(text: object) -> None:
     _to_stderr(text, is_shown=True)
 
 
-def next_step(text: str) -> None:
-    """What to do next, in one line, for a person at a terminal."""
+def next_step(command: str, why: str = "") -> None:
+    """What to do next, for a person at a terminal: a command line as it can be typed, and behind # what it does."""
     if sys.stderr.isatty():
-        notice(f"next: {text}")
+        notice(f"next: {command}" + (f"  # {why}" if why else ""))
 
 
 def refused(error: OSError) -> WarehouseError:

@@ -97,7 +97,7 @@ def command(
         _notice_issues(issues, sources)
     if failures and not plans:
         return failures[0].exit_code
-    next_step("wh ingest without --dry-run" if dry_run else "wh build")
+    next_step(f"wh ingest {shlex.join(map(str, paths))}" if dry_run else "wh build")
     return ExitCode.FAILED if problems or failures else ExitCode.OK
 
 
@@ -220,9 +220,8 @@ def _notice_strangers(plans: "list[Plan]", paths: list[Path]) -> None:
     known = [leftover for leftover in leftovers if leftover.reason]
     for leftover in known[:_ERRORS_SHOWN]:
         notice(f"unrecognised: {printable(leftover.file.path)}: {_rounded(str(leftover.reason))}")
-    if more := len(leftovers) - min(len(known), _ERRORS_SHOWN):
-        files = counted(more, "more unrecognised file" if known else "unrecognised file")
-        notice(f"{'and ' * bool(known)}{files}: wh ingest --dry-run -v {shlex.join(map(str, paths))}")
+    if known and (more := len(leftovers) - min(len(known), _ERRORS_SHOWN)):
+        notice(f"and {counted(more, 'more unrecognised file')}: wh ingest --dry-run -v {shlex.join(map(str, paths))}")
 
 
 def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -71,7 +72,10 @@ def command(
         notice(text)
     if not full and not as_json:
         notice("--full shows the rest: digests, workloads, clauses, more runs and files")
-    next_step("wh verify NUMBER hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
+    if found.publication:
+        next_step(f"wh verify {shlex.quote(number)}", "hashes its raw files again and replays it")
+    else:
+        next_step(f"wh judge {found.query}", "what its numbers are worth before they are published")
     return ExitCode.OK
 
 

@@ -61,6 +61,11 @@ def command(
         _print(found.frontiers[0], found)
     else:
         _print_answers(found)
+        asked = [("--x", x, _X), ("--y", y, _Y), ("--scope", scope, None), ("--at", at, None), ("--within", within, None)]
+        first = max(found.frontiers, key=lambda each: len(each.points)).scope
+        options = [word for name, value, default in asked if value != default for word in (name, str(value))]
+        chosen = ",".join(f"{name}={value}" for name, value in first.items() if value is not None)
+        notice(f"one scope with its points and its plot: {shlex.join(['wh', 'frontier', *options, '--where', chosen])}")
     starred = [point for frontier in found.frontiers for point in frontier.points if point.is_on_frontier]
     if invalid := sum(point.validity == "invalid" for point in starred):
         notice(f"{counted(invalid, 'point')} on the frontier of invalid runs; wh validity names the rules that they break")
@@ -90,9 +95,6 @@ def _print_answers(found: "Frontiers") -> None:
         say("the best y may have a poor x: --within X asks for the best y whose x is at least that good")
     if len(shown) < len(ranked):
         say(f"and {counted(len(ranked) - len(shown), 'more scope')}: -v lists all")
-    first = ranked[0].scope.items()
-    where = ",".join(f"{name}={value}" for name, value in first if value is not None)
-    notice(f"one scope with its points and its plot: wh frontier --where {shlex.quote(where)}")
 
 
 def _print(frontier: "Frontier", found: "Frontiers") -> None:
@@ -120,8 +122,7 @@ def _print(frontier: "Frontier", found: "Frontiers") -> None:
 
 
 def _scope(frontier: "Frontier") -> str:
-    stated = {name: printable(str(value)) for name, value in frontier.scope.items() if value is not None}
-    return ", ".join(value if name == "model" else f"{name} {value}" for name, value in stated.items()) or "all points"
+    return ", ".join(f"{name} {printable(str(value))}" for name, value in frontier.scope.items() if value is not None) or "all points"
 
 
 def _conditions(point: "Point") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +60,9 @@ def command(
     if len(shown) < len(told):
         say(f"and {counted(len(told) - len(shown), 'more curve')}: -v lists all")
     if len(told) > 1 and not is_verbose():
-        notice("one curve with its loads and its plot: --where 'curve_key=" + told[0].curve_key + "'")
+        options = ["--target", target] if target else []
+        one = shlex.join(["wh", "goodput", slo, *options, "--where", f"curve_key={told[0].curve_key}"])
+        notice(f"one curve with its loads and its plot: {one}")
     if without:
         curves, first = counted(len(without), "curve"), printable(str(without[0].loads[0].reason))
         notice(f"not supported for {curves}: no requests of their runs are in the database (the first: {first})")

@@ -38,7 +38,7 @@ _STATES = {
 }
 _LEAST_CUT, _LEAST_FOLDED = 12, 24  # characters of a column that is cut to the terminal's width, or goes on in more lines
 _FOLDS = 4  # lines of a cell in such a column
-_LEAST_HEADER = 16
+_LEAST_HEADER = 12
 _NOT_SHOWN = 12  # columns that are named
 _LEAD = re.compile(r"[ │├└─]*")  # of a line, as a tree has it
 _LABEL = re.compile(r"\S+(?: \S+)? {2,}")  # before what a line says
@@ -275,7 +275,7 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, rest: s
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], *, folds: bool, rest: str) -> str:
-    room = terminal_width()
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None  # a pipe takes all
     longest = [max((len(row[place]) for row in rows), default=0) for place in range(len(headers))]
     widths = {place: max(len(header), longest[place]) for place, header in enumerate(headers)}
     if room is not None and sum(widths.values()) + 2 * len(widths) - 2 > room:

@@ -215,9 +215,9 @@ def _figure(text: str, digits: int) -> str:
 
 
 def _notice_strangers(plans: "list[Plan]", paths: list[Path]) -> None:
-    """The first files that no ingestor takes, those with a reason, and how many more there are."""
+    """The first files that are not what they should be, and how many more are unrecognised."""
     leftovers = [leftover for plan in plans for leftover in plan.leftovers]
-    known = [leftover for leftover in leftovers if leftover.reason]
+    known = [leftover for leftover in leftovers if leftover.is_no_evidence]
     for leftover in known[:_ERRORS_SHOWN]:
         notice(f"unrecognised: {printable(leftover.file.path)}: {_rounded(str(leftover.reason))}")
     if known and (more := len(leftovers) - min(len(known), _ERRORS_SHOWN)):

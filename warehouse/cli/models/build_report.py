@@ -71,7 +71,8 @@ class BuildReporter:
             keys = f" ({counted(sum(model.keys or 0 for model in found), 'key')})" if action == "update" else ""
             if found:
                 parts.append(f"{len(found):,} {word}" if action == "empty" else f"{word} {len(found):,}{keys}")
-        return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s"
+        is_folded = sum(model.action not in _NOT_RUN for model in report.models) > _LISTED_MODELS and not is_verbose()
+        return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s{'; -v lists the tables' * is_folded}"
 
     def _print(self, report: "BuildReport") -> None:
         changed = [model for model in report.models if model.action not in _NOT_RUN]

@@ -26,6 +26,7 @@ EXAMPLES = (
 )
 # Listed where --verbose is not given: with the two sides and what was left out they fit a screen.
 _METRICS, _NOTES, _DIFFERENCES = 12, 6, 8
+_NARROW, _FEW_METRICS = 140, 5  # columns of a terminal in which labels take some lines
 _LEAST_LABEL = 24  # characters of a line that labels get before a column is dropped
 _COLUMNS = ("verdict", "ratio", "95 % interval", "needs", "runs", "sessions", "finds", "base", "head", "A/A")
 _FIRST_DROPPED = ("A/A", "head", "base", "sessions", "needs", "finds", "runs", "95 % interval")  # the others always stand
@@ -77,7 +78,8 @@ def _print(found: "Comparison") -> None:
         sessions = len({each.session for each in side.measurements})
         say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
     if ranked:
-        shown = ranked if is_verbose() else ranked[:_METRICS]
+        most = _FEW_METRICS if (terminal_width() or _NARROW) < _NARROW else _METRICS
+        shown = ranked if is_verbose() else ranked[:most]
         say("")
         _print_metrics(shown)
         if more := Counter(each.headline for each in ranked[len(shown) :]):

@@ -24,7 +24,7 @@ EXAMPLES = (
     "wh frontier --x ttft_p99_ms --y output_token_throughput_per_s --scope model --within 500",
     "wh frontier --where 'model=MiniMax*' --plot frontier.svg",
 )
-_SCOPES, _POINTS = 13, 10  # of those that are listed where --verbose is not given
+_SCOPES, _POINTS = 13, 8  # of those that are listed where --verbose is not given
 _X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"
 
 

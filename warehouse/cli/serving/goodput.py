@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.serving.goodput import CurveGoodput, Goodput, LoadGoodput
 
 PAGE = "docs/serving.md"
-_CURVES = 16  # that are listed where --verbose is not given
+_CURVES = 10  # that are listed where --verbose is not given
 EXAMPLES = (
     "wh goodput 'ttft_ms<=500,itl_mean_ms<=50'",
     "wh goodput chat --plot goodput.svg",

@@ -84,7 +84,7 @@ def is_project_given() -> bool:
 
 def say(text: object, *, flush: bool = False, state: str = "") -> None:
     """Lines on stdout, which go on in the next where the terminal ends; a `state` that occurs in them is coloured on a terminal."""
-    shown = _folded(printable_lines(str(text)), sys.stdout)
+    shown = folded(printable_lines(str(text)), _room(sys.stdout))
     if state in _STATES and _has_colours():
         shown = shown.replace(state, f"{_STATES[state]}{state}{_PLAIN}", 1)
     _print(shown, flush=flush)
@@ -159,7 +159,7 @@ def _to_stderr(text: object, *, is_shown: bool) -> None:
     except OSError as error:  # the log is full: the work goes on without it
         warn(refused(error))
     if is_shown:
-        print(_folded(shown, sys.stderr), file=sys.stderr)
+        print(folded(shown, _room(sys.stderr)), file=sys.stderr)
 
 
 def _log(text: str) -> None:
@@ -225,12 +225,15 @@ def terminal_width() -> int | None:
     return int(columns) if columns.isdecimal() and int(columns) > 0 else None
 
 
-def _folded(text: str, stream: TextIO) -> str:
-    """The lines of a text, those that are longer than the terminal is wide going on in the next one, below what they say and not below its
-    label. Elsewhere, and of one word, such as a path, they stay: programs read them."""
-    if not stream.isatty():
+def _room(stream: TextIO) -> int | None:
+    return shutil.get_terminal_size().columns if stream.isatty() else None  # a pipe takes all
+
+
+def folded(text: str, room: int | None) -> str:
+    """The lines of a text, those that are longer than a terminal is wide going on in the next one, below what they say and not below its
+    label. A line of one word, such as a path, stays: programs read it."""
+    if room is None:
         return text
-    room = shutil.get_terminal_size().columns
     return "\n".join(each for line in text.split("\n") for each in (_folded_line(line, room) if " " in line.strip() else [line]))
 
 
@@ -275,7 +278,7 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, rest: s
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], *, folds: bool, rest: str) -> str:
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None  # a pipe takes all
+    room = _room(sys.stdout)
     longest = [max((len(row[place]) for row in rows), default=0) for place in range(len(headers))]
     widths = {place: max(len(header), longest[place]) for place, header in enumerate(headers)}
     if room is not None and sum(widths.values()) + 2 * len(widths) - 2 > room:

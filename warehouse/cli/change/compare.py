@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
-from warehouse.cli.output import counted, notice, print_json, say, terminal_width, warn, wrapped
+from warehouse.cli.output import counted, folded, notice, print_json, say, terminal_width, warn, wrapped
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -73,29 +73,34 @@ def _print(found: "Comparison") -> None:
 
     ranked = found.ranked()
     if ranked:
-        say(", ".join(f"{count} {headline}" for headline, count in found.headlines().items()))
+        _say(", ".join(f"{count} {headline}" for headline, count in found.headlines().items()))
     for name, side in (("base", found.base), ("head", found.head)):
         sessions = len({each.session for each in side.measurements})
-        say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
+        _say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
     if ranked:
         most = _FEW_METRICS if (terminal_width() or _NARROW) < _NARROW else _METRICS
         shown = ranked if is_verbose() else ranked[:most]
         say("")
         _print_metrics(shown)
         if more := Counter(each.headline for each in ranked[len(shown) :]):
-            say(f"and {more.total()} more: {', '.join(f'{count} {headline}' for headline, count in more.items())}; -v lists all")
+            _say(f"and {more.total()} more: {', '.join(f'{count} {headline}' for headline, count in more.items())}; -v lists all")
         say("")
         notes = list(dict.fromkeys(line for each in shown for line in each.notes))
         for line in notes if is_verbose() else notes[:_NOTES]:
-            say(line)
+            _say(line)
         if len(notes) > _NOTES and not is_verbose():
-            say(f"and {counted(len(notes) - _NOTES, 'more note', 'more notes')}; -v lists all")
-        say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
+            _say(f"and {counted(len(notes) - _NOTES, 'more note', 'more notes')}; -v lists all")
+        _say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
     else:
         notice("the sides have no metric in common")
     _print_differences(found)
     for line in found.left_out:
         notice(line)
+
+
+def _say(text: str) -> None:
+    """A line, which goes on in the next where the terminal ends, or COLUMNS says that it does."""
+    say(folded(text, terminal_width()))
 
 
 def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
@@ -117,11 +122,11 @@ def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
     for row in ({name: name for name in (*columns, "metric")}, {name: "-" * widths.get(name, 6) for name in (*columns, "metric")}, *rows):
         figures = "".join(f"{row[name].ljust(widths[name])}  " for name in columns)
         label = wrapped(row["metric"], max(room - left, _LEAST_LABEL)) if room else [row["metric"]]
-        say(f"{figures}{label[0]}")
+        _say(f"{figures}{label[0]}")
         for line in label[1:]:
-            say(f"{' ' * left}{line}")
+            _say(f"{' ' * left}{line}")
     if dropped:
-        say(f"not shown in {room} columns: {', '.join(dropped)} (--json has all)")
+        _say(f"not shown in {room} columns: {', '.join(dropped)} (--json has all)")
 
 
 def _uncounted(side: "Side") -> str:
@@ -158,8 +163,8 @@ def _print_differences(found: "Comparison") -> None:
 
     lines = in_lines(found.differences, is_short=not is_verbose())
     shown = lines if is_verbose() else lines[:_DIFFERENCES]
-    say("what differs between the runs:" if lines else "nothing else differs between the runs, as far as their evidence says")
+    _say("what differs between the runs:" if lines else "nothing else differs between the runs, as far as their evidence says")
     for line in shown:
-        say(f"  {printable(line)}")
+        _say(f"  {printable(line)}")
     if len(shown) < len(lines):
         notice(f"{len(lines) - len(shown)} more; -v lists all")

@@ -153,7 +153,7 @@ def test_what_is_unpacked_is_bounded_and_an_archive_is_read_whole_or_not_at_all(
     (folder / "cut.json.gz").write_bytes(gzip.compress(RECORD)[:-300])
     (folder / "zeros.json.gz").write_bytes(gzip.compress(bytes(4 << 20)))
     monkeypatch.setattr(archives.Room, "__init__", lambda self, folder: vars(self).update(
-        folder=folder, members=100, bytes=2 << 20, _names=iter(range(100))))
+        folder=folder, members_left=100, bytes_left=2 << 20, _names=iter(range(100))))
     plan = planned(project, folder, tmp_path)
     assert [family for family, _ in plan.recognised] == ["bench_serving"]
     found = reasons(plan)

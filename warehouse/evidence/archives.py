@@ -44,26 +44,26 @@ class Room:
     """What one ingest may still unpack, and where to."""
 
     folder: Path
-    members: int = _MEMBERS
-    bytes: int = _BYTES
+    members_left: int = _MEMBERS
+    bytes_left: int = _BYTES
     _names: Iterator[int] = field(default_factory=count)
 
     def write(self, stream: IO[bytes]) -> tuple[Path, int]:
         """A member's bytes in a file of their own, and how many there are. Raises NotReadError."""
-        self.members -= 1
-        if self.members < 0:
+        self.members_left -= 1
+        if self.members_left < 0:
             raise NotReadError(f"more than {_MEMBERS:,} files would be unpacked: {_BY_HAND}")
         target, size = self.folder / str(next(self._names)), 0
         with target.open("xb") as file:
             while chunk := stream.read(CHUNK_BYTES):
                 size += len(chunk)
-                if size > self.bytes:
+                if size > self.bytes_left:
                     raise NotReadError(f"more than {_BYTES >> 30} GiB would be unpacked: {_BY_HAND}")
                 try:
                     file.write(chunk)
                 except OSError as error:
                     raise NotReadError(f"it cannot be unpacked in {self.folder.parent}: {error.strerror}: set TMPDIR, or {_BY_HAND}") from error
-        self.bytes -= size
+        self.bytes_left -= size
         return target, size
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import tarfile
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,8 +153,7 @@ def test_what_is_unpacked_is_bounded_and_an_archive_is_read_whole_or_not_at_all(
     (folder / "cut.zip").write_bytes(whole[:-40])
     (folder / "cut.json.gz").write_bytes(gzip.compress(RECORD)[:-300])
     (folder / "zeros.json.gz").write_bytes(gzip.compress(bytes(4 << 20)))
-    monkeypatch.setattr(archives.Room, "__init__", lambda self, folder: vars(self).update(
-        folder=folder, members_left=100, bytes_left=2 << 20, _names=iter(range(100))))
+    monkeypatch.setattr("warehouse.landing.ingest.Room", partial(archives.Room, members_left=100, bytes_left=2 << 20))
     plan = planned(project, folder, tmp_path)
     assert [family for family, _ in plan.recognised] == ["bench_serving"]
     found = reasons(plan)

@@ -39,13 +39,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def at_terminal(copy: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """In the copy, at a terminal of 100 columns; after capfd, which replaces the streams."""
+def at_terminal(copy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the copy, with 100 columns."""
     monkeypatch.chdir(copy)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COLUMNS", "100")
-    for stream in (sys.stdout, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
 
 
 def hints(text: str) -> list[str]:
@@ -54,9 +52,13 @@ def hints(text: str) -> list[str]:
 
 
 def answered(line: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The status and all that a command prints at a terminal."""
     capfd.readouterr()
-    status = main(shlex.split(line))
-    sys.stdout.flush()
+    with pytest.MonkeyPatch.context() as patched:
+        for stream in (sys.stdout, sys.stderr):  # those of this moment: capfd replaces them
+            patched.setattr(stream, "isatty", lambda: True)
+        status = main(shlex.split(line))
+        sys.stdout.flush()
     out, err = capfd.readouterr()
     return status, f"{out}{err}"
 

@@ -44,6 +44,7 @@ def at_terminal(copy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.chdir(copy)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
 
 
 def hints(text: str) -> list[str]:
@@ -74,7 +75,7 @@ def test_every_next_step_that_is_printed_works(at_terminal: None, capfd: pytest.
         for each in line.split("; wh "):  # steps of one line, in their order
             status, text = answered(each, capfd)
             assert status == 0, (each, line, text)
-            for hint in hints(text):
+            for hint in (hint for hint in hints(text) if " DIGEST " not in hint):  # which a person decides
                 found.add(hint.split()[1].rstrip(";"))
                 waiting.append(" ".join(FILLED.get(word, word) for word in hint.removeprefix("wh ").split(" ")))
     assert found >= {"tables", "describe", "sql", "ingest", "build", "verify"}, found

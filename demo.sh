@@ -20,6 +20,10 @@ step wh sql --format table "
     from indicator_results
     where result_key = 'elapsed_ms'"
 number=$(wh sql --format csv "select number_ids.median from indicator_results where result_key = 'elapsed_ms'" | tail -1)
-step wh lineage "$number"
-step wh verify "$number"
-printf '\nThe project is in %s. Try wh tables and wh sql there, or change a byte under .wh/store/raw and verify again.\n' "$project"
+step wh lineage "$number" 2>&1 | tee .wh/lineage.txt
+step wh verify "$number" 2>&1 | tee .wh/verified.txt
+printf '\nThe project is in %s: try wh tables, wh serve, or change a byte under .wh/store/raw and verify again.\n\n' "$project"
+# What matters of all this: the number, the bytes that it was read from, and that it was computed again from them.
+grep -m1 '^n-' .wh/lineage.txt
+grep -m1 ' bytes ' .wh/lineage.txt
+grep -m1 ' verified' .wh/verified.txt

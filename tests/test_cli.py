@@ -23,7 +23,7 @@ from samples.served import served_project
 from warehouse.claims.publish.publication import publications
 from warehouse.cli.commands import COMMANDS, GROUPS, module_of
 from warehouse.cli.main import main
-from warehouse.cli.output import next_step, say, table
+from warehouse.cli.output import next_step, say, table, text_table
 from warehouse.cli.program import load_command
 from warehouse.errors import EXIT_CODES, ExitCode
 from warehouse.project.making import init_project
@@ -254,7 +254,7 @@ def test_a_full_standard_output_is_named(command: str, unbuffered: str) -> None:
 def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: Path, wh_on: WhOn) -> None:
     project = init_project(tmp_path / "project")
     status, out, err = wh_on(project, "build")
-    summary = re.search(r"^-v lists all (\d+) tables$", err, re.MULTILINE)
+    summary = re.search(r"^built (\d+).* s; -v lists the tables$", err, re.MULTILINE)
     assert status == 0 and len(out.splitlines()) < 10 and summary
     (project.root / ".wh" / "builds" / "current.duckdb").unlink()
     for file in (project.root / ".wh" / "builds").iterdir():
@@ -342,7 +342,21 @@ def test_a_long_cell_is_cut_to_the_terminal_and_whole_in_a_pipe(monkeypatch: pyt
     request.getfixturevalue("terminal")
     lines = table(["run", "text", "n"], [["r1", "long " * 30, 1], ["r2", "x", 20]]).splitlines()
     assert [len(line) for line in lines] == [40, 40, 40, 40] and "…   1" in lines[2] and len(lines) == 4
-    assert table([f"column_{n}" for n in range(9)], [range(9)]).startswith("-- row 1\ncolumn_0  0\n")
+    assert table([f"column_{n}" for n in range(9)], [[10**9 + n for n in range(9)]]).splitlines() == [
+        "  column_0    column_1    column_2", "----------  ----------  ----------", "1000000000  1000000001  1000000002",
+        "not shown in 40 columns: column_3, column_4, column_5, column_6, column_7, column_8 (--json has all)",
+    ]
+
+
+def test_text_goes_on_in_the_next_line_and_no_figure_is_cut(terminal: None) -> None:
+    shown = text_table(
+        ["verdict", "some_throughput_per_s", "digest"], [["suspected better, needs 2 sessions a side", "16.123456789", "d" * 500]], rest="--json"
+    )
+    assert shown.splitlines() == [
+        "verdict                     some_", "                            throughput_", "                            per_s",
+        "--------------------------  ------------", "suspected better, needs 2   16.123456789", "sessions a side",
+        "not shown in 40 columns: digest (--json)",
+    ]
 
 
 def test_states_are_coloured_on_a_terminal_alone(

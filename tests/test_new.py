@@ -137,3 +137,21 @@ def test_a_query_is_started_from_the_file_of_an_ingestor_with_another_name(tmp_p
     assert printed and wh_on(project, *printed[1].split())[0] == 0
     assert wh_on(project, "new", "query", "team_bench_summary", "--from", str(tmp_path / "nightly.csv"))[0] == 0
     assert (project.root / "queries/team_bench_summary.sql").read_text().endswith("from stg_team_bench\ngroup by test\n")
+
+
+NAMES = {
+    "team-bench": "team_bench", "Team Bench": "team_bench", "1st": "our_1st", "select": "our_select", "llmperf": "our_llmperf",
+    "llmperf_request": "our_llmperf_request", "measurement": "our_measurement", "evidence_file": "our_evidence_file", "a" * 60: "a" * 44, "é": "our_results",
+}
+
+
+def test_a_name_that_cannot_be_is_refused_with_one_that_can(tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "project")
+    sample = tmp_path / "of a night.csv"
+    sample.write_text("run_id,power_w\nr1,61.5\n")
+    for name, possible in NAMES.items():
+        status, _, err = wh_on(project, "new", "ingestor", name, "--from", str(sample))
+        assert status == ExitCode.USAGE and f"wh new ingestor {possible} --from '{sample}'\n" in err, err
+        assert not (project.root / "ingest").exists() or not any((project.root / "ingest").glob("*.py"))
+    for possible in ("our_select", "our_measurement"):
+        assert wh_on(project, "new", "ingestor", possible, "--from", str(sample))[0] == 0

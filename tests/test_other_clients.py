@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bare_project import project, write
-from conftest import WhBytes, WhOn
+from conftest import REPOSITORY, WhBytes, WhOn
+from standard import standard_project
 
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
@@ -46,6 +50,18 @@ columns:
 */
 select 'W' as unit, avg(power_w) as mean_w from power_fact""",
 }
+
+READ_ALL = """\
+import duckdb, json, sys
+con, failed = duckdb.connect(sys.argv[1], read_only=True), []
+names = con.execute("select table_schema, table_name from information_schema.tables").fetchall()
+for schema, name in names:
+    try:
+        con.execute(f'select * from "{schema}"."{name}"').fetchall()
+    except duckdb.Error as error:
+        failed.append(f"{schema}.{name}: {error}")
+print(json.dumps([duckdb.__version__, len(names), failed]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +121,23 @@ def test_bare_names_work_in_any_client(name: str, built: Project) -> None:
 
 def test_a_query_pasted_into_any_client_gives_its_rollup(built: Project) -> None:
     assert ask(built, FILES["queries/mean_power.sql"]) == ask(built, "select unit, mean_w from mean_power") == [("W", 12.5)]
+
+
+def test_a_build_is_written_for_older_engines(built: Project) -> None:
+    ((tags,),) = ask(built, "select tags from duckdb_databases() where not internal")
+    assert tags["storage_version"] == "v1.4.0+"
+
+
+@pytest.mark.exhaustive
+def test_duckdb_1_4_reads_every_table_and_view_of_the_standard_project(tmp_path: Path) -> None:
+    path = current_build(standard_project(tmp_path / "project")).path
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-compile", "--target", str(tmp_path / "duckdb")]
+    if subprocess.run([*pip, "-r", str(REPOSITORY / "tests" / "duckdb14.txt")], capture_output=True).returncode:
+        pytest.skip("the packages of duckdb14.txt cannot be had")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "duckdb")}
+    done = subprocess.run([sys.executable, "-c", READ_ALL, str(path)], env=environment, capture_output=True, text=True)
+    version, read, failed = json.loads(done.stdout)
+    assert version.startswith("1.4.") and read > 300 and failed == []
 
 
 def test_wh_shows_each_table_once(built: Project, wh_on: WhOn) -> None:

@@ -40,13 +40,15 @@ def drawn(project: Project, wh_on: WhOn, *words: str) -> ET.Element:
 
 def test_the_frontier_on_a_terminal(points: Project, wh_on: WhOn) -> None:
     """x from 45.25 to 102 is columns 0 to 63, y from 10.2 to 60.5 rows 0 to 13: (50.1, 60.5) is at 5, 13, and (45.25, 40.5) at 0, 8."""
-    _, out, _ = wh_on(points, "frontier", *AXES)
+    _, out, _ = wh_on(points, "frontier", *AXES, "--where", "model=m")
     plot = [line.partition("│")[2] for line in out.splitlines() if "│" in line][::-1]
     assert len(plot) == 14
     assert plot[13] == " " * 5 + "B" and plot[8] == "a" and plot[0] == " " * 6 + "·" * 57 + "#"
     assert [row for row, line in enumerate(plot) if line] == [0, 8, 13]
     assert "     60.5 │" in out and "45.25" in out and "a slow" in out and "b fast" in out
-    assert out.count("└") == 1  # the scope of one point has no plot
+    _, out, err = wh_on(points, "frontier", *AXES)
+    assert "└" not in out and out.count(" on the frontier") == 2 and "y 60.5 at x 50.1" in out  # of several scopes their answers
+    assert err.count("its plot: wh frontier --x user_tokens_per_s --y gpu_tokens_per_s --where model=m\n") == 1
 
 
 def test_a_notice_for_each_reason_not_for_each_scope(tmp_path: Path, wh_on: WhOn) -> None:

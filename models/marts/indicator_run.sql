@@ -62,14 +62,14 @@ select
     run.workload_spec_digest as configuration,
     coalesce(
         software_version_dim.image_digest,
-        if(
-            coalesce(
-                software_version_dim.packages_digest, software_version_dim.runtime_version, software_version_dim.operating_system,
-                software_version_dim.kernel_version, software_version_dim.framework_version, software_version_dim.software_stack
-            ) is not null,
-            'sha256:' || outcome.script_sha256,
-            null
-        )
+        case
+            when
+                coalesce(
+                    software_version_dim.packages_digest, software_version_dim.runtime_version, software_version_dim.operating_system,
+                    software_version_dim.kernel_version, software_version_dim.framework_version, software_version_dim.software_stack
+                ) is not null
+                then 'sha256:' || outcome.script_sha256
+        end
     ) as software,
     run.exit_code,
     run.missing_repeats,

@@ -135,7 +135,7 @@ workload as (
 serving as (
     select
         run_id,
-        if(name in ('server_flags', 'input_length', 'output_length'), 'serving', 'parameter') as kind,
+        case when name in ('server_flags', 'input_length', 'output_length') then 'serving' else 'parameter' end as kind,
         name,
         value_text,
         null::double as value_number
@@ -224,7 +224,7 @@ telemetry as (
         select
             run_id,
             metric as name,
-            if(ends_with(metric, '_count'), sum(value_delta), avg(value_mean)) as value_number
+            case when ends_with(metric, '_count') then sum(value_delta) else avg(value_mean) end as value_number
         from telemetry_slice_fact
         where
             metric in (

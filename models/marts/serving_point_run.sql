@@ -83,20 +83,21 @@ select
     bool_or(curve.is_open_loop) as is_open_loop,
     bool_or(curve.is_closed_loop) as is_closed_loop,
     bool_and(curve.is_steady) as is_steady,
-    if(
-        -min(curve.littles_law_residual) > max(curve.littles_law_residual), min(curve.littles_law_residual), max(curve.littles_law_residual)
-    ) as littles_law_residual,
+    case
+        when -min(curve.littles_law_residual) > max(curve.littles_law_residual) then min(curve.littles_law_residual) else max(curve.littles_law_residual)
+    end as littles_law_residual,
     max(curve.coordinated_omission) as coordinated_omission,
-    if(-min(curve.send_rate_error) > max(curve.send_rate_error), min(curve.send_rate_error), max(curve.send_rate_error)) as send_rate_error,
+    case when -min(curve.send_rate_error) > max(curve.send_rate_error) then min(curve.send_rate_error) else max(curve.send_rate_error) end
+        as send_rate_error,
     bool_and(curve.is_load_stated) as is_load_stated,
     max(curve.window_effect) as window_effect,
     max(curve.contradiction_count) as contradiction_count,
     max(curve.energy_error) as energy_error,
     max(curve.unfinished_share) as unfinished_share,
     min(curve.effective_request_count) as effective_request_count,
-    if(
-        -min(curve.output_length_error) > max(curve.output_length_error), min(curve.output_length_error), max(curve.output_length_error)
-    ) as output_length_error,
+    case
+        when -min(curve.output_length_error) > max(curve.output_length_error) then min(curve.output_length_error) else max(curve.output_length_error)
+    end as output_length_error,
     max(curve.cut_stream_share) as cut_stream_share,
     bool_or(curve.must_miss_prefix_cache) as must_miss_prefix_cache,
     max(curve.prefix_cache_hit_rate) as prefix_cache_hit_rate,

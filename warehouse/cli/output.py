@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from textwrap import TextWrapper
+from typing import Any, TextIO
 
 from warehouse.errors import WarehouseError, naming, printable, printable_lines
 from warehouse.errors import counted as counted
@@ -34,7 +36,13 @@ _STATES = {
         ("tampered", "missing", "expired by policy", "not reproduced", "refused", "fail", "broken", "altered", "damaged", "error"), _RED
     ),
 }
-_LEAST = 8  # characters of a column that is cut to the terminal's width
+_LEAST_CUT, _LEAST_FOLDED = 12, 24  # characters of a column that is cut to the terminal's width, or goes on in more lines
+_FOLDS = 4  # lines of a cell in such a column
+_LEAST_HEADER = 12
+_NOT_SHOWN = 12  # columns that are named
+_LEAD = re.compile(r"[ │├└─]*")  # of a line, as a tree has it
+_LABEL = re.compile(r"\S+(?: \S+)? {2,}")  # before what a line says
+_FIGURE = re.compile(r"(?:[-+]?[\d.,]+(?:e[-+]?\d+)?|NULL|nan|-?inf)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,8 @@ def is_project_given() -> bool:
 
 
 def say(text: object, *, flush: bool = False, state: str = "") -> None:
-    """Lines on stdout; a `state` that occurs in them is coloured on a terminal."""
-    shown = printable_lines(str(text))
+    """Lines on stdout, which go on in the next where the terminal ends; a `state` that occurs in them is coloured on a terminal."""
+    shown = folded(printable_lines(str(text)), _room(sys.stdout))
     if state in _STATES and _has_colours():
         shown = shown.replace(state, f"{_STATES[state]}{state}{_PLAIN}", 1)
     _print(shown, flush=flush)
@@ -132,10 +140,10 @@ def warn(text: object) -> None:
     _to_stderr(text, is_shown=True)
 
 
-def next_step(text: str) -> None:
-    """What to do next, in one line, for a person at a terminal."""
+def next_step(command: str, why: str = "") -> None:
+    """What to do next, for a person at a terminal: a command line as it can be typed, and behind # what it does."""
     if sys.stderr.isatty():
-        notice(f"next: {text}")
+        notice(f"next: {command}" + (f"  # {why}" if why else ""))
 
 
 def refused(error: OSError) -> WarehouseError:
@@ -151,7 +159,7 @@ def _to_stderr(text: object, *, is_shown: bool) -> None:
     except OSError as error:  # the log is full: the work goes on without it
         warn(refused(error))
     if is_shown:
-        print(shown, file=sys.stderr)
+        print(folded(shown, _room(sys.stderr)), file=sys.stderr)
 
 
 def _log(text: str) -> None:
@@ -217,43 +225,128 @@ def terminal_width() -> int | None:
     return int(columns) if columns.isdecimal() and int(columns) > 0 else None
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A plain table: numbers to the right, text to the left. On a terminal long cells are cut to its width."""
+def _room(stream: TextIO) -> int | None:
+    return shutil.get_terminal_size().columns if stream.isatty() else None  # a pipe takes all
+
+
+def folded(text: str, room: int | None) -> str:
+    """The lines of a text, those that are longer than a terminal is wide going on in the next one, below what they say and not below its
+    label. A line of one word, such as a path, stays: programs read it."""
+    if room is None:
+        return text
+    return "\n".join(each for line in text.split("\n") for each in (_folded_line(line, room) if " " in line.strip() else [line]))
+
+
+def _folded_line(line: str, room: int) -> list[str]:
+    if len(line) <= room:
+        return [line]
+    found = _LEAD.match(line)
+    lead = found[0] if found else ""
+    label = _LABEL.match(line, len(lead))
+    column = label.end() if label and label.end() <= room // 3 else len(lead) + 2
+    below = lead.translate({ord("├"): "│", ord("└"): " ", ord("─"): " "}).ljust(column)
+    return wrapped(line, room, below)
+
+
+def wrapped(text: str, room: int, indent: str = "") -> list[str]:
+    """The lines of a text. What is longer than a line goes on after a comma or a slash in it, or where the line ends."""
+    return _Wrapper(room, subsequent_indent=indent, break_on_hyphens=False).wrap(text)
+
+
+class _Wrapper(TextWrapper):
+    def _split(self, text: str) -> list[str]:
+        room = self.width - len(self.subsequent_indent)
+        return [
+            part for chunk in super()._split(text)
+            for part in (re.findall(r"[^,/]*[,/]|[^,/]+", chunk) if len(chunk) > room else [chunk])
+        ]
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, rest: str = "--json has all") -> str:
+    """A plain table: numbers to the right, text to the left. On a terminal long text is cut to its width, and no number: columns that do not
+    fit are left out and named, with how to see the `rest`."""
     rows = [["" if cell is None else cell for cell in row] for row in rows]
     numeric = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(headers))]
-    return text_table(headers, [[_shown(cell) for cell in row] for row in rows], numeric)
+    shown = [[_shown(cell) for cell in row] for row in rows]
+    return _table(headers, shown, numeric, folds=False, rest=rest)
 
 
-def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    """A table of text that is printable already. Where stdout is a terminal, its widest columns are cut until it fits; only a
-    table with more columns than fit at all is printed one column a line."""
-    widths = [max([len(header), *(len(row[i]) for row in rows)]) for i, header in enumerate(headers)]
-    if sys.stdout.isatty():
-        columns = shutil.get_terminal_size().columns
-        if sum(min(width, _LEAST) + 2 for width in widths) - 2 > columns:
-            return _records(headers, rows)
-        while (excess := sum(widths) + 2 * len(widths) - 2 - columns) > 0:
-            widest = widths.index(max(widths))
-            others = [width for place, width in enumerate(widths) if place != widest]
-            # Down to the next widest, but no further than needed and no narrower than can be read.
-            widths[widest] = max(widths[widest] - excess, min(max(others, default=0), widths[widest] - 1), _LEAST)
-
-    def line(cells: Sequence[str]) -> str:
-        cut = (cell if len(cell) <= width else f"{cell[: width - 1]}…" for cell, width in zip(cells, widths, strict=True))
-        return "  ".join(
-            cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(cut, widths, numeric, strict=True)
-        ).rstrip()
-
-    return "\n".join([line(headers), line(["-" * width for width in widths]), *map(line, rows)])
+def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, rest: str) -> str:
+    """A table of text that is printable already. On a terminal nothing is cut: text goes on in the next line, and columns that do not fit are
+    left out and named, with how to see the `rest`."""
+    return _table(headers, rows, [False] * len(headers), folds=True, rest=rest)
 
 
-def _records(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    width = max(map(len, headers))
-    return "\n".join(
-        line
-        for number, row in enumerate(rows, 1)
-        for line in (f"-- row {number}", *(f"{name.ljust(width)}  {cell}" for name, cell in zip(headers, row, strict=True)))
-    )
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], *, folds: bool, rest: str) -> str:
+    room = _room(sys.stdout)
+    longest = [max((len(row[place]) for row in rows), default=0) for place in range(len(headers))]
+    widths = {place: max(len(header), longest[place]) for place, header in enumerate(headers)}
+    if room is not None and sum(widths.values()) + 2 * len(widths) - 2 > room:
+        widths = _fitted(headers, rows, longest, room, folds=folds)
+
+    def line(cells: Sequence[str], room_of: Callable[[str, int], list[str]]) -> list[str]:
+        parts = [room_of(cells[place], width) for place, width in widths.items()]
+        return [
+            "  ".join(
+                (part[at] if at < len(part) else "").rjust(width) if numeric[place] else (part[at] if at < len(part) else "").ljust(width)
+                for part, (place, width) in zip(parts, widths.items(), strict=True)
+            ).rstrip()
+            for at in range(max(map(len, parts)))
+        ]
+
+    lines = [*line(headers, _header_lines), *line(["-" * widths.get(place, 0) for place in range(len(headers))], _cut)]
+    for row in rows:
+        lines += line(row, _cell_lines if folds else _cut)
+    left = [header for place, header in enumerate(headers) if place not in widths]
+    if left:
+        named = ", ".join(left[:_NOT_SHOWN]) + (f" and {len(left) - _NOT_SHOWN} more" if len(left) > _NOT_SHOWN else "")
+        lines.append(f"not shown in {room} columns: {named} ({rest})")
+    return "\n".join(lines)
+
+
+def _fitted(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], longest: Sequence[int], room: int, *, folds: bool
+) -> dict[int, int]:
+    """The widths of the columns that fit, by their places: text may be narrower than it is, figures may not."""
+    least = _LEAST_FOLDED if folds else _LEAST_CUT
+    natural = [max(longest[place], min(len(header), _LEAST_HEADER)) for place, header in enumerate(headers)]
+    figures = [all(_FIGURE.fullmatch(row[place]) for row in rows) for place in range(len(headers))]
+    needed = [width if figures[place] else min(width, least) for place, width in enumerate(natural)]
+    is_empty = [folds and all(row[place] in ("", "NULL") for row in rows) for place in range(len(headers))]
+    kept = [place for place, width in enumerate(natural) if not folds or (width <= _FOLDS * least and not is_empty[place])] or [0]
+    while len(kept) > 1 and sum(needed[place] + 2 for place in kept) - 2 > room:
+        kept.pop()
+    widths = {place: natural[place] for place in kept}
+    while (excess := sum(widths.values()) + 2 * len(widths) - 2 - room) > 0:
+        able = [place for place in kept if widths[place] > needed[place]]
+        if not able:
+            widths[kept[0]] = max(1, room)
+            break
+        widest = max(able, key=lambda place: widths[place])
+        others = [widths[place] for place in able if place != widest]
+        # Down to the next widest, but no further than needed.
+        widths[widest] = max(widths[widest] - excess, min(max(others, default=0), widths[widest] - 1), needed[widest])
+    return widths
+
+
+def _cut(cell: str, width: int) -> list[str]:
+    return [cell if len(cell) <= width else f"{cell[: width - 1]}…"]
+
+
+def _cell_lines(cell: str, width: int) -> list[str]:
+    return wrapped(cell, width) if len(cell) > width else [cell]
+
+
+def _header_lines(header: str, width: int) -> list[str]:
+    """A name goes on in the next line after one of its words."""
+    if len(header) <= width:
+        return [header]
+    lines = [""]
+    for word in re.findall(r"[^_ ]*[_ ]?", header):
+        if lines[-1] and len(lines[-1]) + len(word.rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    return [part for each in lines for part in wrapped(each, width)]
 
 
 def size(count: int) -> str:

@@ -16,15 +16,31 @@ from pathlib import Path
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.manifest import is_utf8
 
+_NOT_HERE = "name the folder of the results; wh push and wh pull copy between stores"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True)
+class Origin:
+    """The archive that a file was unpacked from, by its name and sha256, and its path there; empty where the archive is one compressed
+    file."""
+
+    archive: str
+    sha256: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.archive}: {self.member}" if self.member else self.archive
+
+
+@dataclass(frozen=True)
 class TreeFile:
-    """One regular file: `path` relative to the tree's root with `/`, `bytes` at listing time, `source` on disk."""
+    """One regular file: `path` relative to the tree's root with `/`, `bytes` at listing time, `source` on disk, and the `origin` of one
+    that was unpacked."""
 
     path: str
     bytes: int
     source: Path
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -50,19 +66,40 @@ class Tree:
             return b""
 
 
+    def tail(self, path: str, limit: int = 4096) -> bytes:
+        """The last bytes of a file, as `head` reads the first."""
+        try:
+            with open(self.files[path].source, "rb") as stream:
+                stream.seek(max(0, self.files[path].bytes - limit))
+                return stream.read(limit)
+        except OSError:
+            return b""
+
+
+def warehouse_folder(place: Path) -> str | None:
+    """What of a warehouse a folder is: its store, its builds, or the folder of both; None of another folder."""
+    if os.path.isdir(place / "raw" / "sha256") and os.path.isdir(place / "ledger"):
+        return "store"
+    if os.path.islink(place / "current.duckdb"):
+        return "builds"
+    return "folder" if place.name == ".wh" and os.path.isdir(place) else None
+
+
 def list_tree(path: Path, store_root: Path | None = None) -> Tree:
     """List a folder, or a single file as a tree of one.
 
-    Raises `WarehouseError` WH004 when the path does not exist. Unreadable folders, links and special files are in
-    `left_out`, never silently gone; so is the store, which would else be filed in itself.
+    Raises `WarehouseError` WH004 when the path does not exist, or lies in the store or the builds of a warehouse. Unreadable folders, links
+    and special files are in `left_out`, never silently gone; so are a warehouse's folders: it would else be filed in itself.
     """
     try:
         root = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise WarehouseError("WH004", f"cannot be listed: {error}", printable(str(path)), exit_code=ExitCode.USAGE) from error
+    if what := next((f"the {what} of a warehouse" for each in (root, *root.parents) if (what := _holds(each, root, store_root))), None):
+        raise WarehouseError("WH004", f"not evidence: {what}", printable(str(path)), _NOT_HERE, ExitCode.USAGE)
     left_out: list[WarehouseError] = []
     if root.is_file():
-        fault = _name_fault(root.name, root.name)
+        fault = name_fault(root.name, root.name)
         found = [TreeFile(root.name, root.stat().st_size, root)] if not fault else []
         left_out += [fault] if fault else []
         root = root.parent
@@ -83,7 +120,7 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if fault := _name_fault(entry.name, path):
+            if fault := name_fault(entry.name, path):
                 left_out.append(fault)
                 continue
             try:
@@ -91,8 +128,8 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
             except OSError as error:
                 left_out.append(WarehouseError("WH102", error.strerror or str(error), printable(path)))
                 continue
-            if stat.S_ISDIR(info.st_mode) and root / path == store_root:
-                left_out.append(WarehouseError("WH104", "this is the store, not evidence", printable(path)))
+            if stat.S_ISDIR(info.st_mode) and (what := "store" if root / path == store_root else warehouse_folder(root / path)):
+                left_out.append(WarehouseError("WH104", f"not evidence: the {what} of a warehouse", printable(path)))
             elif stat.S_ISDIR(info.st_mode):
                 pending.append(path)
             elif stat.S_ISREG(info.st_mode):
@@ -102,7 +139,16 @@ def _walk(root: Path, left_out: list[WarehouseError], store_root: Path | None) -
                 left_out.append(WarehouseError("WH104", f"{kind} is not copied", printable(path)))
 
 
-def _name_fault(name: str, path: str) -> WarehouseError | None:
+def _holds(above: Path, root: Path, store_root: Path | None) -> str | None:
+    """What of a warehouse a folder is, that is the root or above it. A bundle's files in a store may be ingested again, as may what failed to
+    be ingested and lies in the folder of the warehouse."""
+    found = "store" if store_root and above == store_root.resolve() else warehouse_folder(above)
+    if found == "store":
+        return None if root.relative_to(above).parts[4:5] == ("files",) else found
+    return found if found != "folder" or above == root else None
+
+
+def name_fault(name: str, path: str) -> WarehouseError | None:
     """Why a name can be none in a store: in a folder neither, so that what was taken in there can go into a bucket."""
     if not is_utf8(name):
         return WarehouseError("WH103", "the name is not valid UTF-8", printable(path), "rename it")

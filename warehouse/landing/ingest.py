@@ -2,21 +2,24 @@
 
 Promises: nothing that was handed over is lost without a word. A file that several families know goes into a bundle of each; one
 that no family knows, or from which two would read the same run, goes into an `unrecognised` bundle. A bundle of a known family is
-committed whole or not at all; the same bundle again is a no-op that says so.
+committed whole or not at all; the same bundle again is a no-op that says so. An archive that no family knows is read as its contents: they
+make the same bundles as unpacked by hand, and the ledger names the archive and member that each file came from.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
 from pathlib import Path
 
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.evidence.archives import NotReadError, Room, is_archive, unpack
 from warehouse.evidence.incoming import Incoming
+from warehouse.evidence.ledger.arrivals import Unpacked, unpacked_from
 from warehouse.evidence.ledger.events import History, Ledger
 from warehouse.evidence.manifest import UNRECOGNISED, Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects.base import UNREACHABLE, Staged
@@ -33,6 +36,7 @@ from warehouse.landing.twins import twins
 ADDED = "added"
 PRESENT = "present"
 LEFT_OUT = "left out"
+_ARCHIVE_ROUNDS = 2  # an archive in an archive is read, one in that is not
 _PATIENCE_S = 2.0  # that another process has between making a bundle and recording its arrival
 
 
@@ -92,14 +96,58 @@ class Plan:
 _Claims = list[tuple[str, BundleDraft]]
 
 
+@dataclass
+class _Contents:
+    """What was unpacked of a tree: the archives with the files that each held, why others are not read, and what was left out."""
+
+    tree: Tree
+    held: dict[str, list[TreeFile]] = field(default_factory=dict)
+    archives: dict[str, TreeFile] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    left_out: list[WarehouseError] = field(default_factory=list)
+
+    def unpack(self, room: Room, claimed: Container[str]) -> bool:
+        """Read the archives that nothing claimed as their contents; whether there were any."""
+        files, is_new = dict(self.tree.files), False
+        for path, file in self.tree.files.items():
+            if not is_archive(path) or path in claimed or path in self.refused:
+                continue
+            try:
+                members, left_out = unpack(file, room, files.keys())
+            except NotReadError as error:
+                self.refused[path] = str(error)
+                continue
+            del files[path]
+            files.update((member.path, member) for member in members)
+            self.archives[path], self.held[path], is_new = file, members, True
+            self.left_out += left_out
+        self.tree = Tree(self.tree.root, dict(sorted(files.items())), self.tree.left_out)
+        return is_new
+
+    def put_back(self, taken: Container[str], why: Callable[[str], str | None]) -> None:
+        """Those archives in which nothing is taken stand for what they held, with the reason of the first file that has one."""
+        files = dict(self.tree.files)
+        for path, members in [*self.held.items()][::-1]:  # the inner ones first
+            if any(member.path in taken or member.path in self.held for member in members):
+                continue
+            reason = next((f"{member.origin}: {reason}" for member in members if (reason := why(member.path))), "")
+            self.refused[path] = f"an archive, and no ingestor recognises a file in it{'; ' * bool(reason)}{printable(reason)}"
+            for member in members:
+                files.pop(member.path, None)
+            files[path] = self.archives[path]
+            del self.held[path]
+        self.tree = Tree(self.tree.root, dict(sorted(files.items())), self.tree.left_out)
+
+
 def plan_ingest(
-    path: Path, ingestors: Iterable[Ingestor], store_root: Path | None = None, preferred: str | None = None
+    path: Path, ingestors: Iterable[Ingestor], store_root: Path | None = None, preferred: str | None = None, scratch: Path | None = None
 ) -> Plan:
     """Cut what lies under `path` into bundles. A file that several ingestors claim goes into a bundle of each or, where
     `preferred` is one of them, into its bundle alone. Two bundles from which the same run would be read are left out: their
     files are kept as unrecognised, and WH120 is one of the plan's problems. So is an ingestor that fails (WH121); the files
-    that it did not claim go to the others. The store itself, where it lies under `path`, is left out. Raises WH004 (no such
-    path), WH101 (nothing there), WH122 (`preferred` claims nothing)."""
+    that it did not claim go to the others. Archives are unpacked into the folder `scratch`, which the plan needs until it is ingested;
+    without one they are files. Folders of a warehouse under `path` are left out. Raises WH004 (no such path, or one inside of a warehouse),
+    WH101 (nothing there), WH122 (`preferred` claims nothing)."""
     tree = list_tree(path, store_root)
     if not tree.files:
         reasons = "\n".join(f"  {problem}" for problem in tree.left_out)
@@ -107,15 +155,15 @@ def plan_ingest(
             "WH101", "no files to ingest" + (f"; left out:\n{reasons}" if reasons else ""), printable(str(path)),
             exit_code=ExitCode.USAGE,
         )
-    problems = list(tree.left_out)
-    reasons_by_path: dict[str, str] = {}
-    claims: _Claims = []
-    for ingestor in ingestors:
-        for found in _cut(ingestor, tree, problems):
-            if isinstance(found, Unclaimed):
-                reasons_by_path[found.path] = f"{ingestor.name}: {printable(found.reason)}"
-            else:
-                claims.append((ingestor.name, found))
+    ingestors, contents = tuple(ingestors), _Contents(tree)
+    claims, reasons_by_path, problems = _claimed(ingestors, tree)
+    room = Room(scratch) if scratch else None
+    for _ in range(_ARCHIVE_ROUNDS):
+        if room is None or not contents.unpack(room, _claimants(claims)):
+            break
+        claims, reasons_by_path, problems = _claimed(ingestors, contents.tree)
+    contents.put_back(_claimants(claims), lambda path: reasons_by_path.get(path) or reason_of(contents.tree, path))
+    tree, problems = contents.tree, [*tree.left_out, *contents.left_out, *problems]
     if preferred is not None:
         claims = _preferring(preferred, claims, path)
     claims = without_restatements(claims, preferred)
@@ -123,8 +171,23 @@ def plan_ingest(
     taken = _claimants(drafts)
     drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
-    leftovers = tuple(_leftover(tree, path, reasons_by_path.get(path)) for path in tree.files if path not in taken)
+    leftovers = tuple(
+        Leftover(tree.files[path], contents.refused[path], True) if path in contents.refused else _leftover(tree, path, reasons_by_path.get(path))
+        for path in tree.files if path not in taken
+    )
     return Plan(tuple(drafts), leftovers, tuple(problems))
+
+
+def _claimed(ingestors: Iterable[Ingestor], tree: Tree) -> tuple[_Claims, dict[str, str], list[WarehouseError]]:
+    """What the ingestors make of a tree: their claims, the reasons of what they know and do not take, and how they fail."""
+    claims, reasons_by_path, problems = _Claims(), dict[str, str](), list[WarehouseError]()
+    for ingestor in ingestors:
+        for found in _cut(ingestor, tree, problems):
+            if isinstance(found, Unclaimed):
+                reasons_by_path[found.path] = f"{ingestor.name}: {printable(found.reason)}"
+            else:
+                claims.append((ingestor.name, found))
+    return claims, reasons_by_path, problems
 
 
 def _leftover(tree: Tree, path: str, reason: str | None) -> Leftover:
@@ -252,14 +315,15 @@ def ingest(
     those that were there. Raises WH109, WH113."""
     ledger = Ledger(store.objects)
     bundles = []
-    others: dict[str, str] = {}  # bundles that another ingest made, and their families
+    others: dict[str, tuple[str, Unpacked]] = {}  # bundles that another ingest made: their families, and where they came from
     with store.incoming() as incoming:
         for family, draft in plan.drafts:
             bundle, is_made = _ingest_bundle(family, draft, store, incoming)
+            unpacked = unpacked_from({file.raw_path: file.file.origin for file in draft.files if file.file.origin})
             if bundle.digest and is_made:
-                ledger.arrived(bundle.digest, family, source)
+                ledger.arrived(bundle.digest, family, source, unpacked)
             elif bundle.digest:
-                others[bundle.digest] = family
+                others[bundle.digest] = family, unpacked
             if bundle.digest and key:  # its bytes were hashed just now
                 sign(ledger, evidence_subject(bundle.digest), key)
             bundles.append(bundle)
@@ -268,21 +332,21 @@ def ingest(
     return IngestReport(tuple(bundles), plan.problems)
 
 
-def _complete_ledger(ledger: Ledger, bundles: Mapping[str, str], source: str) -> None:
-    """Record the arrival of those of the bundles (families by digest) that the ledger does not know. Whoever made a bundle may be
+def _complete_ledger(ledger: Ledger, bundles: Mapping[str, tuple[str, Unpacked]], source: str) -> None:
+    """Record the arrival of those of the bundles (families and origins by digest) that the ledger does not know. Whoever made a bundle may be
     about to write its arrival, so there is time for that first; a crash that came between leaves it to this call."""
     history, seen = History(), set[str]()
     deadline = time.monotonic() + _PATIENCE_S
     while bundles:
         for event in ledger.new_events(seen):
             history.add(event)
-        bundles = {digest: family for digest, family in bundles.items() if digest not in history.arrivals}
+        bundles = {digest: known for digest, known in bundles.items() if digest not in history.arrivals}
         if time.monotonic() > deadline:
             break
         if bundles:  # at random, so that of several processes that wait one writes the event and the others see it
             time.sleep(random.uniform(0.1, 0.4))
-    for digest, family in bundles.items():
-        ledger.arrived(digest, family, source)
+    for digest, (family, unpacked) in bundles.items():
+        ledger.arrived(digest, family, source, unpacked)
 
 
 def planned_digests(plan: Plan) -> list[str]:

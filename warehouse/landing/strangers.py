@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+from warehouse.evidence.archives import is_archive
 from warehouse.evidence.tree import Tree
 
 _LFS = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v\d")
 _ANNEX = re.compile(rb"/annex/objects/\S+\s*\Z")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL)
 _RESULTS = (".json", ".jsonl", ".csv")  # names of files that should not be empty
+_ARCHIVES = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\xfd7zXZ\0", b"BZh")
 _POINTER_BYTES = 1024
+_BREAKS_OFF = "the JSON breaks off: copy the whole file"
 _WHOLE_BYTES = 1 << 20  # of a JSON that is looked at to its end
 
 
@@ -27,7 +31,23 @@ def reason_of(tree: Tree, path: str) -> str | None:
         return "a git-annex pointer: fetch the file itself with git annex get"
     if _HTML.match(head) and not name.endswith((".html", ".htm")):
         return "an HTML page, as a failed download leaves one"
-    if name.endswith(".json") and size <= _WHOLE_BYTES and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        text = tree.head(path, _WHOLE_BYTES).rstrip()
-        return None if text[-1:] in (b"}", b"]") else "the JSON breaks off: copy the whole file"
+    if head.startswith(_ARCHIVES) or is_archive(name):
+        return "an archive that is not opened: unpack it and ingest the folder"
+    return _json_fault(tree, path, size) if name.endswith(".json") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else None
+
+
+def _json_fault(tree: Tree, path: str, size: int) -> str | None:
+    """What is wrong with a JSON document; of a large one only whether it ends as one does."""
+    if size > _WHOLE_BYTES:
+        return None if tree.tail(path).rstrip()[-1:] in (b"}", b"]") else _BREAKS_OFF
+    text = tree.head(path, _WHOLE_BYTES).decode("utf-8-sig", errors="replace").rstrip()
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # several documents, as JSON lines are
+            return None
+        is_cut = error.pos >= len(text) or error.msg.startswith("Unterminated string")
+        return _BREAKS_OFF if is_cut else f"not valid JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}"
+    except (RecursionError, ValueError):  # too deep, or a number of too many digits
+        return None
     return None

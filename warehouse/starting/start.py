@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.landing.parse.batches import schemas
+from warehouse.landing.registry import find_ingestors
 from warehouse.project.project import Project
 from warehouse.starting.indicator_text import indicator_text
 from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample
 from warehouse.transform.sql.text import RESERVED
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME_LENGTH = 48
+_NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{_NAME_LENGTH - 1}}}")
 _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), SampleColumn("elapsed_ms", "elapsed_ms", "double")))
 
 
@@ -31,8 +35,16 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
     """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given; or a model of a performance
     indicator with the columns that the current build has of it. Raises WH004 for a name that is not valid, a file of the project that is there
     already, and a sample that cannot be read."""
+    given = f" --from {shlex.quote(str(sample_file))}" if sample_file else ""
     if not _NAME.fullmatch(name) or name in RESERVED:
-        raise _fault("a name has lower-case letters, digits and _, begins with a letter, and is not an SQL keyword", printable(name))
+        raise _fault(
+            "a name has 1 to 48 lower-case letters, digits and _, begins with a letter, and is not an SQL keyword", printable(name),
+            f"for example: wh new {kind} {_possible(name)}{given}",
+        )
+    if kind == "ingestor" and name in _taken(project):
+        raise _fault(
+            "an ingestor, a table of one, or a model has this name", name, f"choose another one: wh new ingestor {_possible(f'our_{name}')}{given}"
+        )
     if indicator is not None and (kind != "model" or sample_file):
         raise _fault("an indicator is for a model, and without a file", "--indicator", f"wh new model {name} --indicator {printable(indicator)}")
     sample = read_sample(sample_file) if sample_file else None
@@ -40,7 +52,7 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
         texts = {
             f"ingest/{name}.py": ingestor_text(name, sample or _ALONE), f"models/staging/stg_{name}.sql": _staging(name, sample or _ALONE),
         }
-        shown = printable(str(sample_file)) if sample_file else "PATH"
+        shown = printable(shlex.quote(str(sample_file))) if sample_file else "PATH"
         steps = [f"wh ingest {shown}", "wh build", f"wh new query {name}_summary" + (f" --from {shown}" if sample_file else "")]
     elif kind == "query":
         texts = {f"queries/{name}.sql": _query(project, sample_file, sample)}
@@ -51,6 +63,20 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
         steps = ["wh check", "wh build", f'wh sql "select * from {name}"']
     doubtful = [f"the column {each.name} is text: {each.why_text}" for each in (sample.columns if sample else ()) if each.why_text]
     return Start(_written(project, texts), tuple(steps), tuple(doubtful))
+
+
+def _possible(name: str) -> str:
+    """The nearest name that can be one."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[: _NAME_LENGTH - 4].rstrip("_")
+    return plain if _NAME.fullmatch(plain) and plain not in RESERVED else f"our_{plain or 'results'}"
+
+
+def _taken(project: Project) -> set[str]:
+    """The names of ingestors, of their tables and those of the engine, and of models."""
+    from warehouse.transform.project.model_files import read_models
+
+    found = find_ingestors(project)
+    return {*found, *schemas(found), *(model.name for model in read_models(project).models.values())}
 
 
 def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:

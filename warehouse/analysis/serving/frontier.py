@@ -79,6 +79,11 @@ class Frontiers:
     frontiers: tuple[Frontier, ...]
     left_out: Mapping[str, int]
 
+    @property
+    def limit(self) -> str:
+        """The limit on x in words."""
+        return f"{self.x.column} {'>=' if self.x.better == 'higher' else '<='} {self.within:g}"
+
 
 def frontiers(
     project: Project, x: str, y: str, where: str | None = None, scope: Sequence[str] | None = None, at: float | None = None,
@@ -119,6 +124,13 @@ def best_at(found: Frontiers, frontier: Frontier, x: float, interpolate: bool = 
     return value_at(points, (found.x.better, found.y.better), x, interpolate)
 
 
+def best_of(frontier: Frontier, found: Frontiers) -> Point | None:
+    """The answer of one scope: the point with the best y, within the limit if there is one; None where no point is."""
+    if found.within is not None:
+        return frontier.within
+    return max(frontier.points, key=lambda point: point.y if found.y.better == "higher" else -point.y)
+
+
 def at_text(answer: OnFrontier | Outside, found: Frontiers) -> str:
     """What a frontier has at the x that was asked for, in words."""
     if isinstance(answer, Outside):
@@ -129,11 +141,11 @@ def at_text(answer: OnFrontier | Outside, found: Frontiers) -> str:
 
 def within_text(point: Point | None, found: Frontiers) -> str:
     """The best point within the limit on x that was asked for, in words."""
-    limit = f"{found.x.column} {'>=' if found.x.better == 'higher' else '<='} {found.within:g}"
     if point is None:
-        return f"no measured point has {limit}"
+        return f"no measured point has {found.limit}"
     load = "load not stated" if point.load is None else f"{point.load_kind} {point.load:g}"
-    return f"best within {limit}: {found.y.column} {point.y:.6g} (measured at {found.x.column} {point.x:.6g}, {load}, curve {point.curve_key[:8]})"
+    measured = f"measured at {found.x.column} {point.x:.6g}, {load}, curve {point.curve_key[:8]}"
+    return f"best within {found.limit}: {found.y.column} {point.y:.6g} ({measured})"
 
 
 def _axis(table: RoleTable, asked: str) -> Axis:

@@ -6,7 +6,7 @@ the same trace is made now, in the build that holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,12 +18,14 @@ from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import declared_units, read_specification
+from warehouse.evidence.ledger.arrivals import origins
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.ledger.removal import removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, standing
 from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
+from warehouse.evidence.tree import Origin
 from warehouse.project.project import Project
 from warehouse.trace.determinism import Determinism, recorded
 from warehouse.transform.project.claim import claim_of
@@ -31,13 +33,15 @@ from warehouse.transform.project.claim import claim_of
 
 @dataclass(frozen=True)
 class RawFile:
-    """A raw file that the value was read from: where it is, which byte ranges (offset, length), its sha256."""
+    """A raw file that the value was read from: where it is, which byte ranges (offset, length), its sha256, and the archive that it was
+    unpacked from."""
 
     artifact_manifest_digest: str
     raw_path: str
     uri: str
     sha256: str
     ranges: tuple[tuple[int, int], ...]
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,13 @@ def lineage(project: Project, argument: str) -> Lineage:
 def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:
     """The lineage of a cell that was found, in a publication that was checked then. `events` are the ledger's, where the caller has read
     them. Raises WH306, WH307."""
-    return _of_published(project, found, events) if found.publication else _of_built(project, found)
+    known = list(Ledger(open_store(project).objects).events() if events is None else events)
+    return _of_published(project, found, known) if found.publication else _of_built(project, found, known)
 
 
-def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | None) -> Lineage:
+def _of_published(project: Project, found: FoundCell, events: Sequence[Event]) -> Lineage:
     publication = found.publication
     assert publication
-    events = list(Ledger(open_store(project).objects).events() if events is None else events)
     published = publication_event(project, publication.digest, events)
     specification = read_specification(project, publication)
     specification.check_number(found.row, found.cell)
@@ -103,7 +107,7 @@ def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | 
     is_other = now is not None and not is_same(publication, found.cell, now.cell)
     number = _lineage(
         project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
-        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None, published,
+        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None, published, events,
     )
     engine = publication.record.get("engine", {})
     return replace(
@@ -114,7 +118,7 @@ def _of_published(project: Project, found: FoundCell, events: Iterable[Event] | 
     )
 
 
-def _of_built(project: Project, found: FoundCell) -> Lineage:
+def _of_built(project: Project, found: FoundCell, events: Sequence[Event]) -> Lineage:
     from warehouse.claims.publish.freezing import Facts
     from warehouse.trace.catalog import open_trace_session
     from warehouse.trace.tracing import trace
@@ -131,7 +135,7 @@ def _of_built(project: Project, found: FoundCell) -> Lineage:
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]
     models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
-    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False, None)
+    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False, None, events)
 
 
 def _lineage(
@@ -145,13 +149,15 @@ def _lineage(
     now: tuple[str | None, Any] | None,
     is_gone: bool,
     published: Event | None,
+    events: Sequence[Event],
 ) -> Lineage:
     store = open_store(project)
+    unpacked = origins(events, {str(file["artifact_manifest_digest"]) for file in evidence})
     raw_files = tuple(
         RawFile(
             file["artifact_manifest_digest"], file["raw_path"],
             store.objects.uri(proof_key(file["artifact_manifest_digest"], file["raw_path"], file["sha256"])), file["sha256"],
-            tuple((offset, length) for offset, length in file["ranges"]),
+            tuple((offset, length) for offset, length in file["ranges"]), unpacked.get((file["artifact_manifest_digest"], file["raw_path"])),
         )
         for file in evidence
     )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from warehouse.claims.publish.admissibility import made_with
@@ -196,7 +197,8 @@ def _ingested(project: Project, path: Path) -> list[str]:
     from warehouse.landing.registry import load_ingestors
 
     store = open_store(project)
-    found = planned_digests(plan_ingest(path, load_ingestors(project).values(), project.store_root))
+    with TemporaryDirectory(prefix="wh-unpacked-") as scratch:
+        found = planned_digests(plan_ingest(path, load_ingestors(project).values(), project.store_root, scratch=Path(scratch)))
     stored = set(store.digests())
     for digest in found:
         if digest not in stored:

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
-from warehouse.cli.output import counted, notice, print_json, say, terminal_width, warn
+from warehouse.cli.output import counted, folded, notice, print_json, say, terminal_width, warn, wrapped
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ EXAMPLES = (
 )
 # Listed where --verbose is not given: with the two sides and what was left out they fit a screen.
 _METRICS, _NOTES, _DIFFERENCES = 12, 6, 8
+_NARROW, _FEW_METRICS = 140, 5  # columns of a terminal in which labels take some lines
 _LEAST_LABEL = 24  # characters of a line that labels get before a column is dropped
 _COLUMNS = ("verdict", "ratio", "95 % interval", "needs", "runs", "sessions", "finds", "base", "head", "A/A")
 _FIRST_DROPPED = ("A/A", "head", "base", "sessions", "needs", "finds", "runs", "95 % interval")  # the others always stand
@@ -78,7 +78,8 @@ def _print(found: "Comparison") -> None:
         sessions = len({each.session for each in side.measurements})
         _say(f"{name}  {printable(side.asked)}: {counted(len(side.run_ids), 'run')}, {counted(sessions, 'session')}{_uncounted(side)}")
     if ranked:
-        shown = ranked if is_verbose() else ranked[:_METRICS]
+        most = _FEW_METRICS if (terminal_width() or _NARROW) < _NARROW else _METRICS
+        shown = ranked if is_verbose() else ranked[:most]
         say("")
         _print_metrics(shown)
         if more := Counter(each.headline for each in ranked[len(shown) :]):
@@ -88,7 +89,7 @@ def _print(found: "Comparison") -> None:
         for line in notes if is_verbose() else notes[:_NOTES]:
             _say(line)
         if len(notes) > _NOTES and not is_verbose():
-            say(f"and {counted(len(notes) - _NOTES, 'more note', 'more notes')}; -v lists all")
+            _say(f"and {counted(len(notes) - _NOTES, 'more note', 'more notes')}; -v lists all")
         _say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
     else:
         notice("the sides have no metric in common")
@@ -98,14 +99,8 @@ def _print(found: "Comparison") -> None:
 
 
 def _say(text: str) -> None:
-    """A line, which goes on in the next where the terminal ends."""
-    say("\n".join(_wrapped(text, terminal_width(), "    ")))
-
-
-def _wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
-    """The lines of a text; no word is cut."""
-    lines = wrap(text, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) if room else []
-    return lines or [text]
+    """A line, which goes on in the next where the terminal ends, or COLUMNS says that it does."""
+    say(folded(text, terminal_width()))
 
 
 def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
@@ -126,10 +121,10 @@ def _print_metrics(metrics: "Sequence[MetricComparison]") -> None:
     left = sum(widths[each] + 2 for each in columns)
     for row in ({name: name for name in (*columns, "metric")}, {name: "-" * widths.get(name, 6) for name in (*columns, "metric")}, *rows):
         figures = "".join(f"{row[name].ljust(widths[name])}  " for name in columns)
-        label = _wrapped(row["metric"], max(room - left, _LEAST_LABEL) if room else None)
-        say(f"{figures}{label[0]}")
+        label = wrapped(row["metric"], max(room - left, _LEAST_LABEL)) if room else [row["metric"]]
+        _say(f"{figures}{label[0]}")
         for line in label[1:]:
-            say(f"{' ' * left}{line}")
+            _say(f"{' ' * left}{line}")
     if dropped:
         _say(f"not shown in {room} columns: {', '.join(dropped)} (--json has all)")
 

@@ -57,6 +57,13 @@ def _text(line: "LedgerLine") -> str:
     # A look names every run that it saw first: --json lists them.
     seen = event.detail.get(SEEN)
     said = {**event.detail, SEEN: f"runs of {counted(len(seen), 'row')}"} if isinstance(seen, dict) else event.detail
-    detail = ", ".join(f"{name}: {value}" for name, value in said.items())
+    detail = ", ".join(f"{name}: {_short(value)}" for name, value in said.items())
     signed = f"  [{signing.state}: {signing.reason}]" if signing and signing.signatures else "  [unsigned]" if signing else ""
     return printable(f"{event.at}  {event.kind}  {event.subject}  {event.by}  {detail}{signed}")
+
+
+def _short(value: Any) -> str:
+    """A value of an event; of archives their names, of which --json has the members too."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return " ".join(str(each.get("archive", each)) for each in value)
+    return str(value)

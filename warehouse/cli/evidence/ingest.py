@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warehouse.cli.output import counted, counting_bar, next_step, notice, print_json, progress_bar, say, size, table, warn
+from warehouse.cli.output import counted, counting_bar, is_verbose, next_step, notice, print_json, progress_bar, say, size, table, warn
 from warehouse.errors import ExitCode, WarehouseError, printable
 
 if TYPE_CHECKING:
     from warehouse.evidence.store import EvidenceStore
+    from warehouse.evidence.tree import TreeFile
     from warehouse.landing.ingest import IngestReport, Plan
     from warehouse.landing.parse.examination import Issue
     from warehouse.landing.registry import RegisteredIngestor
@@ -23,6 +28,9 @@ EXAMPLES = ("wh ingest --dry-run results", "wh ingest results", "wh ingest resul
 INTERRUPTED = "finished bundles are in the store; the same command continues with the others"
 
 _ERRORS_SHOWN = 5
+_ALL_DIGITS = 17  # that a double has
+_PLANNED = 14  # bundles, and files that are not recognised, where --verbose is not given
+_FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d{3,}(?:e[+-]?\d+)?(?!\.?\w)")  # no part of a version, a name or an address
 _Sources = Mapping[tuple[str | None, str], str]  # of a bundle's file by its raw_path: where the user has it
 
 
@@ -37,7 +45,8 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the bundles as JSON")] = False,
 ) -> ExitCode:
-    """The same evidence again changes nothing. Evidence that no ingestor knows is kept as unrecognised."""
+    """The same evidence again changes nothing. Evidence that no ingestor knows is kept as unrecognised. Archives (.zip, .tar, .tar.gz, .tar.zst,
+    .gz, .zst) are read as their contents."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.landing.ingest import ingest, plan_ingest
@@ -55,13 +64,14 @@ def command(
     sources: _Sources = {}
     for path in paths:
         try:
-            plan = plan_ingest(path, ingestors.values(), project.store_root, ingestor)
-            plans.append(plan)
-            if not dry_run:
-                with progress_bar(plan.bytes, "B", scaled=True) as bar:
-                    report = ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key)
-                reports.append(report)
-                sources = {**_sources(path, plan, report), **sources}  # of equal bundles the first was copied
+            with TemporaryDirectory(prefix="wh-unpacked-") as scratch:
+                plan = plan_ingest(path, ingestors.values(), project.store_root, ingestor, Path(scratch))
+                plans.append(plan)
+                if not dry_run:
+                    with progress_bar(plan.bytes, "B", scaled=True) as bar:
+                        report = ingest(plan, store, str(path), lambda bundle: bar.update(bundle.bytes), key)
+                    reports.append(report)
+                    sources = {**_sources(path, plan, report), **sources}  # of equal bundles the first was copied
         except WarehouseError as error:
             if error.code in ("WH109", "WH113", "WH114"):
                 raise
@@ -83,11 +93,11 @@ def command(
     for problem in [*problems, *failures]:
         warn(problem)
     if not dry_run:
-        _notice_strangers(plans)
+        _notice_strangers(plans, paths)
         _notice_issues(issues, sources)
     if failures and not plans:
         return failures[0].exit_code
-    next_step("wh ingest without --dry-run" if dry_run else "wh build")
+    next_step(f"wh ingest {shlex.join(map(str, paths))}" if dry_run else "wh build")
     return ExitCode.FAILED if problems or failures else ExitCode.OK
 
 
@@ -125,10 +135,18 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
         for family, draft in drafts
     ]
     if rows:
-        say(table(["family", "runs", "files", "size", "first run, or file"], rows))
+        say(table(["family", "runs", "files", "size", "first run, or file"], rows if is_verbose() else rows[:_PLANNED]))
+    if len(rows) > _PLANNED and not is_verbose():
+        say(f"and {counted(len(rows) - _PLANNED, 'more bundle')}: -v lists all")
     if leftovers:
-        lost = [[printable(leftover.file.path), size(leftover.file.bytes), leftover.reason] for leftover in leftovers]
+        ranked = sorted(leftovers, key=lambda leftover: leftover.reason is None)
+        lost = [
+            [printable(leftover.file.path), size(leftover.file.bytes), leftover.reason]
+            for leftover in (ranked if is_verbose() else ranked[:_PLANNED])
+        ]
         say(("\n" if rows else "") + table(["unrecognised", "size", "why"], lost))
+        if len(lost) < len(leftovers):
+            say(f"and {counted(len(leftovers) - len(lost), 'more file')}: -v lists all")
     named = sum(len(draft.runs) for _, draft in drafts)
     runs = f"{counted(named, 'run')} and " if named else ""
     files = sum(len({file.file.path for _, draft in plan.recognised for file in draft.files}) for plan in plans)
@@ -159,10 +177,14 @@ def _issues(store: "EvidenceStore", reports: "list[IngestReport]", found: "Mappi
 
 
 def _sources(path: Path, plan: "Plan", report: "IngestReport") -> _Sources:
-    """Where the files of a report's bundles lie, as the user named their folder."""
-    is_folder = path.is_dir()
+    """Where the files of a report's bundles lie, as the user named their folder; of what was unpacked in which archive."""
+    def place(file: "TreeFile") -> str:
+        if file.origin and not path.is_dir():
+            return f"{path}: {file.origin.member}" if file.origin.member else str(path)
+        return str(file.origin) if file.origin else str(path / file.path if path.is_dir() else path)
+
     return {
-        (bundle.digest, file.raw_path): str(path / file.file.path if is_folder else path)
+        (bundle.digest, file.raw_path): place(file.file)
         for (_, draft), bundle in reversed(list(zip(plan.drafts, report.bundles, strict=True))) for file in draft.files
     }
 
@@ -171,13 +193,35 @@ def _source(issue: "Issue", sources: _Sources) -> str:
     return sources.get((issue.artifact_manifest_digest, issue.raw_path), issue.raw_path)
 
 
-def _notice_strangers(plans: "list[Plan]") -> None:
-    """The first files that are not what they should be."""
-    known = [leftover for plan in plans for leftover in plan.leftovers if leftover.is_no_evidence]
+def _near(path: str) -> str:
+    """A path from the current folder, where that is shorter."""
+    return min((path, os.path.relpath(path)), key=len) if os.path.isabs(path) else path
+
+
+def _rounded(message: str) -> str:
+    """A message with its fractions in three significant digits, or as many more as tell them apart."""
+    found = dict.fromkeys(_FRACTION.findall(message))
+    digits = 3
+    while digits < _ALL_DIGITS and len({_figure(text, digits) for text in found}) < len(found):
+        digits += 1
+    return _FRACTION.sub(lambda each: _figure(each[0], digits), message)
+
+
+def _figure(text: str, digits: int) -> str:
+    """A number in so many significant digits, those before the point always."""
+    value = float(text)
+    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    return f"{value:.{max(digits, whole)}g}"
+
+
+def _notice_strangers(plans: "list[Plan]", paths: list[Path]) -> None:
+    """The first files that are not what they should be, and how many more are unrecognised."""
+    leftovers = [leftover for plan in plans for leftover in plan.leftovers]
+    known = [leftover for leftover in leftovers if leftover.is_no_evidence]
     for leftover in known[:_ERRORS_SHOWN]:
-        notice(f"unrecognised: {printable(leftover.file.path)}: {leftover.reason}")
-    if len(known) > _ERRORS_SHOWN:
-        notice(f"and {counted(len(known) - _ERRORS_SHOWN, 'more file')}: wh ingest --dry-run lists them")
+        notice(f"unrecognised: {printable(leftover.file.path)}: {_rounded(str(leftover.reason))}")
+    if known and (more := len(leftovers) - min(len(known), _ERRORS_SHOWN)):
+        notice(f"and {counted(more, 'more unrecognised file')}: wh ingest --dry-run -v {shlex.join(map(str, paths))}")
 
 
 def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
@@ -192,8 +236,8 @@ def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
     errors = [issue for issue in issues if issue.severity == ERROR]
     first = errors or [issue for issue in issues if issue.severity == WARNING]
     for issue in first[:_ERRORS_SHOWN]:
-        place = printable(_source(issue, sources)) + (f":{issue.line_number}" if issue.line_number else "")
-        notice(f"  {place}: {issue.code}: {printable(issue.message)}")
+        place = printable(_near(_source(issue, sources))) + (f":{issue.line_number}" if issue.line_number else "")
+        notice(f"  {place}: {issue.code}: {printable(_rounded(issue.message))}")
     if len(first) > _ERRORS_SHOWN:
         notice(f"  and {counted(len(first) - _ERRORS_SHOWN, f'more {first[0].severity}')}")
     notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")

@@ -41,5 +41,5 @@ def command(
 
         project = init_project(folder, bare=bare, store=store, check=ask_store)
     say(project.root)
-    next_step(f"cd {folder}, then wh ingest PATH, or wh record -- COMMAND")
+    next_step(f"cd {folder}", "then wh ingest PATH, or wh record -- COMMAND")
     return ExitCode.OK

@@ -32,7 +32,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print the stat
         say(f"{name:<13}{text}", state=state)
     for problem in found.damaged:
         warn(problem)
-    next_step(_next(found))
+    next_step(*_next(found).split("  # "))
     return ExitCode.OK
 
 
@@ -57,7 +57,7 @@ def _next(found: "Status") -> str:
     """The one next step."""
     build = found.build
     if not found.bundles and not found.unrecognised:
-        return "wh ingest PATH, or wh record -- COMMAND"
+        return "wh ingest PATH  # or wh record -- COMMAND"
     if found.is_build_unfinished:
         return "wh build --retry"
     if build is None or build.is_evidence_newer or build.are_models_newer:
@@ -66,7 +66,7 @@ def _next(found: "Status") -> str:
         return f"wh settle {found.conflicted_runs[0]} --bundle DIGEST --reason TEXT"
     if again := [each.query for each in found.publications if each.stale or each.retracted]:
         return f"wh publish {again[0]}"
-    return "wh verify --all" if found.publications else "wh tables, then wh publish QUERY"
+    return "wh verify --all" if found.publications else "wh tables  # then wh publish QUERY"
 
 
 def _lines(found: "Status") -> Iterator[tuple[str, str, str]]:

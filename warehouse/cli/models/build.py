@@ -72,11 +72,11 @@ class _Build:
         reporter.finished(report, as_json=self._as_json, has_profile=self._has_profile)
         if report.is_partial:
             notice(f"{reporter.summary(report)}; the last build stays current")
-            next_step("wh build --retry builds the rest and makes it current")
+            next_step("wh build --retry", "builds the rest and makes it current")
             return ExitCode.FAILED if report.damaged else ExitCode.OK
         _report_doubts(report)
         notice(reporter.summary(report))
-        next_step("wh tables lists what was built; wh publish QUERY publishes a rollup")
+        next_step("wh tables", "what was built; wh publish QUERY publishes a rollup")
         return ExitCode.FAILED if report.damaged else ExitCode.OK
 
     def _chooser(self, project: "Project") -> "Callable[[Material], Collection[str]] | None":

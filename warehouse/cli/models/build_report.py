@@ -1,11 +1,11 @@
-"""How a build is reported: a line a model while it runs, then what was built, how much in all, and where the time went."""
+"""How a build is reported: what was built, how much in all, and where the time went; with --verbose each table."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
-from warehouse.cli.output import NO_MODELS, counted, is_verbose, notice, print_json, say, table
+from warehouse.cli.output import NO_MODELS, counted, is_verbose, notice, print_json, progress_bar, say, table
 from warehouse.transform.build.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -15,41 +15,43 @@ if TYPE_CHECKING:
 _DONE = {"build": "built", "update": "updated", "empty": "empty", "drop": "dropped", "keep": "kept"}
 _NOT_RUN = ("empty", "keep")
 _SHOWN_MODELS = 10
-_LISTED_MODELS = 20  # more than these are summarised if stderr is not a terminal
+_SCHEMAS = 4
+_LISTED_MODELS = 4  # more than these are summarised
 
 
 class BuildReporter:
-    """Reports one build. On a terminal every model as it is done, except those that are kept or need not run."""
+    """Reports one build, in at most eight lines unless --verbose lists the tables."""
 
     def __init__(self) -> None:
         self._stopwatch = Stopwatch()
         self.began = self._stopwatch.began
         self._done: list["ModelResult"] = []
-        self._is_live = sys.stderr.isatty()
+        self._bar: Any = None  # made when the first model is done
 
     def built(self, model: "ModelResult") -> None:
         if model.action in _NOT_RUN:
             return
         self._done.append(model)
-        self._line(model)
+        if self._bar is None:
+            self._bar = progress_bar(None, " tables")
+        self._bar.update(1)
 
-    def _line(self, model: "ModelResult") -> None:
-        if self._is_live:
-            rows = "" if model.rows is None else counted(model.rows, "row")
-            keys = "" if model.keys is None else counted(model.keys, "key")
-            notice(f"  {model.action:<6}  {model.name:<40} {keys:>12} {rows:>16} {model.seconds:8.2f} s")
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
+        self._bar = None
 
     def unfinished(self) -> None:
         """After a failure or Ctrl-C: what need not be done again."""
+        self.close()
         names = [model.name for model in self._done]
         if names:
             more = f" and {len(names) - _SHOWN_MODELS} more" if len(names) > _SHOWN_MODELS else ""
             notice(f"done before that: {', '.join(names[:_SHOWN_MODELS])}{more}; to continue: wh build --retry")
 
     def finished(self, report: "BuildReport", *, as_json: bool, has_profile: bool) -> None:
-        for model in report.models:
-            if model.action == "drop":  # reported only now
-                self._line(model)
+        self.close()
         if as_json:
             print_json(_document(report, self._stopwatch.parts()))
         else:
@@ -69,29 +71,33 @@ class BuildReporter:
             keys = f" ({counted(sum(model.keys or 0 for model in found), 'key')})" if action == "update" else ""
             if found:
                 parts.append(f"{len(found):,} {word}" if action == "empty" else f"{word} {len(found):,}{keys}")
-        return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s"
+        is_folded = sum(model.action not in _NOT_RUN for model in report.models) > _LISTED_MODELS and not is_verbose()
+        return f"{', '.join(parts)} in {self._stopwatch.total():.1f} s{'; -v lists the tables' * is_folded}"
 
     def _print(self, report: "BuildReport") -> None:
         changed = [model for model in report.models if model.action not in _NOT_RUN]
-        # Where the same lines were shown just above, the table would only repeat them.
-        if changed and not (self._is_live and sys.stdout.isatty()):
-            if len(changed) <= _LISTED_MODELS or is_verbose():
-                rows = [[model.name, model.action, model.rows, model.keys, model.seconds] for model in changed]
-                say(table(["table", "action", "rows", "keys", "seconds"], rows))
-            else:
-                say(table(["schema", "action", "tables", "rows", "seconds"], _by_schema(changed)))
-                notice(f"-v lists all {len(changed):,} tables")
+        if changed and (len(changed) <= _LISTED_MODELS or is_verbose()):
+            rows = [[model.name, model.action, model.rows, model.keys, model.seconds] for model in changed]
+            say(table(["table", "action", "rows", "keys", "seconds"], rows))
+        elif changed:
+            say(table(["schema", "tables", "rows", "seconds", "done"], _by_schema(changed)))
         if not report.is_partial:
             say(report.build.path)
 
 
 def _by_schema(models: "list[ModelResult]") -> list[list[object]]:
-    found: dict[tuple[str, str], list["ModelResult"]] = {}
+    """A row for each of the schemas that took the longest, and one for the others."""
+    found: dict[str, list["ModelResult"]] = {}
     for model in models:
-        found.setdefault((model.name.partition(".")[0], model.action), []).append(model)
+        found.setdefault(model.name.partition(".")[0], []).append(model)
+    ranked = sorted(found.items(), key=lambda item: -sum(model.seconds for model in item[1]))
+    shown = ranked if len(ranked) <= _SCHEMAS else ranked[: _SCHEMAS - 1]
+    if others := ranked[len(shown) :]:
+        shown = [*shown, (f"and {len(others)} more", [model for _, done in others for model in done])]
     return [
-        [schema, action, len(done), sum(model.rows or 0 for model in done), sum(model.seconds for model in done)]
-        for (schema, action), done in found.items()
+        [name, len(done), sum(model.rows or 0 for model in done), sum(model.seconds for model in done),
+         ", ".join(f"{_DONE[action]} {count:,}" for action, count in Counter(model.action for model in done).items())]
+        for name, done in shown
     ]
 
 

@@ -38,7 +38,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print what was
     if not report_findings(found):
         return ExitCode.FAILED
     notice(f"ok: {counted(models, 'model')}, {counted(queries, 'query', 'queries')}" if models or queries else NO_MODELS)
-    next_step("wh plan, or wh build")
+    next_step("wh build")
     return ExitCode.OK
 
 

@@ -12,11 +12,12 @@ from warehouse.cli.output import counted, next_step, notice, print_json, say, ta
 from warehouse.errors import ExitCode
 
 PAGE = "docs/models.md"
-EXAMPLES = ("wh describe indicator_results", "wh describe main.benchmark_run_fact --json")
+EXAMPLES = ("wh describe indicator_results", "wh describe indicator_results --sql", "wh describe main.benchmark_run_fact --json")
 
 
 def command(
     name: Annotated[str, typer.Argument(metavar="TABLE", help="a table, with or without its schema", autocompletion=table_names)],
+    sql: Annotated[bool, typer.Option("--sql", help="print its SQL instead of its columns")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the table and its columns as JSON")] = False,
 ) -> ExitCode:
     from warehouse.project.project import find_project
@@ -25,7 +26,10 @@ def command(
     found = describe_table(find_project(), name)
     summary = found.summary
     if as_json:
-        print_json({**asdict(summary), "grain": list(found.grain), "columns": [asdict(column) for column in found.columns]})
+        print_json({**asdict(summary), "grain": list(found.grain), "columns": [asdict(column) for column in found.columns], "sql": found.sql})
+        return ExitCode.OK
+    if sql:
+        say(found.sql)
         return ExitCode.OK
     rows = "" if summary.rows is None else f", {counted(summary.rows, 'row')}"
     notice(f"{summary.schema}.{summary.table}, {summary.kind}{rows}" + (f": {' '.join(summary.description.split())}" if summary.description else ""))

@@ -112,7 +112,7 @@ def command(
             notice(told)
         if form == Form.TABLE:
             found = read_cells(result, limits.rows or TABLE_ROWS)
-            say(text_table(found.names, found.rows, [False] * len(found.names)))
+            say(text_table(found.names, found.rows, rest="--format csv has all"))
             if found.has_more:
                 notice(f"the first {counted(len(found.rows), 'row')}: --rows N shows more, --format csv all")
         else:

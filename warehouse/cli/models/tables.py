@@ -33,5 +33,6 @@ def command(
         notice(NO_MODELS)
     if len(shown) < len(found):
         notice(f"{counted(len(found) - len(shown), 'internal table')} not shown: wh tables --all")
-    next_step("wh describe TABLE shows its columns")
+    if shown:
+        next_step(f"wh describe {shown[0].table}", "its columns")
     return ExitCode.OK

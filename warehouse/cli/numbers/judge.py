@@ -12,8 +12,9 @@ from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.claims.gate.gate import Judged, JudgedNumber
+    from warehouse.claims.gate.judgement import RuleVerdict
 
-_LISTED, _RULES = 8, 12  # without --full: numbers, two lines each, and rules that are not met
+_LISTED, _RULES = 4, 6  # without --full: numbers and rules that are not met, each of some lines
 
 PAGE = "docs/claims.md"
 EXAMPLES = ("wh judge indicator_results", "wh judge mlperf_training_results --policy mlperf-training --policy default")
@@ -72,19 +73,27 @@ def _rules(number: "JudgedNumber", shows_all: bool) -> list[str]:
 
 
 def _against(judged: "Judged") -> list[str]:
-    """What is against the numbers, a line a rule: as it is found of the first of them, and how many others it is against."""
+    """What is against the numbers, a line a rule: as it is found of the first of them, and how many others it is against. Then the rules that
+    could not be checked: none of them failed."""
     from warehouse.claims.gate.judgement import NOT_CHECKED
 
-    found: dict[tuple[str, str], list[str]] = {}
-    for each in (each for number in judged.numbers for each in number.judgement.not_met):
-        found.setdefault((each.rule.id, each.told), []).append(printable(str(each)))
-    lines, unchecked = [], list(dict.fromkeys(rule for rule, told in found if told == NOT_CHECKED))
-    for (_, told), texts in ((rule, texts) for rule, texts in found.items() if rule[1] != NOT_CHECKED):
-        others = f" ({counted(len(texts), 'number')}{', this of the first' * (len(set(texts)) > 1)})" if len(judged.numbers) > 1 else ""
-        lines.append(f"{judged.policy.name}, {told}: {texts[0]}{others}")
+    found: dict[tuple[str, str], list[RuleVerdict]] = {}
+    for each in (each for number in judged.numbers for each in number.judgement.not_met if each.figure is not None and each.told != NOT_CHECKED):
+        found.setdefault((each.rule.id, each.told), []).append(each)
+    lines = []
+    for (_, told), rules in found.items():
+        texts = {printable(str(each)) for each in rules}
+        others = f" ({counted(len(rules), 'number')}{', this of the first' * (len(texts) > 1)})" if len(judged.numbers) > 1 else ""
+        lines.append(f"{judged.policy.name}, {told}: {printable(str(rules[0]))}{others}")
     if len(lines) > _RULES:
-        lines[_RULES:] = [f"{judged.policy.name}: {len(lines) - _RULES} more rules are not met: --full"]
-    return [*lines, *([f"{judged.policy.name}, {NOT_CHECKED}: {', '.join(unchecked)} (--full says why)"] if unchecked else [])]
+        lines[_RULES:] = [f"and {len(lines) - _RULES} more rules are not met: --full"]
+    unknown: dict[str, dict[str, None]] = {}
+    for each in (each for number in judged.numbers for each in number.judgement.not_met if each.figure is None or each.told == NOT_CHECKED):
+        unknown.setdefault(each.told, {})[each.rule.id] = None
+    for told, names in unknown.items():
+        as_if = f", and so {told}" if told != NOT_CHECKED else ""
+        lines.append(f"{judged.policy.name}, {NOT_CHECKED}{as_if}: {', '.join(names)} (--full says why)")
+    return lines
 
 
 def _document(number: "JudgedNumber") -> dict[str, Any]:

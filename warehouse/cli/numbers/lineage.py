@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -71,7 +72,10 @@ def command(
         notice(text)
     if not full and not as_json:
         notice("--full shows the rest: digests, workloads, clauses, more runs and files")
-    next_step("wh verify NUMBER hashes its raw files again and replays it" if found.publication else f"wh publish {found.query}")
+    if found.publication:
+        next_step(f"wh verify {shlex.quote(number)}", "hashes its raw files again and replays it")
+    else:
+        next_step(f"wh judge {found.query}", "what its numbers are worth before they are published")
     return ExitCode.OK
 
 
@@ -187,6 +191,8 @@ def _raw_lines(number: "Lineage", opened: "list[OpenedFile]", *, is_full: bool, 
             lines += [f"            {file.uri}", f"              bytes {spans}{more}  sha256 {file.sha256}"]
         else:
             lines.append(f"            {printable(file.raw_path)}  bytes {spans}  in bundle {file.artifact_manifest_digest[:_SHORT]}")
+        if file.origin:
+            lines.append(f"              unpacked from {printable(str(file.origin))}, sha256 {file.origin.sha256[: None if is_full else _SHORT]}")
         lines += [f"              {line}" for line in (window_lines(each) if opens else excerpt_lines(each)[: None if is_full else 1])]
     if len(number.raw_files) > len(opened):
         lines.append(f"            {_more(len(number.raw_files) - len(opened), is_full=is_full)}")
@@ -195,10 +201,19 @@ def _raw_lines(number: "Lineage", opened: "list[OpenedFile]", *, is_full: bool, 
 
 def _worth_lines(number: "Lineage", *, is_full: bool) -> list[str]:
     """What it is worth in one line, and what is against it."""
+    from warehouse.claims.gate.judgement import NOT_CHECKED
+
     assert number.worth
     lines = [f"│  worth    {number.worth}" + ("; published as provisional" if number.is_provisional else "")]
-    against = [f"{each.told}: {printable(str(each))}" for each in number.worth.rules if not each.is_met]
-    lines += _listed(against, "│           ", is_full=is_full)
+    # Those that could not be checked last: none of them failed.
+    not_met = sorted((each for each in number.worth.rules if not each.is_met), key=lambda each: each.figure is None or each.told == NOT_CHECKED)
+    known = sum(each.figure is not None and each.told != NOT_CHECKED for each in not_met)
+    shown = not_met if is_full else not_met[: min(known, _AT_ONCE)]
+    lines += _listed([f"{each.told}: {printable(str(each))}" for each in shown], "│           ", is_full=is_full)
+    rest = [f"{known - len(shown)} more rules are not met"] * (known > len(shown) and not is_full)
+    rest += [f"{counted(len(not_met) - known, 'rule')} could not be checked"] * (len(not_met) > known and not is_full)
+    if rest:
+        lines.append(f"│           and {', '.join(rest)}: --full")
     if number.correction:
         from warehouse.claims.publish.corrections import correction_text
 

@@ -86,5 +86,5 @@ def command(
         notice(f"signed by key {key.public.name} ({key.public.key_id[:12]})")
     notice(f"query_spec_digest {publication.query_spec_digest}")
     say(publication.digest)
-    next_step(f"wh verify {publication.digest[:12]} replays every number of it")
+    next_step(f"wh verify {publication.digest[:12]}", "replays every number of it")
     return ExitCode.OK

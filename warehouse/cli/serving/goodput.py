@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from warehouse.cli.change.shares import Plot
-from warehouse.cli.output import counted, notice, print_json, say, table
+from warehouse.cli.output import counted, is_verbose, notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from warehouse.analysis.serving.goodput import CurveGoodput, Goodput, LoadGoodput
 
 PAGE = "docs/serving.md"
+_CURVES = 10  # that are listed where --verbose is not given
 EXAMPLES = (
     "wh goodput 'ttft_ms<=500,itl_mean_ms<=50'",
     "wh goodput chat --plot goodput.svg",
@@ -51,9 +53,16 @@ def command(
         print_json(asdict(found))
         return ExitCode.OK
     without = [curve for curve in found.curves if not any(each.total for each in curve.loads)]
-    for curve in found.curves:
-        if curve not in without:
-            _print(curve, found)
+    told = sorted((curve for curve in found.curves if curve not in without), key=lambda curve: curve.largest_load is None)
+    shown = told if is_verbose() else told[:_CURVES]
+    for curve in shown:
+        _print(curve, found, is_alone=len(told) == 1 or is_verbose())
+    if len(shown) < len(told):
+        say(f"and {counted(len(told) - len(shown), 'more curve')}: -v lists all")
+    if len(told) > 1 and not is_verbose():
+        options = ["--target", target] if target else []
+        one = shlex.join(["wh", "goodput", slo, *options, "--where", f"curve_key={told[0].curve_key}"])
+        notice(f"one curve with its loads and its plot: {one}")
     if without:
         curves, first = counted(len(without), "curve"), printable(str(without[0].loads[0].reason))
         notice(f"not supported for {curves}: no requests of their runs are in the database (the first: {first})")
@@ -62,22 +71,30 @@ def command(
     return ExitCode.OK
 
 
-def _print(curve: "CurveGoodput", found: "Goodput") -> None:
-    from warehouse.analysis.serving.text_plots import share_plot
-
+def _print(curve: "CurveGoodput", found: "Goodput", *, is_alone: bool) -> None:
+    """A curve's answer, and if it is alone its loads and their plot."""
     named = [*(f"{name} {value}" for name, value in curve.scope.items()), " ".join(map(str, curve.labels.values()))]
     say(f"curve {curve.curve_key[:8]}: {printable(', '.join(filter(None, named)))}")
+    if is_alone:
+        _print_loads(curve, found)
+    say(_answer(curve, found))
+
+
+def _print_loads(curve: "CurveGoodput", found: "Goodput") -> None:
+    from warehouse.analysis.serving.text_plots import share_plot
+
     say(table([curve.load_kind or "load", "share", "95 % interval", "goodput [1/s]", "requests", "runs", ""], [_row(each) for each in curve.loads]))
     say(share_plot(curve, found.target))
+
+
+def _answer(curve: "CurveGoodput", found: "Goodput") -> str:
     limits = " and ".join(f"{name} <= {value:g}" for name, value in found.limits.items())
     if all(each.share is None for each in curve.loads):
-        say(f"not known of any load whether {found.target:.3g} of its requests are within {limits}")
-    elif curve.largest_load is None:
-        say(f"no measured load has {found.target:.3g} of its requests within {limits}")
-    else:
-        sure = "no load's interval does" if curve.largest_sure_load is None else f"the interval does up to {curve.largest_sure_load:g}"
-        say(f"largest measured load with {found.target:.3g} of its requests within {limits}: {curve.largest_load:g} ({sure})")
-    say("")
+        return f"  not known of any load whether {found.target:.3g} of its requests are within {limits}"
+    if curve.largest_load is None:
+        return f"  no measured load has {found.target:.3g} of its requests within {limits}"
+    sure = "no load's interval does" if curve.largest_sure_load is None else f"the interval does up to {curve.largest_sure_load:g}"
+    return f"  largest measured load with {found.target:.3g} of its requests within {limits}: {curve.largest_load:g} ({sure})"
 
 
 def _row(each: "LoadGoodput") -> list[Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from warehouse.cli.output import counted, notice, print_json, say, table
+from warehouse.cli.output import counted, is_verbose, notice, print_json, say, table
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from warehouse.claims.gate.judgement import RuleVerdict
 
 PAGE = "docs/serving.md"
+_RUNS, _GROUPS, _RECORDS = 7, 1, 2  # that are listed where --verbose is not given
 EXAMPLES = (
     "wh validity",
     "wh validity --where 'model=MiniMax*' --rules",
@@ -39,31 +40,43 @@ def command(
     if as_json:
         print_json({"build": found.build, "policy": found.policy.reference, "points": [point.document() for point in found.points]})
         return ExitCode.OK
-    if judged := [point for point in found.points if point.verdict != NOT_PROVEN]:
-        say(table(["verdict", "load", "because", "run"], [_row(point) for point in judged]))
+    judged = [point for point in found.points if point.verdict != NOT_PROVEN]
+    for point in judged if is_verbose() else judged[:_RUNS]:
+        for line in _lines(point):
+            say(line)
+    if len(judged) > _RUNS and not is_verbose():
+        say(f"and {len(judged) - _RUNS} more: wh validity -v")
     silent = Counter((_names(point.silent), _names(point.holding)) for point in found.points if point.verdict == NOT_PROVEN)
-    for (names, holding), count in silent.most_common():
+    groups = silent.most_common(None if is_verbose() else _GROUPS)
+    for (names, holding), count in groups:
         say(f"{counted(count, 'point')} {NOT_PROVEN}: no evidence for {names}; {f'holds {holding}' if holding else 'no rule is shown to hold'}")
+    if len(groups) < len(silent):
+        others = silent.total() - sum(count for _, count in groups)
+        say(f"and {others} more {NOT_PROVEN}, in {counted(len(silent) - len(groups), 'other way')}: wh validity -v")
     if rules:
         for point in found.points:
             say(f"\n{printable(point.run_id)}, {load_text(point)}: {point.verdict}")
             say(table(["rule", "verdict", "finding"], [[each.rule.id, each.told, printable(str(each))] for each in point.rules]))
-    for verdict, count in sorted(Counter(point.verdict for point in found.points).items()):
-        notice(f"{counted(count, 'point')} {verdict} by policy {found.policy}")
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(Counter(point.verdict for point in found.points).items()))
+    notice(f"{counted(len(found.points), 'point')} by policy {found.policy}: {counts}")
     for subject, count in Counter(each.rule.subject for point in found.points for each in point.beside if each.figure is None).items():
         notice(f"{subject} was not measured for {counted(count, 'point')}: that is no verdict on speed")
-    for record, closed in what_to_record(found.points).items():
+    records = list(what_to_record(found.points).items())
+    for record, closed in records if is_verbose() else records[:_RECORDS]:
         notice(f"record for {', '.join(closed)}: {record}")
+    if len(records) > _RECORDS and not is_verbose():
+        notice(f"and {len(records) - _RECORDS} more to record: wh validity -v")
     return ExitCode.OK
 
 
-def _row(point: "PointValidity") -> list[Any]:
+def _lines(point: "PointValidity") -> list[str]:
+    """A run and load, and below it what is against it, with the figures."""
     from warehouse.analysis.serving.validity import figure_text
 
     because = [f"{each.rule.id}: {figure_text(each)}" for each in point.against]
     if point.silent:
-        because.append(f"no evidence for {_names(point.silent)}")
-    return [point.verdict, load_text(point), "; ".join(because), printable(point.run_id)]
+        because.append(f"no evidence for {_names(point.silent)}" if is_verbose() else f"no evidence for {counted(len(point.silent), 'rule')}")
+    return [f"{point.verdict:<8}  {load_text(point)}  {printable(point.run_id)}", f"          {'; '.join(because)}"]
 
 
 def _names(rules: "Sequence[RuleVerdict]") -> str:

@@ -14,7 +14,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -33,6 +33,7 @@ REMOVAL = "removed"
 BROUGHT = "brought"  # events were copied from another store's ledger: its subject is that store's URL
 SIGNATURE = "signed"
 WITNESS = "decided"  # that there is a decision: its subject is the sha256 of the decision's event
+UNPACKED = "unpacked"  # of an arrival's detail: the archives that its files were in (`evidence.ledger.arrivals`)
 LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that it knew
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
@@ -100,9 +101,10 @@ class Ledger:
         self._read_keys: set[str] = set()  # of the events that it knows the ends of the chain from
         self._looked_at = 0.0
 
-    def arrived(self, digest: str, family: str, source: str) -> None:
-        """Record that a bundle arrived now, from a place as the user named it. Raises WH109."""
-        self._append(ARRIVAL, digest, {"family": family, "from": printable(source)})
+    def arrived(self, digest: str, family: str, source: str, unpacked: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Record that a bundle arrived now, from a place as the user named it, and which of its files were in an archive. Raises WH109."""
+        detail: dict[str, Any] = {"family": family, "from": printable(source)}
+        self._append(ARRIVAL, digest, detail | ({UNPACKED: [*unpacked]} if unpacked else {}))
 
     def publishing(self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str], seen: Mapping[str, Any]) -> Event:
         """Record that a rollup is about to be frozen: written before any of its files. Raises WH109."""

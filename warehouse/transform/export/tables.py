@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
@@ -37,11 +38,12 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class TableDescription:
-    """A table with its columns, and the columns that identify a row."""
+    """A table with its columns, the columns that identify a row, and its model's SQL without the header."""
 
     summary: TableSummary
     grain: tuple[str, ...]
     columns: tuple[ColumnSummary, ...]
+    sql: str
 
 
 def list_tables(project: Project) -> list[TableSummary]:
@@ -87,16 +89,20 @@ def _described(build: Build, summary: TableSummary) -> TableDescription:
     con = open_build(build.path)
     try:
         key = [summary.schema, summary.table]
-        grain = con.execute("select grain from catalog.model where schema_name = ? and name = ?", key).fetchall()[0][0]
+        ((grain, sql),) = con.execute("select grain, sql from catalog.model where schema_name = ? and name = ?", key).fetchall()
         # Without what a build adds to a rollup.
         columns = con.execute(
             "select c.column_name, c.data_type, d.unit, d.description from duckdb_columns() as c"
             " join catalog.model_column as d using (schema_name, table_name, column_name)"
             " where c.schema_name = ? and c.table_name = ? order by c.column_index", key,
         )
-        return TableDescription(summary, tuple(grain), tuple(ColumnSummary(*column) for column in columns.fetchall()))
+        return TableDescription(summary, tuple(grain), tuple(ColumnSummary(*column) for column in columns.fetchall()), _body(sql))
     finally:
         con.close()
+
+
+def _body(text: str) -> str:
+    return re.sub(r"\A\s*/\*.*?\*/\s*", "", text, count=1, flags=re.DOTALL).rstrip()
 
 
 def _written(project: Project) -> list[TableDescription]:
@@ -106,7 +112,7 @@ def _written(project: Project) -> list[TableDescription]:
     return [
         TableDescription(
             TableSummary(table.schema, table.bare_name, table.kind, None, table.description), table.model.grain,
-            tuple(ColumnSummary(each.name, each.type, each.unit, each.description) for each in table.columns.values()),
+            tuple(ColumnSummary(each.name, each.type, each.unit, each.description) for each in table.columns.values()), _body(table.model.text),
         )
         for table in describe_project(project).tables.values() if table.model
     ]

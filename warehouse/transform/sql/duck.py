@@ -39,6 +39,7 @@ _OWN_SETTINGS: Mapping[str, Any] = {
 # For a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
+_STORAGE_VERSION = "v1.4.0"  # of new files: DuckDB 1.4 and every later one opens them
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
 SEARCH_PATH = "staging,mart,rollup,source,main"
 
@@ -52,12 +53,22 @@ def connect(
 
     # A build's own file name never changes its content, so the resolved path is safe to cache by.
     database = str(path.resolve()) if path else ":memory:"
+    if path and not read_only and not path.exists():
+        _create(database)
     con = duckdb.connect(database, read_only=read_only, config={"default_block_size": str(_BLOCK_BYTES)})
     settings = {**PINNED_SETTINGS, **_OWN_SETTINGS}
     if files_root:
         settings["file_search_path"] = str(files_root.resolve())
     con.execute(";".join(f"set {name} = {_literal(value)}" for name, value in settings.items()))  # each by itself takes 1 ms more in all
     return con
+
+
+def _create(database: str) -> None:
+    """An empty file. As a setting of the session, the version would change what json_serialize_sql() makes."""
+    import duckdb
+
+    with duckdb.connect() as con:
+        con.execute(f"attach {text_literal(database)} as created (storage_version '{_STORAGE_VERSION}', block_size {_BLOCK_BYTES})")
 
 
 def engine_version() -> str:

@@ -1,0 +1,103 @@
+"""What `wh` says to do next can be done as it stands, and the first questions of a new user have their answers on one screen."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conftest import REPOSITORY
+from samples.served import served_project
+
+from warehouse.cli.commands import COMMANDS
+from warehouse.cli.main import main
+from warehouse.cli.program import load_command
+
+QUESTIONS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / "tests" / "first_questions.yaml").read_text())
+NUMBER = "indicator_results[result_key=elapsed_ms].median"
+# What prints a next step, or a command that shows more. The commands that they name are run too, and what those name.
+FIRST = (
+    "status", "tables", "describe serving_results", "plan", "check", "ingest --dry-run results", "ingest results", "build", "frontier",
+    "goodput chat", "judge indicator_results", f"lineage '{NUMBER}'", "validity", "changes",
+)
+# In place of the words that a person fills in; and what one command line more would change under the others.
+FILLED = {"PATH": "results", "QUERY": "indicator_results", "COMMAND": "true"}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project of the examples: its tests only read, or add."""
+    folder = tmp_path_factory.mktemp("hints")
+    shutil.copytree(served_project().root.parent, folder / "copy", symlinks=True)
+    return folder / "copy" / "project"
+
+
+@pytest.fixture
+def at_terminal(copy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the copy, with 100 columns."""
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def hints(text: str) -> list[str]:
+    """The command lines that an output names: they end a line, behind a colon; behind # is what they do."""
+    return [found.partition("  # ")[0] for found in re.findall(r": (wh [a-z].*)$", text, re.MULTILINE)]
+
+
+def answered(line: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The status and all that a command prints at a terminal."""
+    capfd.readouterr()
+    with pytest.MonkeyPatch.context() as patched:
+        for stream in (sys.stdout, sys.stderr):  # those of this moment: capfd replaces them
+            patched.setattr(stream, "isatty", lambda: True)
+        status = main(shlex.split(line))
+        sys.stdout.flush()
+    out, err = capfd.readouterr()
+    return status, f"{out}{err}"
+
+
+def test_every_next_step_that_is_printed_works(at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
+    waiting, done = list(FIRST), set[str]()
+    found = set[str]()
+    while waiting:
+        line = waiting.pop(0)
+        if line in done:
+            continue
+        done.add(line)
+        for each in line.split("; wh "):  # steps of one line, in their order
+            status, text = answered(each, capfd)
+            assert status == 0, (each, line, text)
+            for hint in (hint for hint in hints(text) if " DIGEST " not in hint):  # which a person decides
+                found.add(hint.split()[1].rstrip(";"))
+                waiting.append(" ".join(FILLED.get(word, word) for word in hint.removeprefix("wh ").split(" ")))
+    assert found >= {"tables", "describe", "sql", "ingest", "build", "verify"}, found
+
+
+@pytest.mark.parametrize("each", QUESTIONS, ids=lambda each: each["question"])
+def test_a_first_question_is_answered_by_one_command_on_one_screen(
+    each: dict[str, Any], at_terminal: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    status, text = answered(each["command"].removeprefix("wh "), capfd)
+    assert status == 0, text
+    assert all(words in text for words in each["answer"]), text
+    assert len(text.splitlines()) <= 40
+
+
+def test_commands_in_messages_exist_with_their_options() -> None:
+    """In the texts of the program itself: `wh COMMAND --option`."""
+    wrong = []
+    for path in sorted((REPOSITORY / "warehouse").rglob("*.py")):
+        texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        for name, rest in re.findall(r"\bwh ([a-z][a-z-]*)\b((?:(?!\bwh )[^;,:()\n])*)", "\n".join(texts)):
+            options = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest.partition(" -- ")[0]))
+            if name in COMMANDS and options - {option for parameter in load_command(name).params for option in parameter.opts}:
+                wrong.append(f"{path.name}: wh {name}{rest}")
+    assert wrong == []

@@ -58,7 +58,7 @@ select
     run_session.session,
     run.cluster_region_key as testbed,
     concat_ws(' ', outcome.indicator, outcome.key) as metric,
-    if(outcome.key = 'count' or ends_with(outcome.key, '_count'), 'count', null) as quantity,
+    case when outcome.key = 'count' or ends_with(outcome.key, '_count') then 'count' end as quantity,
     run.workload_spec_digest as configuration,
     coalesce(
         software_version_dim.image_digest,

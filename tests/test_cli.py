@@ -323,6 +323,7 @@ def test_tables_and_their_columns_are_listed_from_the_build_and_from_the_files(t
                 {"name": "run_id", "type": "VARCHAR", "unit": None, "description": "The run"},
                 {"name": "power_w", "type": "DOUBLE", "unit": "W", "description": ""},
             ],
+            "sql": "select 'r1' as run_id, 2.5::double as power_w",
         }
         assert wh_on(project, "describe", "powr")[::2] == (5, "WH203 powr: there is no such table\n  hint: did you mean power?\n")
 

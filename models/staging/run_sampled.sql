@@ -47,7 +47,7 @@ with sampled as (
         to_timestamp(start_time_s) as first_at,
         to_timestamp(start_time_s) as last_at
     from guidellm_request
-    where start_time_s > 0
+    where start_time_s between 1 and 253402300799  -- the end of the year 9999: beyond is no time
 )
 
 select

@@ -403,7 +403,7 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     (run,) = document["runs"]
     assert set(run) == {"run_id", "workload_spec_digest", "artifact_manifest_digest"}
     (file,) = document["raw_files"]
-    assert set(file) == {"artifact_manifest_digest", "raw_path", "uri", "sha256", "ranges"}
+    assert set(file) == {"artifact_manifest_digest", "raw_path", "uri", "sha256", "ranges", "origin"} and file["origin"] is None
     assert file["artifact_manifest_digest"] == run["artifact_manifest_digest"]
     spec = json.loads((published.store_root / "specs" / f"{document['query']['query_spec_digest']}.json").read_bytes())
     assert {model["digest"] for model in document["query"]["models"]} == set(spec["models"])

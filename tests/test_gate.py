@@ -330,13 +330,18 @@ def test_a_cell_that_is_judged_can_be_typed_as_it_is_printed(other_kinds: Projec
 
 
 def test_a_rule_that_many_numbers_break_is_told_once(other_kinds: Project, wh_on: WhOn) -> None:
-    judge = ("judge", "sizes", "--policy", "serving")
+    """And those that could not be checked apart, by their names: none of them failed."""
+    rule = ONE_RULE.format(name="strict", check='check = "column"\ncolumn = "total"', bound="{at_most = 1}")
+    unknown = '[[rule]]\nid = "unknown"\nsays = "what no run states"\ncheck = "observed"\ncolumn = "nosuch"\nover = "greatest"\n'
+    unknown += 'publishable = {at_most = 1}\notherwise = "refused"\nmissing = "publishable"\n'
+    (other_kinds.root / "queries" / "policies" / "strict.toml").write_text(rule + unknown)
+    judge = ("judge", "sizes", "--policy", "strict")
     short, full = (wh_on(other_kinds, *judge, *options)[1].splitlines() for options in ((), ("--full",)))
-    told = [line for line in short if line.startswith("serving, ") and line.endswith(" (2 numbers)")]
-    assert told and not any(line.startswith("    ") for line in short), short
-    for line in told:
-        assert full.count(f"    {line.removeprefix('serving, ').removesuffix(' (2 numbers)')}") == 2
-    assert len([line for line in short if line.startswith("serving, not checked: ")]) == 1 < len([line for line in full if "not checked: " in line])
+    (told,) = [line for line in short if line.startswith("strict, refused: what is asked: ")]
+    assert told.endswith(" (2 numbers)") and not any(line.startswith("    ") for line in short)
+    assert full.count(f"    {told.removeprefix('strict, ').removesuffix(' (2 numbers)')}") == 2
+    assert "strict, not checked: unknown (--full says why)" in short
+    assert len([line for line in full if line.startswith("    not checked: what no run states: ")]) == 2
 
 
 # --- provisional, withdrawn, superseded ---------------------------------------------------------------------------

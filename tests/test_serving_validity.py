@@ -440,8 +440,9 @@ def test_the_p99_of_an_invalid_run_is_not_publishable(tmp_path: Path) -> None:
 def test_the_command_names_the_rule_and_its_figure(warehouse: Warehouse, wh_on: WhOn) -> None:
     status, out, err = wh_on(warehouse.project, "validity")
     assert status == 0
-    (line,) = [line for line in out.splitlines() if "dddddddd" in line]
-    assert line.startswith("invalid") and "coordinated-omission" in line and "asked: at most 0.05" in line
+    lines = out.splitlines()
+    (place,) = [place for place, line in enumerate(lines) if "dddddddd" in line]
+    assert lines[place].startswith("invalid") and "coordinated-omission" in lines[place + 1] and "asked: at most 0.05" in lines[place + 1]
     assert "not proven: no evidence for" in out and "by policy serving 3" in err
     _, out, _ = wh_on(warehouse.project, "validity", "--json")
     assert {point["verdict"] for point in json.loads(out)["points"]} == {"valid", "flagged", "invalid", "not proven"}

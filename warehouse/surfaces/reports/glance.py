@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from warehouse.claims.gate.judgement import NOT_CHECKED
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
@@ -16,9 +17,9 @@ from warehouse.surfaces.reports.wording import are_apart
 from warehouse.surfaces.views.analysis.wording import percent
 
 MOST_FIGURES = 5
-_MOST_UNKNOWN = 2
+_MOST_UNMET = 1
 _MOST_MOVED = 2
-_MOST_EVENTS = 3
+_MOST_EVENTS = 2
 
 
 def figures_that_matter(numbers: Sequence[Number]) -> list[Number]:
@@ -34,14 +35,18 @@ def has_moved(number: Number) -> bool:
     return number.earlier is not None and are_apart(number.worth, number.earlier.worth) is True
 
 
-def not_known(found: Selection) -> Iterator[str]:
-    """What a reader must not take for known, the most frequent first."""
-    unmet = Counter(rule.rule.says for each in found.numbers for rule in each.worth.rules if not rule.is_met)
-    for says, count in unmet.most_common():
-        yield f"{says}: not so, or not checked, for {counted(count, 'number')}"
-    unclaimed = sum(each.worth.policy is None for each in found.numbers)
-    if unclaimed:
-        yield f"what {counted(unclaimed, 'number')} {'is' if unclaimed == 1 else 'are'} worth: no rule was applied"
+def not_known(found: Selection, most: int | None = None) -> Iterator[str]:
+    """What a reader must not take for known: the rules that are against numbers, the most frequent first, at most so many; then the rest."""
+    rules = [rule for each in found.numbers for rule in each.worth.rules if not rule.is_met]
+    unknown = Counter(rule.rule.says for rule in rules if rule.figure is None or rule.told == NOT_CHECKED)
+    unmet = Counter(rule.rule.says for rule in rules) - unknown
+    for says, count in unmet.most_common(most):
+        yield f"{says}: against {counted(count, 'number')}"
+    if unknown:
+        yield f"{counted(len(unknown), 'rule')} that could not be checked, such as: {', '.join(says for says, _ in unknown.most_common(2))}"
+    unjudged = sum(not each.worth.rules for each in found.numbers)
+    if unjudged:
+        yield f"what {counted(unjudged, 'number')} {'is' if unjudged == 1 else 'are'} worth: no rule was applied"
     if found.left_out:
         yield f"what {counted(len(found.left_out), 'publication')} said that {'does' if len(found.left_out) == 1 else 'do'} not count any more"
 
@@ -59,9 +64,10 @@ def glance_markdown(title: str, scope: str, found: Selection, events: Findings, 
     """At most 25 lines. `names` are those of `found.numbers`, as this audience may read them."""
     name_of = {each.number_id: name for each, name in zip(found.numbers, names, strict=True)}
     quotable = sum(each.worth.verdict == PUBLISHABLE for each in found.numbers)
+    of_first = f"of the first {len(found.numbers)} " if found.total > len(found.numbers) else ""
     shown = figures_that_matter(found.numbers)
     check = f" Check one with `wh verify {shown[0].number_id}`." if shown else ""
-    lines = [f"# {plain(title)}", "", f"{scope}{counted(found.total, 'published number')}, {quotable} of {len(found.numbers)} may be quoted.{check}"]
+    lines = [f"# {plain(title)}", "", f"{scope}{counted(found.total, 'published number')}, {of_first}{quotable} may be quoted.{check}"]
     moved = [each for each in found.numbers if has_moved(each)]
     lines += ["", f"**Moved since the publication before:** {len(moved)} of {sum(each.earlier is not None for each in found.numbers)}"]
     lines += [f"- {plain(name_of[each.number_id])}: {_moved(each)}" for each in moved[:_MOST_MOVED]]
@@ -70,8 +76,8 @@ def glance_markdown(title: str, scope: str, found: Selection, events: Findings, 
         lines += [
             f"| {plain(name_of[each.number_id])} | {plain(value_words(each))} | {each.worth.verdict} | `{each.number_id}` |" for each in shown
         ]
-    unknown = list(not_known(found))
-    lines += ["", f"**Not known:**{'' if unknown else ' nothing that a rule asks for'}", *(f"- {plain(each)}" for each in unknown[:_MOST_UNKNOWN])]
+    unknown = list(not_known(found, _MOST_UNMET))
+    lines += ["", f"**Not known:**{'' if unknown else ' nothing that a rule asks for'}", *(f"- {plain(each)}" for each in unknown)]
     total = counted(events.total, "open event") if not events.why_none else events.why_none
     lines += ["", f"**In the build, not published:** {total}"]
     lines += [f"- {plain(events.name(each))}: {plain(change_words(each))}" for each in events.findings[:_MOST_EVENTS]]

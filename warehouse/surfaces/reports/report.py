@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from warehouse.analysis.names import name_of
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.objects.location import open_store
@@ -15,7 +16,7 @@ from warehouse.surfaces.parts import Page, Part
 from warehouse.surfaces.reports import exploratory, published_sections
 from warehouse.surfaces.reports.exploratory import Findings, read_findings
 from warehouse.surfaces.reports.glance import glance_markdown
-from warehouse.surfaces.reports.numbers_shown import Scope, Selection, read_scope, select
+from warehouse.surfaces.reports.numbers_shown import Number, Scope, Selection, read_scope, select
 from warehouse.surfaces.reports.reading import REPORT_VERSION
 from warehouse.surfaces.reports.withholding import Withholding, names_ours, read_withholding
 from warehouse.surfaces.reports.wording import plain_title
@@ -57,10 +58,15 @@ def make_report(project: Project, audience: str, scope: Sequence[str] = ()) -> R
 def report_at_a_glance(project: Project, audience: str, scope: Sequence[str] = ()) -> str:
     """The report in at most 25 lines of Markdown. Raises what `make_report` does."""
     found, events, withheld = _read(project, audience, scope)
-    names = [withheld.text(f"{plain_title(each, each.grain, withheld.text)} · {each.column}") for each in found.numbers]
+    names = [withheld.text(f"{_name(each, withheld)} · {each.column}") for each in found.numbers]
     events = replace(events, names={event: withheld.text(name) for event, name in events.names.items()})
     said = f"Scope: {', '.join(map(plain, scope))}. " if scope else ""
     return glance_markdown(_TITLES[audience], said, found, events, names)
+
+
+def _name(number: Number, withheld: Withholding) -> str:
+    """A number by model, GPU, engine and load where its row states them."""
+    return str(name_of({**number.settings, **number.grain})) or plain_title(number, number.grain, withheld.text)
 
 
 def _read(project: Project, audience: str, scope: Sequence[str]) -> tuple[Selection, Findings, Withholding]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.completion import table_names
-from warehouse.cli.output import counted, notice, print_json, say, table, warn
+from warehouse.cli.output import counted, is_verbose, notice, print_json, say, table, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warehouse.transform.testing.run_tests import TestResult
     from warehouse.transform.testing.unit_tests import UnitResult
 
+_SCREEN = 36  # lines, beside a heading and what is said of them all
 _ENDED = {"pass": "passed", "warn": "warned", "fail": "failed"}
 
 
@@ -40,7 +41,7 @@ def command(
         if names:
             raise usage("--equivalence compares all tables: give no names")
         return _equivalence(as_json=as_json)
-    return _unit_tests(names or [], as_json=as_json) if unit else _data_tests(names or [], as_json=as_json)
+    return (_unit_tests if unit else _data_tests)(names or [], as_json=as_json)
 
 
 def _data_tests(names: list[str], *, as_json: bool) -> ExitCode:
@@ -86,17 +87,18 @@ def _report(result: "TestResult | UnitResult") -> None:
 
 
 def _print(rows: list[list[object]]) -> None:
-    if rows:
-        say(table(["test", "status", "failures", "seconds"], rows))
-    else:
+    """A line a test; where these are more than a screen, of those that did not pass."""
+    if not rows:
         notice("there are no tests")
+    elif shown := rows if is_verbose() or len(rows) <= _SCREEN else [row for row in rows if row[1] != "pass"]:
+        say(table(["test", "status", "failures", "seconds"], shown))
 
 
 def _verdict(results: "Sequence[TestResult | UnitResult]") -> ExitCode:
     counts = Counter(result.status for result in results)
     if results:
         told = ", ".join(f"{counts[status]:,} {word}" for status, word in _ENDED.items() if counts[status])
-        notice(f"{counted(len(results), 'test')}: {told}")
+        notice(f"{counted(len(results), 'test')}: {told}" + ("" if is_verbose() or len(results) <= _SCREEN else "; -v lists them"))
     return ExitCode.FAILED if counts["fail"] else ExitCode.OK
 
 

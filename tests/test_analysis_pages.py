@@ -13,13 +13,15 @@ from samples.measured import measured_project
 from samples.served import served_project
 from starlette.testclient import TestClient
 
-from warehouse.analysis.marks import mark
+from warehouse.analysis.changes import changes
+from warehouse.analysis.marks import mark, read_marks
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
-from warehouse.surfaces.parts import Facts, Page, Table, Text
+from warehouse.surfaces.parts import Entry, Facts, Form, Page, Table, Text
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.web.app import application
+from warehouse.surfaces.web.tokens import Tokens
 from warehouse.transform.finished.builds import current_build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -133,6 +135,38 @@ def test_marks_are_shown_and_chosen_by(tmp_path: Path) -> None:
     mark(project, found["finding_id"], "acknowledged", "known", {"finding_id": found["finding_id"], "status": "confirmed"})
     assert [each["marked"] for each in table(asked(project, "changes", state="acknowledged"), "events")] == ["acknowledged"]
     assert table(asked(project, "changes", state="fixed"), "events") == []
+
+
+def test_an_event_is_an_entry_with_its_worst_members_and_what_differs(simulated: Project) -> None:
+    (entry,) = [part for part in asked(simulated, "changes").parts if isinstance(part, Entry)]
+    assert (entry.states, entry.tone, entry.note) == (("confirmed",), "bad", "slower since 10 Feb 2026")
+    assert entry.value.startswith("+1") and entry.lines[0] == "framework version 1 → 2"
+    assert entry.lines[1] == "2 series moved, and no other of the same cases · flat on the same machine did not move"
+    assert [row["benchmark_case_id"] for row in entry.figures[0].records()] == ["slow"]
+    assert [action.title for action in entry.actions if isinstance(action, Form)] == ["acknowledge", "explained by…", "false alarm"]
+
+
+def test_an_event_is_marked_on_its_page_by_those_who_may(tmp_path: Path) -> None:
+    """As `wh changes mark` does: the members of the event, with the reason; and who said so."""
+    project = measured_project(tmp_path / "project", rows("slow", [100.0] * 40 + [115.0] * 20, 20))
+    found = changes(project, None)
+    (event,) = found.events
+    place, said = f"/changes/{event.event_id}/mark", {"state": "explained", "reason": "the new driver"}
+    reader, boss = ({"Authorization": f"Bearer {Tokens(project).make(name, role)}"} for name, role in (("reader", "read"), ("boss", "admin")))
+    visitor = client(project)
+    assert visitor.post(place, data=said, headers=reader).status_code == 403
+    assert "acknowledge</summary>" not in visitor.get("/changes", headers=reader).text
+    assert "acknowledge</summary>" in visitor.get("/changes", headers=boss).text
+    assert visitor.post(place, data=said, headers={**boss, "Origin": "https://elsewhere.example"}).status_code == 403
+    assert visitor.post(place, data={"state": "explained"}, headers=boss).status_code == 400
+    assert read_marks(project) == {}
+    done = visitor.post(place, data=said, headers=boss)
+    assert done.status_code == 200 and "is explained" in done.text
+    marks = read_marks(project)
+    assert {(each.state, each.reason) for each in marks.values()} == {("explained", "the new driver")}
+    assert [*marks] == [each.finding_id for each in event.members] and [*marks.values()][0].event.detail["visitor"] == "token boss"
+    (after,) = changes(project, None).events
+    assert after.state == "explained"
 
 
 def test_what_changed_is_small_and_leads_to_the_runs(simulated: Project) -> None:

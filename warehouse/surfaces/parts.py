@@ -206,7 +206,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Form:
-    """Fields whose values become the parameters of a view, or with `method` post, of an act."""
+    """Fields whose values become the parameters of a view, or with `method` post, of an act. `is_folded`: only its title shows at first."""
 
     part: ClassVar[str] = "form"
     name: str
@@ -215,6 +215,27 @@ class Form:
     button: str = "Show"
     title: str = ""
     method: Literal["get", "post"] = "get"
+    is_folded: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing of a list, with its answer: its states and title, what is to be known of it in lines, and its value, in the colour of `tone`
+    (`good`, `warn`, `bad`), with its interval and a note. `figures` are tables of it, which the tables of the page have as well; `actions` lead on,
+    or, as forms, decide about it."""
+
+    part: ClassVar[str] = "entry"
+    name: str
+    title: str
+    link: str | None = None
+    states: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    value: str = ""
+    tone: str = ""
+    interval: str = ""
+    note: str = ""
+    figures: tuple[Table, ...] = ()
+    actions: tuple[Fact | Form, ...] = ()
 
 
 def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> tuple[Column, ...]:
@@ -224,7 +245,7 @@ def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> t
     )
 
 
-Part = Table | Facts | Facets | Figure | Text | Excerpt | Form
+Part = Table | Facts | Facets | Figure | Text | Excerpt | Form | Entry
 
 
 @dataclass(frozen=True)

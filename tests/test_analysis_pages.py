@@ -190,14 +190,24 @@ def test_compare_shows_the_effect_with_its_interval_and_only_what_differs(simula
     (metric,) = table(page, "metrics")
     assert (metric["metric"], metric["verdict"], metric["way"], metric["unit"]) == ("elapsed_ms", "confirmed", "slower", "ms")
     assert metric["low"] < 1.15 < metric["high"] and metric["runs"] == "10 v 10; 10 v 10 sessions"
-    chart = page.table("metrics").chart
-    assert chart is not None and chart.band == (1 / 1.02, 1.02) and chart.mark == 1.0
+    (entry,) = [part for part in page.parts if isinstance(part, Entry)]
+    assert (entry.states, entry.tone) == (("confirmed slower",), "bad") and entry.lines[0].startswith("10 runs in 10 sessions against 10 runs")
+    assert [(row["verdict"], row["effect"]["threshold"]) for row in entry.figures[0].records()] == [("confirmed slower", 0.02)]
     assert [(each["name"], each["base"], each["head"]) for each in table(page, "differences")] == [("framework_version", "1", "2")]
     assert [each["runs"] for each in table(page, "sides")] == ["10 runs in 10 sessions"] * 2
     assert {each["side"] for each in table(page, "runs")} == {"base", "head"} and len(table(page, "runs")) == 20
     assert page.states == ("confirmed worse",)
     wide = compared(simulated, threshold=0.5)
     assert table(wide, "metrics")[0]["verdict"] == "equivalent" and wide.states == ()
+
+
+def test_configurations_are_compared_one_by_one_the_strongest_verdict_first(simulated: Project) -> None:
+    page = asked(simulated, "compare", base="software=1,benchmark_case_id!=few", head="software=2")
+    entries = [part for part in page.parts if isinstance(part, Entry)]
+    assert [(each.title, each.states) for each in entries] == [("slow", ("confirmed slower",)), ("fast", ("confirmed faster",))]
+    (cards,) = [part for part in page.parts if part.name == "verdicts"]
+    assert isinstance(cards, Facts) and [(card.heading, card.value, card.tone) for card in cards.items] == [("slow", "slower", "bad"), ("fast", "faster", "good")]
+    assert [part.name for part in page.parts][-2:] == ["differences", "same"]
 
 
 def test_compare_of_single_runs_says_what_it_would_need(simulated: Project) -> None:
@@ -215,7 +225,8 @@ def test_compare_without_sides_offers_versions_and_sessions(simulated: Project) 
     with client(simulated) as visitor:
         assert "/compare?base=benchmark_case_id=slow,software=1&amp;head=benchmark_case_id=slow,software=2" in visitor.get("/compare").text
         whole = visitor.get("/api/compare", params={"base": "benchmark_case_id=slow,software=1", "head": "benchmark_case_id=slow,software=2"})
-        assert whole.json()["parts"][2]["rows"][0]["verdict"] == "confirmed"
+        (metrics,) = [part for part in whole.json()["parts"] if part["name"] == "metrics"]
+        assert metrics["rows"][0]["verdict"] == "confirmed"
 
 
 def test_a_side_that_is_asked_for_from_elsewhere_is_never_a_file(simulated: Project, tmp_path: Path) -> None:

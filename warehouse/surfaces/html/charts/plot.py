@@ -20,7 +20,7 @@ from warehouse.transform.export.docs.published_pages import shown_value
 
 MOST_GROUPS = 6  # with a shape and a colour of their own
 MOST_POINTS = 200  # drawn one by one
-BROAD = (640, 280)
+BROAD = (1000, 330)
 NOTHING = Markup("")
 Drawn = tuple[Markup, list[str]]  # a drawing, and what it left out
 SHAPES = (

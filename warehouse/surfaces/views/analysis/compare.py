@@ -90,7 +90,8 @@ def _effects(found: Comparison) -> Table:
     )
     ranked = found.ranked()
     rows = tuple(tuple(record[column.name] for column in columns) for record in (_effect(each, found.threshold) for each in ranked[:_MOST_METRICS]))
-    return Table("metrics", columns, rows, "All metrics", empty="the sides have no metric in common", total=len(ranked), listed=_LISTED, is_folded=True)
+    empty = "the sides have no metric in common"
+    return Table("metrics", columns, rows, "All metrics", empty=empty, total=len(ranked), listed=_LISTED, is_folded=True)
 
 
 def _by_configuration(found: Comparison) -> list[tuple[str, list[MetricComparison]]]:
@@ -170,8 +171,9 @@ def _said(metrics: Sequence[MetricComparison]) -> tuple[str, ...]:
 def _metrics(found: Sequence[MetricComparison], name: str, title: str) -> Table:
     columns = (
         Column("metric", link="/explore?series={series_key}"), Column("base", kind="number"), Column("head", kind="number"), Column("unit"),
-        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way", is_minor=True, is_hidden=bool(title)), Column("change"),
-        Column("interval", "95 %"), Column("verdict", kind="state"), *(Column(each, is_hidden=True) for each in ("way", "series_key")),
+        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way", is_minor=True, is_hidden=bool(title)),
+        Column("change"), Column("interval", "95 %"), Column("verdict", kind="state"), Column("way", is_hidden=True),
+        Column("series_key", is_hidden=True),
     )
     rows = []
     for each in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from warehouse.analysis.marks import mark, read_marks
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
-from warehouse.surfaces.parts import Entry, Facts, Form, Page, Table, Text
+from warehouse.surfaces.parts import Entry, Facets, Facts, Form, Page, Table, Text
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.web.app import application
 from warehouse.surfaces.web.tokens import Tokens
@@ -248,6 +249,31 @@ def test_explore_draws_every_run_of_a_series_with_what_changed(simulated: Projec
     assert len(table(asked(simulated, "explore", series=series, since="2026-02-20"), "over_time")) == 10
 
 
+def test_explore_never_draws_all_models_in_one_colour(simulated: Project) -> None:
+    """Nobody says what tells the runs apart: here only the case does. The line goes through medians, not from repeat to repeat."""
+    drawn = asked(simulated, "explore", metric="elapsed_ms").table("over_time")
+    assert drawn is not None and drawn.chart is not None and (drawn.chart.facet, drawn.chart.middle) == ("facet", "session")
+    assert {row["facet"] for row in drawn.records()} == {"slow", "fast", "flat", "few"}
+    series = next(each["series_key"] for each in table(asked(simulated, "explore", case="slow"), "series"))
+    with client(simulated) as visitor:
+        text = visitor.get("/explore", params={"series": series}).text
+    (path,) = re.findall(r'class="line medians s0" d="([^"]*)"', text)
+    assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+H[\d.]+V[\d.]+H[\d.]+", path)  # two levels: before the change, and after it
+
+
+def test_sql_has_its_tables_beside_the_box_and_draws_one_x_and_one_y(simulated: Project) -> None:
+    ways = (
+        ("select started_at, value from measurement", "trend"), ("select benchmark_case_id, avg(value) as v from measurement group by all", "bars"),
+        ("select run_id, benchmark_case_id from measurement", None), ("select value, value, value from measurement", None),
+    )
+    for sql, kind in ways:
+        page = asked(simulated, "sql", query=sql)
+        result = page.table("result")
+        assert result is not None and (result.chart.kind if result.chart else None) == kind, sql
+        groups = {group.name: [each.name for each in group.items] for part in page.parts if isinstance(part, Facets) for group in part.groups}
+        assert "measurement" in groups["tables"] and "benchmark_case_id" in groups["measurement"]
+
+
 def test_explore_has_a_panel_for_each_value_of_a_facet(simulated: Project) -> None:
     page = asked(simulated, "explore", metric="elapsed_ms", facet="benchmark_case_id", by="software")
     assert {each["facet"] for each in table(page, "over_time")} == {"slow", "fast", "flat", "few"}
@@ -340,6 +366,13 @@ def test_frontier_goodput_and_validity_lead_to_their_runs(served: Project) -> No
     assert len(points) == 2 and any(each["is_on_frontier"] for each in points) and all(each["run_id"] for each in points)
     chart = page.table("frontier_1").chart
     assert chart is not None and chart.kind == "steps" and chart.better == "lower"
+    (answer,) = [part for part in page.parts if isinstance(part, Entry)]
+    best = max(points, key=lambda each: each["y"])  # nobody states a limit, and no point is within the usual one
+    assert answer.title == f"Best: {best['configuration']}" and "1 run" in answer.note
+    assert answer.link == f"/runs/{best['run_id']}"
+    for limit, title in ((1_000_000, f"Best within 1,000,000 ms: {best['configuration']}"), (1, "No measured point is within 1 ms")):
+        page = asked(served, "frontier", x="ttft_p50_ms", y="output_token_throughput_per_s", scope="model", within=limit)
+        assert [part.title for part in page.parts if isinstance(part, Entry)] == [title]
     good = asked(served, "goodput", slo="chat")
     assert {each["total"] for each in table(good, "loads")} == {40} and all(each["met"] <= 40 for each in table(good, "loads"))
     assert "chat" in {each["slo"] for each in table(asked(served, "goodput"), "slos")}

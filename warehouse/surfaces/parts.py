@@ -51,7 +51,8 @@ class Chart:
     `value` is great; a `timeline` a lane for each `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
     a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
     whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
-    else of `group`. Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
+    else of `group`; with `middle`, in steps through the median of those with the same value of it, such as the repeats of one session.
+    Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
     `better` is the direction of x that is better, which the line of `steps` needs."""
 
     kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
@@ -71,6 +72,7 @@ class Chart:
     mark: float | None = None
     link: str | None = None
     line: str | None = None
+    middle: str | None = None
     facet: str | None = None
     logs: tuple[Literal["x", "y"], ...] = ()
     better: Literal["higher", "lower"] = "lower"
@@ -136,11 +138,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Facets:
-    """Groups of choices by which what follows on the page is narrowed."""
+    """Groups of choices beside what follows on the page, which is narrowed or made by them. On a narrow screen `words` leads there."""
 
     part: ClassVar[str] = "facets"
     name: str
     groups: tuple[Facts, ...]
+    words: str = "Filter"
 
 
 @dataclass(frozen=True)

@@ -257,6 +257,7 @@ def test_explore_never_draws_all_models_in_one_colour(simulated: Project) -> Non
     series = next(each["series_key"] for each in table(asked(simulated, "explore", case="slow"), "series"))
     with client(simulated) as visitor:
         text = visitor.get("/explore", params={"series": series}).text
+    assert re.search(r'aria-label="[\d.]+ ms; 2026-01-01 00:00 UTC; software 1; slow/000"', text)  # what a point says: value, time, version, run
     (path,) = re.findall(r'class="line medians s0" d="([^"]*)"', text)
     assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+H[\d.]+V[\d.]+H[\d.]+", path)  # two levels: before the change, and after it
 

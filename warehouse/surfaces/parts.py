@@ -53,6 +53,7 @@ class Chart:
     whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
     else of `group`; with `middle`, in steps through the median of those with the same value of it, such as the repeats of one session.
     Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
+    `details` are columns that a point says beside these, such as its run.
     `better` is the direction of x that is better, which the line of `steps` needs."""
 
     kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
@@ -78,6 +79,7 @@ class Chart:
     better: Literal["higher", "lower"] = "lower"
     value: str | None = None
     is_own: bool = False
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

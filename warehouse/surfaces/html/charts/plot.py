@@ -102,6 +102,7 @@ class Plot:
             said.append(f"{heading}{value_text(record[name])}{unit}")
         if chart.low and chart.high and record[chart.low] is not None and record[chart.high] is not None:
             said.append(f"from {value_text(record[chart.low])} to {value_text(record[chart.high])}")
+        said += [value_text(record[name]) for name in chart.details if record[name] is not None]
         return printable_lines("; ".join(said))
 
     def point(self, mark: Mark, x: float, y: float, more: Markup = NOTHING) -> Markup:

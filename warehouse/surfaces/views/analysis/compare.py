@@ -242,7 +242,7 @@ def _runs(found: Comparison) -> Iterable[Table]:
         (side, each.run_id, each.started_at, each.session, each.node, each.value)
         for side, measurements in (("base", first.base), ("head", first.head)) for each in measurements
     )
-    chart = Chart("dots", "value", group="side", link="/runs/{run_id:path}", title=f"Each run: {first.label}")
+    chart = Chart("dots", "value", group="side", details=("run_id",), link="/runs/{run_id:path}", title=f"Each run: {first.label}")
     yield Table("runs", columns, rows[:_MOST_DRAWN], "The runs", total=len(rows), listed=_MOST, chart=chart, is_folded=True)
 
 

@@ -184,21 +184,21 @@ def _trend(
         _value_column(first), Column("point", is_minor=True), Column("facet", _words(visit["facet"]) or "facet", is_hidden=not visit["facet"]),
         Column("colour", _words(visit["by"]) or "colour", is_hidden=not visit["by"]), Column("session", is_minor=True),
         Column("note", is_hidden=not notes), Column("state", kind="state", is_hidden=not outliers), Column("series_key", is_hidden=True),
-        Column("level", is_hidden=True),
+        Column("level", is_hidden=True), Column("version", is_hidden=True),
     )
     rows = tuple(
         (
             record["started_at"], record["run_id"], record["value"], record["point"], record["facet"] or "not stated",
             record["colour"] or "not stated", record["session"], notes.get(place),
             "outlier" if place in outliers else None, record["series_key"],
-            sum(start <= place for start in notes),
+            sum(start <= place for start in notes), _version(record) if record["version"] or record["software"] else None,
         )
         for place, record in enumerate(records)
     )
     chart = Chart(
         "trend", "started_at", "value", group="colour" if visit["by"] else None, facet="facet" if visit["facet"] else None, line="series_key",
         middle="level" if notes else "session", note="note" if notes else None, link=_RUN, logs=("y",) if visit["scale"] == "log" else (),
-        state="state" if outliers else None,
+        state="state" if outliers else None, details=("version", "run_id"), is_own=visit["facet"] == "model",
         hatched=("outlier",),
     )
     return Table(

@@ -211,7 +211,7 @@ def _table(frontier: Frontier, found: Frontiers, axes: _Axes) -> Table:
     )
     chart = Chart(
         "steps", "x", "y", group="configuration", state="validity", hatched=("invalid", "flagged"), on_line="is_on_frontier", link=_RUN,
-        better=x.better, note="load",
+        better=x.better, details=("load", "run_id"),
     )
     note = ". ".join(["The line goes through measured points that no other beats; nothing between them is assumed", *_left_out(found.left_out)])
     return Table("frontier_1", columns, rows, _scope(frontier.scope), note, total=len(frontier.points), chart=chart, is_folded=True)

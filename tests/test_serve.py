@@ -210,7 +210,7 @@ def test_nothing_built_is_said(tmp_path: Path, project: Project) -> None:
 def test_an_ad_hoc_query_has_its_citation_and_no_verdict(project: Project) -> None:
     asking = client(project)
     found = asking.get("/api/sql", params={"query": "select run_id, 'x' as run_id from benchmark_run_fact order by all", "rows": 1}).json()
-    table, facts = found["parts"][1], found["parts"][2]
+    table, facts = (next(part for part in found["parts"] if part["name"] == name) for name in ("result", "citation"))
     assert [column["name"] for column in table["columns"]] == ["run_id", "run_id_1"]
     assert (len(table["rows"]), table["truncated"], table["total"]) == (1, True, None)
     assert {item["name"] for item in facts["items"]} == {"query_digest", "build_digest"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,15 @@ from samples.measured import measured_project
 from samples.served import served_project
 from starlette.testclient import TestClient
 
-from warehouse.analysis.marks import mark
+from warehouse.analysis.changes import changes
+from warehouse.analysis.marks import mark, read_marks
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
-from warehouse.surfaces.parts import Facts, Page, Table, Text
+from warehouse.surfaces.parts import Entry, Facets, Facts, Form, Page, Table, Text
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.web.app import application
+from warehouse.surfaces.web.tokens import Tokens
 from warehouse.transform.finished.builds import current_build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -135,6 +138,38 @@ def test_marks_are_shown_and_chosen_by(tmp_path: Path) -> None:
     assert table(asked(project, "changes", state="fixed"), "events") == []
 
 
+def test_an_event_is_an_entry_with_its_worst_members_and_what_differs(simulated: Project) -> None:
+    (entry,) = [part for part in asked(simulated, "changes").parts if isinstance(part, Entry)]
+    assert (entry.states, entry.tone, entry.note) == (("confirmed",), "bad", "slower since 10 Feb 2026")
+    assert entry.value.startswith("+1") and entry.lines[0] == "framework version 1 → 2"
+    assert entry.lines[1] == "2 series moved, and no other of the same cases · flat on the same machine did not move"
+    assert [row["benchmark_case_id"] for row in entry.figures[0].records()] == ["slow"]
+    assert [action.title for action in entry.actions if isinstance(action, Form)] == ["acknowledge", "explained by…", "false alarm"]
+
+
+def test_an_event_is_marked_on_its_page_by_those_who_may(tmp_path: Path) -> None:
+    """As `wh changes mark` does: the members of the event, with the reason; and who said so."""
+    project = measured_project(tmp_path / "project", rows("slow", [100.0] * 40 + [115.0] * 20, 20))
+    found = changes(project, None)
+    (event,) = found.events
+    place, said = f"/changes/{event.event_id}/mark", {"state": "explained", "reason": "the new driver"}
+    reader, boss = ({"Authorization": f"Bearer {Tokens(project).make(name, role)}"} for name, role in (("reader", "read"), ("boss", "admin")))
+    visitor = client(project)
+    assert visitor.post(place, data=said, headers=reader).status_code == 403
+    assert "acknowledge</summary>" not in visitor.get("/changes", headers=reader).text
+    assert "acknowledge</summary>" in visitor.get("/changes", headers=boss).text
+    assert visitor.post(place, data=said, headers={**boss, "Origin": "https://elsewhere.example"}).status_code == 403
+    assert visitor.post(place, data={"state": "explained"}, headers=boss).status_code == 400
+    assert read_marks(project) == {}
+    done = visitor.post(place, data=said, headers=boss)
+    assert done.status_code == 200 and "is explained" in done.text
+    marks = read_marks(project)
+    assert {(each.state, each.reason) for each in marks.values()} == {("explained", "the new driver")}
+    assert [*marks] == [each.finding_id for each in event.members] and [*marks.values()][0].event.detail["visitor"] == "token boss"
+    (after,) = changes(project, None).events
+    assert after.state == "explained"
+
+
 def test_what_changed_is_small_and_leads_to_the_runs(simulated: Project) -> None:
     with client(simulated) as visitor:
         first = visitor.get("/changes")
@@ -156,14 +191,24 @@ def test_compare_shows_the_effect_with_its_interval_and_only_what_differs(simula
     (metric,) = table(page, "metrics")
     assert (metric["metric"], metric["verdict"], metric["way"], metric["unit"]) == ("elapsed_ms", "confirmed", "slower", "ms")
     assert metric["low"] < 1.15 < metric["high"] and metric["runs"] == "10 v 10; 10 v 10 sessions"
-    chart = page.table("metrics").chart
-    assert chart is not None and chart.band == (1 / 1.02, 1.02) and chart.mark == 1.0
+    (entry,) = [part for part in page.parts if isinstance(part, Entry)]
+    assert (entry.states, entry.tone) == (("confirmed slower",), "bad") and entry.lines[0].startswith("10 runs in 10 sessions against 10 runs")
+    assert [(row["verdict"], row["effect"]["threshold"]) for row in entry.figures[0].records()] == [("confirmed slower", 0.02)]
     assert [(each["name"], each["base"], each["head"]) for each in table(page, "differences")] == [("framework_version", "1", "2")]
     assert [each["runs"] for each in table(page, "sides")] == ["10 runs in 10 sessions"] * 2
     assert {each["side"] for each in table(page, "runs")} == {"base", "head"} and len(table(page, "runs")) == 20
     assert page.states == ("confirmed worse",)
     wide = compared(simulated, threshold=0.5)
     assert table(wide, "metrics")[0]["verdict"] == "equivalent" and wide.states == ()
+
+
+def test_configurations_are_compared_one_by_one_the_strongest_verdict_first(simulated: Project) -> None:
+    page = asked(simulated, "compare", base="software=1,benchmark_case_id!=few", head="software=2")
+    entries = [part for part in page.parts if isinstance(part, Entry)]
+    assert [(each.title, each.states) for each in entries] == [("slow", ("confirmed slower",)), ("fast", ("confirmed faster",))]
+    (cards,) = [part for part in page.parts if part.name == "verdicts"]
+    assert isinstance(cards, Facts) and [(card.heading, card.value, card.tone) for card in cards.items] == [("slow", "slower", "bad"), ("fast", "faster", "good")]
+    assert [part.name for part in page.parts][-2:] == ["differences", "same"]
 
 
 def test_compare_of_single_runs_says_what_it_would_need(simulated: Project) -> None:
@@ -181,7 +226,8 @@ def test_compare_without_sides_offers_versions_and_sessions(simulated: Project) 
     with client(simulated) as visitor:
         assert "/compare?base=benchmark_case_id=slow,software=1&amp;head=benchmark_case_id=slow,software=2" in visitor.get("/compare").text
         whole = visitor.get("/api/compare", params={"base": "benchmark_case_id=slow,software=1", "head": "benchmark_case_id=slow,software=2"})
-        assert whole.json()["parts"][2]["rows"][0]["verdict"] == "confirmed"
+        (metrics,) = [part for part in whole.json()["parts"] if part["name"] == "metrics"]
+        assert metrics["rows"][0]["verdict"] == "confirmed"
 
 
 def test_a_side_that_is_asked_for_from_elsewhere_is_never_a_file(simulated: Project, tmp_path: Path) -> None:
@@ -201,6 +247,32 @@ def test_explore_draws_every_run_of_a_series_with_what_changed(simulated: Projec
     assert [place for place, each in enumerate(drawn) if each["note"]] == [40]
     assert drawn[40]["note"] == "change confirmed · software 2" and "lower is better" in page.subtitle
     assert len(table(asked(simulated, "explore", series=series, since="2026-02-20"), "over_time")) == 10
+
+
+def test_explore_never_draws_all_models_in_one_colour(simulated: Project) -> None:
+    """Nobody says what tells the runs apart: here only the case does. The line goes through medians, not from repeat to repeat."""
+    drawn = asked(simulated, "explore", metric="elapsed_ms").table("over_time")
+    assert drawn is not None and drawn.chart is not None and (drawn.chart.facet, drawn.chart.middle) == ("facet", "session")
+    assert {row["facet"] for row in drawn.records()} == {"slow", "fast", "flat", "few"}
+    series = next(each["series_key"] for each in table(asked(simulated, "explore", case="slow"), "series"))
+    with client(simulated) as visitor:
+        text = visitor.get("/explore", params={"series": series}).text
+    assert re.search(r'aria-label="[\d.]+ ms; 2026-01-01 00:00 UTC; software 1; slow/000"', text)  # what a point says: value, time, version, run
+    (path,) = re.findall(r'class="line medians s0" d="([^"]*)"', text)
+    assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+H[\d.]+V[\d.]+H[\d.]+", path)  # two levels: before the change, and after it
+
+
+def test_sql_has_its_tables_beside_the_box_and_draws_one_x_and_one_y(simulated: Project) -> None:
+    ways = (
+        ("select started_at, value from measurement", "trend"), ("select benchmark_case_id, avg(value) as v from measurement group by all", "bars"),
+        ("select run_id, benchmark_case_id from measurement", None), ("select value, value, value from measurement", None),
+    )
+    for sql, kind in ways:
+        page = asked(simulated, "sql", query=sql)
+        result = page.table("result")
+        assert result is not None and (result.chart.kind if result.chart else None) == kind, sql
+        groups = {group.name: [each.name for each in group.items] for part in page.parts if isinstance(part, Facets) for group in part.groups}
+        assert "measurement" in groups["tables"] and "benchmark_case_id" in groups["measurement"]
 
 
 def test_explore_has_a_panel_for_each_value_of_a_facet(simulated: Project) -> None:
@@ -295,6 +367,13 @@ def test_frontier_goodput_and_validity_lead_to_their_runs(served: Project) -> No
     assert len(points) == 2 and any(each["is_on_frontier"] for each in points) and all(each["run_id"] for each in points)
     chart = page.table("frontier_1").chart
     assert chart is not None and chart.kind == "steps" and chart.better == "lower"
+    (answer,) = [part for part in page.parts if isinstance(part, Entry)]
+    best = max(points, key=lambda each: each["y"])  # nobody states a limit, and no point is within the usual one
+    assert answer.title == f"Best: {best['configuration']}" and "1 run" in answer.note
+    assert answer.link == f"/runs/{best['run_id']}"
+    for limit, title in ((1_000_000, f"Best within 1,000,000 ms: {best['configuration']}"), (1, "No measured point is within 1 ms")):
+        page = asked(served, "frontier", x="ttft_p50_ms", y="output_token_throughput_per_s", scope="model", within=limit)
+        assert [part.title for part in page.parts if isinstance(part, Entry)] == [title]
     good = asked(served, "goodput", slo="chat")
     assert {each["total"] for each in table(good, "loads")} == {40} and all(each["met"] <= 40 for each in table(good, "loads"))
     assert "chat" in {each["slo"] for each in table(asked(served, "goodput"), "slos")}

@@ -179,7 +179,7 @@ def test_what_regressed_in_the_past_year_in_two_clicks(watched: Watched) -> None
     page = watched.open("/")
     page.click("text=What regressed in the past year")
     assert "since=" in page.url and page.locator("#events tbody tr").count() > 0
-    assert "slower" in page.inner_text("#events")
+    assert "slower" in page.locator(".part-entry").first.inner_text()
 
 
 def test_the_keyboard_reaches_everything(watched: Watched) -> None:
@@ -195,6 +195,18 @@ def test_the_chart_leads_to_a_run(watched: Watched) -> None:
     page = watched.open("/explore?metric=ttft_p99_ms")
     page.locator("figure svg a").first.click()
     assert "/runs/vllm-bench/" in page.url
+
+
+def test_a_point_says_its_run_and_value_when_it_is_pointed_at_or_has_the_focus(watched: Watched) -> None:
+    page = watched.open("/explore?metric=ttft_p99_ms")
+    points = page.locator("figure svg a:has(.point)")
+    assert not page.locator(".tip").is_visible()
+    for act in (points.first.hover, points.last.focus):
+        act()
+        said = page.locator(".tip").inner_text()
+        assert "vllm-bench/" in said and " ms" in said, said
+    page.keyboard.press("Escape")
+    assert not page.locator(".tip").is_visible()
 
 
 def test_without_scripts_and_on_paper_a_page_says_the_same(browser: Browser, place: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from warehouse.analysis.events.event import Event as ChangeEvent
+from warehouse.analysis.events.findings import finding_document
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.ledger.findings import FALSE_ALARM, FINDING, MARKS, OPEN, Mark, standing_marks
@@ -44,10 +46,12 @@ def read_marks(project: Project) -> dict[str, Mark]:
 
 
 def mark(
-    project: Project, finding_id: str, state: str, reason: str, finding: Mapping[str, Any] | None, key: "SigningKey | None" = None
+    project: Project, finding_id: str, state: str, reason: str, finding: Mapping[str, Any] | None, key: "SigningKey | None" = None,
+    visitor: str = "",
 ) -> Event:
     """Mark a finding with its current data, which name its event where the event was marked. A finding that is no longer detected keeps the data of
-    its last mark. Raises WH503 for a state that is not valid, an empty reason, or an unknown finding, and WH107, WH109, WH113."""
+    its last mark. `visitor`: who said so on a page; the ledger names the machine as well. Raises WH503 for a state that is not valid, an empty
+    reason, or an unknown finding, and WH107, WH109, WH113."""
     if state not in MARKS:
         hint = did_you_mean(state, MARKS) or f"states are: {', '.join(MARKS)}"
         raise WarehouseError("WH503", f"{printable(state)!r} is not a state of a finding", finding_id, hint, ExitCode.USAGE)
@@ -58,7 +62,21 @@ def mark(
         if earlier is None:
             raise WarehouseError("WH503", "no finding has this id", printable(finding_id), "wh changes lists them", ExitCode.NOT_FOUND)
         finding = earlier.finding
-    return decide(open_store(project).objects, FINDING, finding_id, reason, {"state": state, "finding": dict(finding)}, key)
+    detail = {"state": state, "finding": dict(finding)} | ({"visitor": visitor} if visitor else {})
+    return decide(open_store(project).objects, FINDING, finding_id, reason, detail, key)
+
+
+def mark_event(
+    project: Project, event: ChangeEvent | None, any_id: str, state: str, reason: str, key: "SigningKey | None" = None, visitor: str = ""
+) -> dict[str, Event]:
+    """Mark a finding, or all members of its event where the id is the event's: the ledger's events by finding. Raises what `mark` raises."""
+    members = [*event.members, *event.returned] if event else []
+    documents: dict[str, dict[str, Any] | None] = {each.finding_id: finding_document(each) for each in members if each.finding_id == any_id}
+    if event and not documents:
+        documents = {each.finding_id: {**finding_document(each), "event_id": event.event_id} for each in event.members}
+    elif not documents:
+        documents = {any_id: None}
+    return {finding_id: mark(project, finding_id, state, reason, known, key, visitor) for finding_id, known in documents.items()}
 
 
 def precision(marks: Iterable[Mark]) -> tuple[Precision, ...]:

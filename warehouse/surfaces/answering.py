@@ -109,7 +109,7 @@ class Answers:
         key = domain_digest("wh/answer/1", [
             __version__, view.name, json_value(values), build.digest if build else None, pinned is not None,
             current.digest if current else None, self.ledger_state(), now.date().isoformat(),
-            policies_state(self.project),
+            policies_state(self.project), role if view.is_by_role else None,
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
         return Question(view, Visit(project, build, values, now, visitor, role, self._events), pinned is not None, newer, key)

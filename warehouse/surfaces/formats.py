@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
-from warehouse.surfaces.parts import Page, Part, Table
+from warehouse.surfaces.parts import Entry, Page, Part, Table
 from warehouse.transform.finished.query import json_value, plain_cell, spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def page_document(page: Page) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, Entry):
+        return {"part": part.part, **_plain(replace(part, figures=())), "figures": [_part(each) for each in part.figures]}
     if not isinstance(part, Table):
         return {"part": part.part, **_plain(part)}
     records = part.records()

@@ -12,7 +12,7 @@ from typing import Any
 from warehouse.errors import printable, printable_lines
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.html.components import moment, size
-from warehouse.surfaces.parts import Column, Excerpt, Facets, Fact, Facts, Figure, Page, Part, Table, Text
+from warehouse.surfaces.parts import Column, Entry, Excerpt, Facets, Fact, Facts, Figure, Page, Part, Table, Text
 from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import short, shown_value
 
@@ -37,10 +37,7 @@ def page_markdown(page: Page, leads: Leading) -> str:
 
 def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2) -> Iterator[str]:
     """The blocks of a part, under a heading of that level. Fields to fill in have none."""
-    if isinstance(part, Facets):
-        yield "\n".join(f"- {plain(group.title or group.name)}: {', '.join(_choice(each, leads) for each in group.items)}" for group in part.groups)
-        return
-    if not isinstance(part, Figure) and part.title:
+    if not isinstance(part, Figure | Entry | Facets) and part.title:
         yield f"{'#' * level} {plain(part.title)}"
     if isinstance(part, Table):
         yield from _table(part, leads)
@@ -48,12 +45,26 @@ def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2) -> Itera
         yield "\n".join(f"- {(_choice if part.form == 'links' else _fact)(each, leads)}" for each in part.items)
     elif isinstance(part, Figure):
         yield _link(plain(f"{shown_value(part.value)} {part.unit or ''} {part.interval} {', '.join(part.states)}".strip()), part.link, leads)
+    elif isinstance(part, Facets):
+        for group in part.groups:
+            yield f"{plain(group.title or group.name)}: {', '.join(_choice(each, leads) for each in group.items)}"
+    elif isinstance(part, Entry):
+        yield from _entry(part, leads, level)
     elif isinstance(part, Text):
         yield plain(part.note)
         yield plain(part.text) if part.form == "prose" else fenced(part.text)
     elif isinstance(part, Excerpt):
         yield f"{_link(plain(part.place), part.link, leads)}, bytes {part.offset:,} to {part.offset + part.length:,}"
         yield fenced(part.cited)
+
+
+def _entry(each: Entry, leads: Leading, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {_link(plain(each.title), each.link, leads)}"
+    yield plain(" · ".join(filter(None, (*each.states, f"{each.value} {each.interval}".strip(), each.note))))
+    yield from map(plain, each.lines)
+    for figures in each.figures:
+        yield from part_markdown(figures, leads, level + 1)
+    yield " · ".join(_choice(action, leads) for action in each.actions if isinstance(action, Fact) and leads(action.link or ""))
 
 
 def _fact(each: Fact, leads: Leading) -> str:

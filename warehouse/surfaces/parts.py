@@ -51,7 +51,9 @@ class Chart:
     `value` is great; a `timeline` a lane for each `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
     a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
     whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
-    else of `group`. Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
+    else of `group`; with `middle`, in steps through the median of those with the same value of it, such as the repeats of one session.
+    Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
+    `details` are columns that a point says beside these, such as its run.
     `better` is the direction of x that is better, which the line of `steps` needs."""
 
     kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
@@ -71,11 +73,13 @@ class Chart:
     mark: float | None = None
     link: str | None = None
     line: str | None = None
+    middle: str | None = None
     facet: str | None = None
     logs: tuple[Literal["x", "y"], ...] = ()
     better: Literal["higher", "lower"] = "lower"
     value: str | None = None
     is_own: bool = False
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,11 +140,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Facets:
-    """Groups of choices by which what follows on the page is narrowed."""
+    """Groups of choices beside what follows on the page, which is narrowed or made by them. On a narrow screen `words` leads there."""
 
     part: ClassVar[str] = "facets"
     name: str
     groups: tuple[Facts, ...]
+    words: str = "Filter"
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Form:
-    """Fields whose values become the parameters of a view, or with `method` post, of an act."""
+    """Fields whose values become the parameters of a view, or with `method` post, of an act. `is_folded`: only its title shows at first."""
 
     part: ClassVar[str] = "form"
     name: str
@@ -215,6 +220,27 @@ class Form:
     button: str = "Show"
     title: str = ""
     method: Literal["get", "post"] = "get"
+    is_folded: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing of a list, with its answer: its states and title, what is to be known of it in lines, and its value, in the colour of `tone`
+    (`good`, `warn`, `bad`), with its interval and a note. `figures` are tables of it, which the tables of the page have as well; `actions` lead on,
+    or, as forms, decide about it."""
+
+    part: ClassVar[str] = "entry"
+    name: str
+    title: str
+    link: str | None = None
+    states: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    value: str = ""
+    tone: str = ""
+    interval: str = ""
+    note: str = ""
+    figures: tuple[Table, ...] = ()
+    actions: tuple[Fact | Form, ...] = ()
 
 
 def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> tuple[Column, ...]:
@@ -224,7 +250,7 @@ def without_empty(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> t
     )
 
 
-Part = Table | Facts | Facets | Figure | Text | Excerpt | Form
+Part = Table | Facts | Facets | Figure | Text | Excerpt | Form | Entry
 
 
 @dataclass(frozen=True)

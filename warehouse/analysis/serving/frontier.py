@@ -194,7 +194,7 @@ def _frontier(
     ]
     answer = value_at(means, better, at, interpolate) if at is not None else None
     ordered = tuple(sorted(found, key=lambda point: (point.x, point.y, point.curve_key)))
-    best = None if within is None else _best_within(ordered, axes, within)
+    best = None if within is None else best_within(ordered, axes, within)
     return Frontier(scope, ordered, sure if isinstance(sure, NotSupported) else None, answer, best)
 
 
@@ -203,7 +203,8 @@ def _worst(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
     return None if None in verdicts else max(verdicts, key=VERDICTS.index)
 
 
-def _best_within(points: Sequence[Point], axes: tuple[Axis, Axis], limit: float) -> Point | None:
+def best_within(points: Sequence[Point], axes: tuple[Axis, Axis], limit: float) -> Point | None:
+    """The point with the best y of those whose x is at least as good as a limit."""
     x, y = axes
     met = [point for point in points if (point.x >= limit if x.better == "higher" else point.x <= limit)]
     return max(met, key=lambda point: point.y if y.better == "higher" else -point.y, default=None)

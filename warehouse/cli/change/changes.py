@@ -150,19 +150,10 @@ def _bisect(project: "Project", found: "Changes", any_id: str, *, as_json: bool)
 
 def _mark(project: "Project", found: "Changes", any_id: str, state: str, reason: str, sign: str | None, *, as_json: bool) -> ExitCode:
     """Mark a finding, or all members of an event."""
-    from warehouse.analysis.events.findings import finding_document
-    from warehouse.analysis.marks import mark
+    from warehouse.analysis.marks import mark_event
     from warehouse.cli.decisions.decided import signing_key
 
-    event = found.event(any_id)
-    members = [*event.members, *event.returned] if event else []
-    documents: dict[str, dict[str, Any] | None] = {each.finding_id: finding_document(each) for each in members if each.finding_id == any_id}
-    if event and not documents:
-        documents = {each.finding_id: {**finding_document(each), "event_id": event.event_id} for each in event.members}
-    elif not documents:
-        documents = {any_id: None}
-    key = signing_key(sign)
-    events = {finding_id: mark(project, finding_id, state, reason, known, key) for finding_id, known in documents.items()}
+    events = mark_event(project, found.event(any_id), any_id, state, reason, signing_key(sign))
     if as_json:
         last = [*events.values()][-1]
         print_json({

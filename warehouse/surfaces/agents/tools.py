@@ -17,7 +17,7 @@ from warehouse.surfaces.all_views import view_named
 from warehouse.surfaces.answering import Answer, Answers
 from warehouse.surfaces.formats import page_document
 from warehouse.surfaces.html.pages import pinned_to
-from warehouse.surfaces.parts import Form
+from warehouse.surfaces.parts import Entry, Facets, Form
 from warehouse.surfaces.view import BUILD, Parameter, View
 
 ROWS = 20  # of each table, unless more are asked for
@@ -122,7 +122,7 @@ def envelope(tool: ViewTool, answer: Answer, most: int) -> dict[str, Any]:
     page = page_document(answer.page)
     kept = [
         _small(part, most) for part in page["parts"]
-        if part["part"] != Form.part and part.get("form") != _NAVIGATION and _is_wanted(tool, part["name"])
+        if part["part"] not in (Form.part, Entry.part, Facets.part) and part.get("form") != _NAVIGATION and _is_wanted(tool, part["name"])
     ]
     build = answer.build.digest if answer.build else None
     return {

@@ -35,7 +35,12 @@ _KINDS = {
             "withdrawn", "superseded",
         ), "bad"
     ),
-    **{f"suspected {way}{more}": "warn" for way in ("better", "worse", "higher", "lower") for more in ("", " (exploratory)")},
+    **{
+        f"suspected {way}{more}": "warn" for way in ("better", "worse", "faster", "slower", "higher", "lower") for more in ("", " (exploratory)")
+    },
+    **{f"confirmed {way}": kind for way, kind in (("better", "good"), ("faster", "good"), ("worse", "bad"), ("slower", "bad"))},
+    **{f"confirmed {way}{more}": "warn" for way in ("higher", "lower") for more in ("", " (exploratory)")},
+    **{f"confirmed {way} (exploratory)": "warn" for way in ("better", "worse", "faster", "slower")},
     **dict.fromkeys(("whole", "valid", "signed"), "good"),
     **dict.fromkeys(("left out", "not published", "published as provisional", "untrusted key", "removed by policy"), "warn"),
     **dict.fromkeys(("warning", "differs", "stated twice"), "warn"),

@@ -6,11 +6,11 @@ import gzip
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import anyio.to_thread
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.convertors import PathConvertor, register_url_convertor
@@ -92,6 +92,16 @@ def application(project: Project, hosts: frozenset[str] = LOOPBACK, requests_a_m
     return Guard(app, tokens, hosts, requests_a_minute, lambda scope, error, status: _refusal(scope, error, status, project), needs_token)
 
 
+async def _sent(request: Request) -> list[tuple[str, str]]:
+    """The fields of a form that was sent; files are none."""
+    if request.method != "POST":
+        return []
+    return [(name, value) for name, value in (await request.form()).multi_items() if isinstance(value, str)]
+
+
+Sent = Annotated[list[tuple[str, str]], Depends(_sent)]
+
+
 def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
@@ -126,7 +136,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         state = request.scope.get("state", {})
         return answers.question(view, given, path or request.path_params, state.get("visitor", ""), state.get("role") or "read")
 
-    def _sent(request: Request, tag: str, media: str, make: Callable[[], bytes]) -> Response:
+    def _packed(request: Request, tag: str, media: str, make: Callable[[], bytes]) -> Response:
         """What was made, compressed for those who take that; kept as it is sent."""
         is_packed = "gzip" in request.headers.get("accept-encoding", "")
 
@@ -137,21 +147,21 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
         return _tagged(Response(body, media_type=media, headers=headers), tag, view)
 
-    def html(request: Request) -> Response:
-        asked = _asked(request, request.query_params.multi_items())
+    def html(request: Request, sent: Sent) -> Response:
+        asked = _asked(request, [*request.query_params.multi_items(), *sent])
         tag = f'W/"{asked.key[:32]}-html"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _sent(request, tag, "text/html; charset=utf-8", lambda: page_html(answers.answer(asked), answers.project.name).encode())
+        return _packed(request, tag, "text/html; charset=utf-8", lambda: page_html(answers.answer(asked), answers.project.name).encode())
 
-    def data(request: Request) -> Response:
-        given = request.query_params.multi_items()
+    def data(request: Request, sent: Sent) -> Response:
+        given = [*request.query_params.multi_items(), *sent]
         own, rest = _format_of(given)
         asked = _asked(request, rest)
         tag = f'W/"{asked.key[:32]}-{own["format"]}-{quote(own["table"] or "", errors="replace")}"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        response = _sent(request, tag, MEDIA_TYPES[own["format"]], lambda: _data(answers.answer(asked), own["format"], own["table"]))
+        response = _packed(request, tag, MEDIA_TYPES[own["format"]], lambda: _data(answers.answer(asked), own["format"], own["table"]))
         if own["format"] != "json":
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response
@@ -164,12 +174,12 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
                 whole = request.path_params | {last: f"{request.path_params[last]}{MARKDOWN}"}
                 answers.answer(_asked(request, request.query_params.multi_items(), whole))
                 request.scope["path_params"] = whole
-                return html(request)
+                return html(request, [])
         asked = _asked(request, request.query_params.multi_items())
         tag = f'W/"{asked.key[:32]}-md"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _sent(request, tag, "text/markdown; charset=utf-8", lambda: markdown_text(answers.answer(asked)).encode())
+        return _packed(request, tag, "text/markdown; charset=utf-8", lambda: markdown_text(answers.answer(asked)).encode())
 
     pages = [view.path, "/"] if view is VIEWS[0] else [view.path]
     if not view.is_act:

@@ -1,6 +1,25 @@
-// What a page does more where scripts run: `/` goes to the first field of a filter, and a click in a text of commands selects its line.
+// What a page does more where scripts run: `/` goes to the first field of a filter, and a point says at once what its title says after a while.
 document.addEventListener("keydown", event => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input, textarea, select")) return;
-  const field = document.querySelector("form input:not([type=hidden]), form textarea");
+  const fields = [...document.querySelectorAll("form input:not([type=hidden]), form textarea")];
+  const field = fields.find(each => each.checkVisibility());
   if (field) { event.preventDefault(); field.focus(); }
 });
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.hidden = true;
+tip.setAttribute("aria-hidden", "true"); // the point has the same words as its label
+document.body.append(tip);
+function say(event) {
+  const mark = event.target instanceof Element && event.target.closest(".chart a");
+  tip.hidden = !mark;
+  if (!mark) return;
+  mark.querySelector("title")?.remove(); // or the browser would say it too
+  const at = mark.getBoundingClientRect();
+  tip.replaceChildren(...mark.getAttribute("aria-label").split("; ").map(words => Object.assign(document.createElement("span"), {textContent: words})));
+  tip.style.top = `${scrollY + at.bottom + 8}px`;
+  tip.style.left = `${Math.max(8, Math.min(scrollX + at.left, scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8))}px`;
+}
+document.addEventListener("pointerover", say);
+document.addEventListener("focusin", say);
+document.addEventListener("keydown", event => { if (event.key === "Escape") tip.hidden = true; });

@@ -44,14 +44,15 @@ def chart(table: Table, pinned: Callable[[str], str]) -> Markup:
 
 
 def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[str, Any]], facet: str) -> Drawn:
-    """One drawing for each value of the facet, all on the same axes unless each has its own."""
+    """One drawing for each value of the facet, all on the same axes, those with the most rows first, unless each has axes of its own."""
     of_panel: dict[Any, list[Mapping[str, Any]]] = {}
     for record in records:
         of_panel.setdefault(record[facet], []).append(record)
     shared = [mark for mark in plot.marks(records) if mark.x is not None and (mark.y is not None or not plot.chart.y)]
     panels, said = [], []
     plot = replace(plot, most=max(_FEWEST, MOST_POINTS * 3 // 2 // min(len(of_panel), _MOST_PANELS)))
-    for value, of_one in list(of_panel.items())[:_MOST_PANELS]:
+    ordered = [*of_panel.items()] if plot.chart.is_own else sorted(of_panel.items(), key=lambda item: -len(item[1]))
+    for value, of_one in ordered[:_MOST_PANELS]:
         drawn, words = draw(plot, plot.marks(of_one), _PANEL, None if plot.chart.is_own else shared, value_text(value))
         if drawn:
             heading = printable_lines(value_text(value) if plot.chart.is_own else f"{plot.heading(facet)} {value_text(value)}")

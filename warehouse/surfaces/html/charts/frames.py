@@ -52,7 +52,7 @@ def x_ticks(x: Axis, bottom: float, name: str) -> Markup:
         drawn.append(Markup('<path class="axis" d="M{:g} {:g}v5"/><text x="{:g}" y="{:g}" text-anchor="{}">{}</text>').format(
             at, bottom, at, bottom + 20, anchor, text
         ))
-    drawn.append(Markup('<text x="{:g}" y="{:g}" text-anchor="end">{}</text>').format(x.end, bottom + 40, name))
+    drawn.append(Markup('<text class="name" x="{:g}" y="{:g}" text-anchor="end">{}</text>').format(x.end, bottom + 40, name))
     return NOTHING.join(drawn)
 
 

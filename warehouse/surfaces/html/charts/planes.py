@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Any
 
 from markupsafe import Markup
@@ -13,7 +14,7 @@ from warehouse.surfaces.html.charts.frames import across, frame, named
 from warehouse.surfaces.html.charts.plot import BROAD, NOTHING, Drawn, Mark, Plot, cut, value_text
 
 SPANS = 50  # of an envelope
-_MOST_NOTES = 6  # with words; more are lines
+_MOST_NOTES = 8  # with words; more are lines
 _LEFT, _NEAR_LEFT, _RIGHT, _TOP, BOTTOM = 76, 62, 14, 30, 46
 
 
@@ -47,6 +48,8 @@ def trend(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequ
     for (group, _), of_line in joined.items():
         if len(placed) > plot.most:
             inside += _envelope(plot, of_line, x, y)
+        elif plot.chart.middle and len(of_line) > 1:
+            inside.append(_medians(plot.chart.middle, of_line, x, y, f"s{group}"))
         elif len(of_line) > 1:
             inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_line], f"s{group}"))
     if len(placed) > plot.most:
@@ -73,6 +76,21 @@ def _line(places: Sequence[tuple[float, float] | None], kind: str) -> Markup:
             drawn.append(f"{'M' if is_broken else 'L'}{place[0]:g} {place[1]:g}")
         is_broken = place is None
     return Markup('<path class="line {}" d="{}"/>').format(kind, "".join(drawn))
+
+
+def _medians(middle: str, marks: Sequence[Mark], x: Axis, y: Axis, kind: str) -> Markup:
+    """Steps through the medians of marks that belong together, each from its first to its last and on to the next. Repeats stand beside each other:
+    no line goes up and down among them."""
+    together: dict[Any, list[Mark]] = {}
+    for place, mark in enumerate(marks):
+        if mark.y is not None:
+            key = mark.record[middle]
+            together.setdefault(place if key is None else key, []).append(mark)
+    steps: list[str] = []
+    for of_one in together.values():
+        at, level = sorted(x.at(mark.x or 0.0) for mark in of_one), y.at(median(mark.y or 0.0 for mark in of_one))
+        steps.append(f"{'H' if steps else 'M'}{at[0]:g}{'V' if steps else ' '}{level:g}H{at[-1]:g}")
+    return Markup('<path class="line medians {}" d="{}"/>').format(kind, "".join(steps))
 
 
 def _envelope(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Iterator[Markup]:

@@ -20,7 +20,7 @@ from warehouse.transform.export.docs.published_pages import shown_value
 
 MOST_GROUPS = 6  # with a shape and a colour of their own
 MOST_POINTS = 200  # drawn one by one
-BROAD = (640, 280)
+BROAD = (1000, 330)
 NOTHING = Markup("")
 Drawn = tuple[Markup, list[str]]  # a drawing, and what it left out
 SHAPES = (
@@ -102,6 +102,7 @@ class Plot:
             said.append(f"{heading}{value_text(record[name])}{unit}")
         if chart.low and chart.high and record[chart.low] is not None and record[chart.high] is not None:
             said.append(f"from {value_text(record[chart.low])} to {value_text(record[chart.high])}")
+        said += [value_text(record[name]) for name in chart.details if record[name] is not None]
         return printable_lines("; ".join(said))
 
     def point(self, mark: Mark, x: float, y: float, more: Markup = NOTHING) -> Markup:

@@ -11,45 +11,24 @@ from typing import Any
 from warehouse.analysis.changes import Changes, changes
 from warehouse.analysis.compare import THRESHOLD
 from warehouse.analysis.events.event import Event
-from warehouse.analysis.events.findings import Finding, finding_document
+from warehouse.analysis.events.findings import Finding
+from warehouse.analysis.marks import mark_event
 from warehouse.analysis.times import parse_since
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
-from warehouse.evidence.ledger.findings import Mark
-from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Page, Part, Table, Text
+from warehouse.evidence.ledger.findings import MARKS, Mark
+from warehouse.surfaces.parts import Chart, Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import between, choices, differences_table, direction, percent, series_name
+from warehouse.surfaces.views.analysis.event_entry import event_entry, event_record, event_table, finding_record, finding_table, worst_members
+from warehouse.surfaces.views.analysis.wording import choices, differences_table, percent, series_name
 
 _PATH = "/changes"
+_MARK = "/changes/{any_id}/mark"
 _RUN = "/runs/{run_id:path}"
-_MOST = 40  # events of a page, and findings of a table
-_DIFFERENCES = 3  # of an event, in the list
-_DRAWN = 3  # members of an event that are drawn, the worst first
-_STATES = ("open", "acknowledged", "explained", "fixed", "false-alarm")
+_MOST = 40  # findings of a table
+_MOST_EVENTS = 10  # of a page
+_MOST_MEMBERS = 20  # of all events of a page, to read
+_DRAWN = 3  # members of an event
 _WAYS = ("worse", "better", "higher", "lower")
-_EVENT_COLUMNS = (
-    Column("name", "what", link="/changes?event={event_id}"), Column("status", kind="state"), Column("way", "direction", kind="state"),
-    Column("runs", "headline, oldest to newest", kind="spark", tone="way"),
-    Column("change", link="/changes?event={event_id}"), Column("interval", "95 %"),
-    Column("changed_on", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
-    Column("moved", "series moved"), Column("what_else", "what else changed there"),
-)
-_EVENT_HIDDEN = (
-    "event_id", "state", "now", "changed_at", "last_before_at", "ended_at", "last_run_before", "first_run_after", "headline_metric", "members",
-    "unmoved", "is_exploratory",
-)
-_COLUMNS = (
-    Column("series", link="/explore?series={series_key}"), Column("status", kind="state"), Column("way", "direction", kind="state"),
-    Column("runs", "runs, oldest to newest", kind="spark", tone="way"),
-    Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"),
-    Column("change", link="/changes?finding={finding_id}"), Column("interval", "95 %"), Column("levels"),
-    Column("changed_on", "first run after", kind="moment", link="/runs/{first_run_after:path}"),
-    Column("sides", "compare", link="/compare?base={base}&head={head}&metric={metric}"),
-)
-_HIDDEN = (
-    "finding_id", "event_id", "state", "now", "changed_at", "last_before_at", "series_key", "base", "head", "metric", "point", "benchmark_case_id",
-    "unit", "better", "before", "after", "ratio", "ratio_low", "ratio_high", "p", "q", "points_before", "points_after", "is_exploratory",
-    "last_run_before", "first_run_after",
-)
 
 
 def _answer(visit: Visit) -> Page:
@@ -60,16 +39,19 @@ def _answer(visit: Visit) -> Page:
     named = [each for each in found.events if _is_named(each, visit["metric"])]
     shown = [each for each in named if visit["way"] in (None, *_ways(each)) and visit["state"] in (None, each.state)]
     first = visit["offset"]
-    page = shown[first : first + _MOST]
-    more = address(_PATH, **{**visit.values, "offset": first + _MOST}) if len(shown) > first + _MOST else None
-    table = event_table(page, visit["threshold"])
+    page = shown[first : first + _MOST_EVENTS]
+    more = address(_PATH, **{**visit.values, "offset": first + _MOST_EVENTS}) if len(shown) > first + _MOST_EVENTS else None
+    table = _as_data(event_table(page, visit["threshold"]))
     empty = "no event is like that; others are" if found.events else "no change was found"
     if not found.tested:
         empty = "too few dated runs to look for changes"
     members = [each for event in page for each in event.members if _is_metric(each, visit["metric"])]
-    parts: list[Part] = [*_filters(visit, found, named), replace(table, total=len(shown), more=more, empty=empty)]
-    findings = replace(_table(members[:_MOST], visit["threshold"], found.events), total=len(members), title="Their members", is_folded=True)
-    parts += [findings, _outliers(found), _not_judged(found), *_how(found)]
+    parts: list[Part] = [*_filters(visit, found, named)]
+    parts += [event_entry(each, visit["threshold"], visit.role == "admin", each is page[0]) for each in page]
+    parts.append(replace(table, total=len(shown), more=more, empty=empty, title="All as a table" if page else ""))
+    findings = _as_data(finding_table(members[:_MOST], visit["threshold"], found.events))
+    parts += [replace(findings, total=len(members), title="Their members", listed=_MOST_MEMBERS)] if members else []
+    parts += [*([_outliers(found)] if found.outliers else []), _not_judged(found), *_how(found)]
     counts = Counter(each.status for each in found.events)
     moved = len({each.first.series_key for event in found.events for each in event.members})
     said = [f"since {since:%Y-%m-%d}" if since else "", f"{counted(len(found.events), 'event')} in {moved:,} of {len(found.series):,} series"]
@@ -77,6 +59,12 @@ def _answer(visit: Visit) -> Page:
     return Page("What changed", tuple(parts), " · ".join(filter(None, said)), next_steps={
         "What regressed in the past year": address(_PATH, since="1y", way="worse"), "Compare two sets of runs": "/compare", "All runs": "/runs",
     })
+
+
+def _as_data(table: Table) -> Table:
+    """The table folded, with its drawings in the data formats alone."""
+    columns = tuple(replace(each, is_hidden=each.is_hidden or each.kind in ("spark", "effect")) for each in table.columns)
+    return replace(table, columns=columns, is_folded=True)
 
 
 def _ways(event: Event) -> set[str]:
@@ -103,7 +91,7 @@ def _filters(visit: Visit, found: Changes, named: Sequence[Event]) -> Iterable[F
     offered = [(way, way, ways[way]) for way in _WAYS if ways[way] or way == visit["way"] or way == "worse"]
     yield choices("way", _PATH, values, "way", [("either direction", None, len(named)), *offered])
     states = Counter(each.state for each in named)
-    marked = [(state, state, states[state]) for state in _STATES if states[state] or state == visit["state"]]
+    marked = [(state, state, states[state]) for state in MARKS if states[state] or state == visit["state"]]
     if len(marked) > 1 or visit["state"]:
         yield choices("state", _PATH, values, "state", [("any mark", None, len(named)), *marked])
     metrics = Counter(metric for each in found.events for metric in {one.first.metric for one in each.members})
@@ -112,89 +100,15 @@ def _filters(visit: Visit, found: Changes, named: Sequence[Event]) -> Iterable[F
         yield choices("metric", _PATH, values, "metric", [("any metric", None, None), *offered_metrics])
 
 
-def event_table(
-    events: Sequence[Event], threshold: float = THRESHOLD, title: str = "", total: int | None = None, more: str | None = None
-) -> Table:
-    marked = (Column("marked", kind="state"),) if any(each.mark or each.earlier_mark for each in events) else ()
-    columns = (*_EVENT_COLUMNS, *marked, *(Column(each, is_hidden=True) for each in _EVENT_HIDDEN))
-    records = [_event_record(each, threshold) for each in events]
-    return Table("events", columns, tuple(tuple(record[column.name] for column in columns) for record in records), title, total=total, more=more)
-
-
-def _event_record(event: Event, threshold: float) -> dict[str, Any]:
-    headline = _record(event.headline, threshold, event.event_id)
-    last, first, of = event.clearest.last, event.clearest.first, len(event.members) + event.unmoved
-    return {
-        **{name: headline[name] for name in ("runs", "change", "interval")},
-        "event_id": event.event_id, "name": event.name, "status": event.status, "way": _way(event.headline),
-        "changed_on": first.started_at and first.started_at.date(), "changed_at": first.started_at, "last_before_at": last.started_at,
-        "ended_at": event.end.started_at if event.end else None, "last_run_before": last.run_id, "first_run_after": first.run_id,
-        "moved": f"{len(event.members)} of {of}",
-        "what_else": _what_else(event), "marked": _marked(event), "state": event.state, "now": event.now,
-        "headline_metric": event.headline.first.metric,
-        "members": ",".join(each.finding_id for each in event.members), "unmoved": event.unmoved, "is_exploratory": event.is_exploratory,
-    }
-
-
-def _marked(event: Event) -> str:
-    return f"{event.earlier_mark.state}, under an earlier rule" if event.earlier_mark and not event.mark else event.state
-
-
-def _way(found: Finding) -> str | None:
-    return direction(found.outcome, found.first.unit) if found.kind == "level" else found.way
-
-
-def _table(findings: Sequence[Finding], threshold: float, events: Sequence[Event], name: str = "findings") -> Table:
-    event_of = {each.finding_id: event.event_id for event in events for each in event.members}
-    columns = (*_COLUMNS, *(Column(each, is_hidden=True) for each in _HIDDEN))
-    records = [_record(each, threshold, event_of[each.finding_id]) for each in findings]
-    return Table(name, columns, tuple(tuple(record[column.name] for column in columns) for record in records))
-
-
-def _record(found: Finding, threshold: float, event_id: str) -> dict[str, Any]:
-    document = finding_document(found)
-    low, high = document["ratio_low"], document["ratio_high"]
-    unit = f" {found.first.unit}" if found.first.unit else ""
-    return {
-        **document, "series": found.name, "event_id": event_id, "way": _way(found),
-        "runs": {"values": found.values, "place": found.place, "before": found.points[0], "after": found.points[1]},
-        "effect": {"ratio": document["ratio"], "low": low, "high": high, "threshold": threshold} if document["ratio"] else None,
-        "change": percent(document["ratio"]) or "from zero", "interval": between(low, high) or "no interval",
-        "levels": f"{found.before:,.4g} → {found.after:,.4g}{unit}", "state": found.state,
-        "changed_on": found.first.started_at and found.first.started_at.date(), "changed_at": found.first.started_at,
-        "sides": f"{len(found.near[0])} v {len(found.near[1])}", "base": ",".join(found.near[0]), "head": ",".join(found.near[1]),
-        "last_before_at": found.last.started_at,
-    }
-
-
-def _what_else(event: Event) -> str:
-    words = [f"until {event.end.started_at:%Y-%m-%d}"] if event.end else ["recovered since"] if event.now == "recovered" else []
-    words += [f"{each.name}: {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
-    if len(event.differences) > _DIFFERENCES:
-        words.append(f"{len(event.differences) - _DIFFERENCES} more")
-    if not event.differences:
-        words.append(", ".join(event.headline.variables) or "nothing, as far as the evidence says")
-    still = [label for label, _ in event.controls[:_DIFFERENCES]]
-    words.append(f"{', '.join(still)} did not move" if still else "no control series on this machine")
-    if event.needs:
-        words.append(f"needs {counted(event.needs, 'more run')}")
-    return "; ".join(words)
-
-
-def _few(values: Sequence[str]) -> str:
-    text = ", ".join(values[:2]) + (f" and {len(values) - 2} more" if len(values) > 2 else "")
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
 def _one(visit: Visit, found: Changes) -> Page:
     """The event or the finding that an id means; of what is no longer detected, what it was."""
     any_id = visit["finding"] or visit["event"]
     event, passed = found.event(any_id), found.passed.named(any_id)
     chosen = next((each for each in (*event.members, *event.returned) if each.finding_id == any_id), None) if event else None
     if event and chosen:
-        return _finding_page(chosen, event, visit["threshold"])
+        return _finding_page(chosen, event, visit)
     if event:
-        return _event_page(event, visit["threshold"])
+        return _event_page(event, visit)
     if not passed:
         raise WarehouseError("WH503", "no event or finding has this id", printable(any_id), "/changes lists them", ExitCode.NOT_FOUND)
     columns = (Column("finding_id", "finding", kind="code"), Column("words", "it was"), Column("shown_on", "last shown on"))
@@ -205,10 +119,10 @@ def _one(visit: Visit, found: Changes) -> Page:
     )
 
 
-def _event_page(event: Event, threshold: float) -> Page:
+def _event_page(event: Event, visit: Visit) -> Page:
     """One event: its place, its worst members drawn, what differs, what did not move, and all members."""
-    record = _event_record(event, threshold)
-    worst = sorted(event.leading, key=lambda each: (each.finding_id != event.headline.finding_id, each.status != event.status, -abs(each.log_ratio)))
+    threshold = visit["threshold"]
+    record, worst = event_record(event, threshold), worst_members(event)
     facts = [
         Fact("change", f"{record['change']} ({record['interval']})", note=event.headline.name),
         Fact("worst", percent(exp(event.worst.log_ratio)) if isfinite(event.worst.log_ratio) else "from zero", note=event.worst.name),
@@ -221,9 +135,9 @@ def _event_page(event: Event, threshold: float) -> Page:
         facts.append(Fact("ended_before", f"{event.end.started_at:%Y-%m-%d %H:%M} UTC", link=address(_RUN, run_id=run_id), note=run_id))
     facts += _decided(event.mark, event.earlier_mark)
     columns = (Column("case", "what did not move"), Column("series", kind="number"))
-    drawn = _table(worst[:_DRAWN], threshold, [event], "drawn")
-    members = _table(event.members[:_MOST], threshold, [event], "members")
-    near = _record(event.headline, threshold, event.event_id)
+    drawn = finding_table(worst[:_DRAWN], threshold, [event], "drawn")
+    members = finding_table(event.members[:_MOST], threshold, [event], "members")
+    near = finding_record(event.headline, threshold, event.event_id)
     return Page(
         event.name, (
             Facts("event", tuple(each for each in facts if each.value is not None)),
@@ -231,7 +145,7 @@ def _event_page(event: Event, threshold: float) -> Page:
             differences_table(event.differences, "What differs", ("before", "after")),
             Table("controls", columns, event.controls[:_MOST], "Control series on the same machine", total=len(event.controls)),
             replace(members, title="Its members", total=len(event.members), is_folded=True),
-            _commands(event.event_id),
+            *_deciding(event.event_id, visit),
         ), f"event {event.event_id}", (event.status, record["way"] or "", event.state), crumbs=(("What changed", _PATH),),
         next_steps={
             "Compare the runs before and after": address("/compare", base=near["base"], head=near["head"]),
@@ -240,9 +154,9 @@ def _event_page(event: Event, threshold: float) -> Page:
     )
 
 
-def _finding_page(chosen: Finding, event: Event, threshold: float) -> Page:
+def _finding_page(chosen: Finding, event: Event, visit: Visit) -> Page:
     """One finding, with its runs on the axis of their order and everything else that changed there."""
-    record = _record(chosen, threshold, event.event_id)
+    record = finding_record(chosen, visit["threshold"], event.event_id)
     unit = chosen.first.unit
     facts = [
         Fact("change", f"{record['change']} ({record['interval']})", note=record["levels"]), Fact("direction", record["way"], kind="state"),
@@ -267,7 +181,7 @@ def _finding_page(chosen: Finding, event: Event, threshold: float) -> Page:
     return Page(
         record["series"], (
             Facts("finding", tuple(facts)), Table("values", columns, rows, chart=chart, is_folded=True),
-            differences_table(chosen.differences, "What else changed there", ("before", "after")), _commands(chosen.finding_id),
+            differences_table(chosen.differences, "What else changed there", ("before", "after")), *_deciding(chosen.finding_id, visit),
         ), f"finding {chosen.finding_id}", (chosen.status, record["way"] or "", chosen.state), crumbs=(("What changed", _PATH),),
         next_steps={
             "Compare the runs before and after": address("/compare", base=record["base"], head=record["head"], metric=chosen.first.metric),
@@ -289,8 +203,30 @@ def _decided(mark: Mark | None, earlier: Mark | None) -> Iterable[Fact]:
         yield Fact("marked_under_an_earlier_rule", earlier.state, kind="state", note=f"{earlier.reason}, {earlier.event.by}, {earlier.event.at}")
 
 
-def _commands(any_id: str) -> Text:
-    return Text("commands", f"wh changes mark {any_id} acknowledged --reason 'why'\nwh changes {any_id}", "commands", "Mark it")
+def _deciding(any_id: str, visit: Visit) -> Iterable[Part]:
+    """How to say what it is: on the page, where the visitor may, and by command."""
+    if visit.role == "admin":
+        fields = (Choice("state", value="acknowledged", choices=MARKS), Choice("reason", "why"))
+        yield Form("mark", address(_MARK, any_id=any_id), fields, "Save", "Decide about it", "post")
+    yield Text("commands", f"wh changes mark {any_id} acknowledged --reason 'why'\nwh changes {any_id}", "commands", "The same by command")
+
+
+def _mark(visit: Visit) -> Page:
+    """Write into the ledger what a visitor says of an event or a finding, as `wh changes mark` does."""
+    any_id, state = visit["any_id"], visit["state"]
+    if visit.role != "admin":
+        raise WarehouseError("WH603", "only an admin marks events", printable(any_id), "wh token new NAME --role admin", ExitCode.FAILED)
+    found = changes(visit.project, None, visit["threshold"], visit.now)
+    marks = mark_event(visit.project, found.event(any_id), any_id, state or "", visit["reason"] or "", visitor=visit.visitor)
+    rows = tuple((finding_id, each.at, each.by, each.key) for finding_id, each in marks.items())
+    columns = (
+        Column("finding_id", "finding", kind="code", link="/changes?finding={finding_id}"), Column("at", kind="moment"), Column("by"),
+        Column("event", "in the ledger", kind="code"),
+    )
+    return Page(
+        f"{any_id} is {state}", (Table("marks", columns, rows),), visit["reason"], (state,), crumbs=(("What changed", _PATH),),
+        next_steps={"What changed": _PATH, "Back to it": address(_PATH, **{"event" if any_id.startswith("e-") else "finding": any_id})},
+    )
 
 
 def _outliers(found: Changes) -> Table:
@@ -356,12 +292,19 @@ VIEWS = (
         _answer, (
             Parameter("since", "Only changes since then: 1y, 6m, 2w, 10d, or a date."),
             Parameter("way", "Only changes in this direction.", choices=_WAYS),
-            Parameter("state", "Only events marked so.", choices=_STATES),
+            Parameter("state", "Only events marked so.", choices=MARKS),
             Parameter("metric", "Only events of metrics of this name; * stands for any characters."),
             Parameter("threshold", "The smallest change worth a finding, as a share.", float, THRESHOLD, bounds=(0.0, 10.0)),
             Parameter("event", "One event by its id, or by that of any event that it was before, with its members."),
             Parameter("finding", "One finding by its id, with all that is known of it."),
             OFFSET,
-        ), menu="What changed", is_costly=True,
+        ), menu="What changed", is_costly=True, is_by_role=True,
+    ),
+    View(
+        "mark", _MARK, "Mark an event", "Write into the ledger what you say of an event or a finding: the same as wh changes mark.", _mark, (
+            Parameter("any_id", "The id of an event or a finding."), Parameter("state", "What it is.", choices=MARKS),
+            Parameter("reason", "Why."),
+            Parameter("threshold", "The smallest change worth a finding, as a share.", float, THRESHOLD, bounds=(0.0, 10.0)),
+        ), is_costly=True, is_act=True,
     ),
 )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
 from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare
 from warehouse.analysis.conditions import read_conditions
 from warehouse.analysis.measurements import Measured, measured
+from warehouse.analysis.names import SEPARATOR
 from warehouse.analysis.sides import Side
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
-from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table, Text
+from warehouse.surfaces.notebook.fragments import kind_of
+from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.analysis.wording import between, differences_table, direction, percent
 
@@ -21,6 +25,9 @@ _MOST = 60  # runs, conditions
 _MOST_METRICS = 40
 _MOST_DRAWN = 20_000  # runs of one metric
 _OFFERED = 15
+_LISTED = 15  # rows of all metrics, to read
+_MOST_CARDS, _MOST_ENTRIES = 8, 6  # configurations
+_LEADING, _MOST_REST, _FAMILIES = 5, 8, 6  # metrics of a configuration: shown, folded; families of those by name
 
 
 def _answer(visit: Visit) -> Page:
@@ -33,7 +40,10 @@ def _answer(visit: Visit) -> Page:
     with measured(visit.build) as found:
         same = _same(found, compared)
     differing = differences_table(compared.differences, "What differs", ("base", "head"))
-    parts: list[Part] = [form, _sides(compared), _effects(compared), differing, *_runs(compared), _reasons(compared), *_not_compared(compared), same]
+    parts: list[Part] = [
+        form, *_verdicts(compared), *_configurations(compared), *_runs(compared), *_not_compared(compared), _sides(compared), _effects(compared),
+        _reasons(compared), differing, same,
+    ]
     worst = compared.worst_headline()
     verdicts = _summary(compared)
     return Page("Compare", tuple(parts), verdicts, (worst,) if worst else (), crumbs=(("Compare", _PATH),))
@@ -75,17 +85,106 @@ def _effects(found: Comparison) -> Table:
     columns = (
         Column("label", "metric", link="/explore?series={series_key}"), Column("headline", "verdict", kind="state"),
         Column("way", "direction", kind="state"),
-        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way"), Column("change"), Column("interval", "95 %"),
+        Column("effect", kind="effect", is_hidden=True), Column("change"), Column("interval", "95 %"),
         Column("levels", "medians"), Column("runs"), *(Column(name, is_hidden=True) for name in _HIDDEN),
     )
     ranked = found.ranked()
     rows = tuple(tuple(record[column.name] for column in columns) for record in (_effect(each, found.threshold) for each in ranked[:_MOST_METRICS]))
-    chart = Chart(
-        "effects", "ratio", "label", "Head over base, with its 95 % interval; grey: not worth acting on", low="low", high="high", state="way",
-        mark=1.0, logs=("x",), band=(1 / (1 + found.threshold), 1 + found.threshold), link="/explore?series={series_key}",
-        x_unit="times the base",
+    empty = "the sides have no metric in common"
+    return Table("metrics", columns, rows, "All metrics", empty=empty, total=len(ranked), listed=_LISTED, is_folded=True)
+
+
+def _by_configuration(found: Comparison) -> list[tuple[str, list[MetricComparison]]]:
+    """The metrics of each configuration, the strongest verdict first, and the configurations likewise."""
+    groups: dict[str, list[MetricComparison]] = {}
+    for each in found.ranked():
+        groups.setdefault(SEPARATOR.join(filter(None, (each.label.subject, each.label.gpu))) or "not stated", []).append(each)
+    return list(groups.items())
+
+
+def _verdicts(found: Comparison) -> Iterable[Facts]:
+    """The verdict of each configuration, where there are several."""
+    groups = _by_configuration(found)
+    if len(groups) > 1:
+        cards = (_card(name, metrics[0], f"#configuration-{place}") for place, (name, metrics) in enumerate(groups[:_MOST_CARDS], 1))
+        yield Facts("verdicts", tuple(cards), form="cards")
+
+
+def _card(name: str, first: MetricComparison, link: str) -> Fact:
+    record = _effect(first, first.threshold)
+    way = direction(first.judged.outcome, first.unit)
+    settled = first.verdict if way else first.needs and f"needs {first.needs}"
+    note = ", ".join(filter(None, (settled, record["change"] if way else "", first.label.metric)))
+    return Fact("verdict", way or first.judged.verdict, link=link, title=name, note=note, tone=_tone(first))
+
+
+def _tone(found: MetricComparison) -> str:
+    """The colour of an effect: what is only suspected is neither good nor bad."""
+    kind = kind_of(direction(found.judged.outcome, found.unit) or "")
+    return "" if kind == "plain" else kind if found.judged.verdict == "confirmed" else "warn"
+
+
+def _configurations(found: Comparison) -> Iterable[Entry]:
+    """An entry for each configuration: its verdict, the strongest metric of each family, and the others folded."""
+    groups = _by_configuration(found)
+    for place, (name, metrics) in enumerate(groups[:_MOST_ENTRIES], 1):
+        leading = list({each.label.family: each for each in reversed(metrics)}.values())[::-1][:_LEADING]
+        rest = [each for each in metrics if all(each is not other for other in leading)]
+        figures = [_metrics(leading, f"leading-{place}", "")]
+        if rest:
+            families = Counter(each.label.family for each in rest).most_common(_FAMILIES)
+            words = ", ".join(f"{family} {count}" if count > 1 else family for family, count in families)
+            title = f"{counted(len(rest), 'more metric')} of this configuration: {words}"
+            figures.append(replace(_metrics(rest[:_MOST_REST], f"rest-{place}", title), total=len(rest)))
+        first = metrics[0]
+        record, way = _effect(first, found.threshold), direction(first.judged.outcome, first.unit)
+        is_known = first.judged.outcome is not None
+        yield Entry(
+            f"configuration-{place}", name, None, (_verdict(first, way),), _said(metrics), record["change"] if is_known else "", _tone(first),
+            record["interval"] if is_known else "", f"{first.label.metric}{f' · {first.label.load}' if first.label.load else ''}" if is_known else "",
+            tuple(figures),
+        )
+    if len(groups) > _MOST_ENTRIES:
+        yield Entry("more", f"and {counted(len(groups) - _MOST_ENTRIES, 'more configuration')}, in the table of all metrics below")
+
+
+def _verdict(found: MetricComparison, way: str | None) -> str:
+    return f"{found.judged.verdict}{f' {way}' if way else ''}{' (exploratory)' if found.is_exploratory else ''}"
+
+
+def _said(metrics: Sequence[MetricComparison]) -> tuple[str, ...]:
+    """On how many runs a verdict depends, what else differs, how much repeats differ, and what would have been found."""
+    first = metrics[0]
+    design = first.judged.design
+    words = [
+        f"{counted(len(first.base), 'run')} in {counted(design.base_sessions, 'session')} against {counted(len(first.head), 'run')} in"
+        f" {counted(design.head_sessions, 'session')}",
+        f"several things differ: {', '.join(first.variables)}" if first.is_exploratory else "",
+        f"repeats differ by: {noise}" if (noise := _noise(first)) else "",
+        f"a change of {(first.finds - 1) * 100:.1f} % would have been found" if first.finds else "",
+        f"needs {first.needs}" if first.needs else "",
+    ]
+    verdicts = Counter(each.headline for each in metrics)
+    return " · ".join(filter(None, words)), ", ".join(f"{count} {word}" for word, count in verdicts.items())
+
+
+def _metrics(found: Sequence[MetricComparison], name: str, title: str) -> Table:
+    columns = (
+        Column("metric", link="/explore?series={series_key}"), Column("base", kind="number"), Column("head", kind="number"), Column("unit"),
+        Column("effect", "effect; grey: not worth acting on", kind="effect", tone="way", is_minor=True, is_hidden=bool(title)),
+        Column("change"), Column("interval", "95 %"), Column("verdict", kind="state"), Column("way", is_hidden=True),
+        Column("series_key", is_hidden=True),
     )
-    return Table("metrics", columns, rows, "Effects", empty="the sides have no metric in common", total=len(ranked), chart=chart)
+    rows = []
+    for each in found:
+        record = _effect(each, each.threshold)
+        label = SEPARATOR.join(filter(None, (each.label.metric, each.label.load, each.label.apart)))
+        verdict = _verdict(each, direction(each.judged.outcome, each.unit))
+        rows.append((
+            label, record["base"], record["head"], each.label.unit, record["effect"], record["change"], record["interval"], verdict, record["way"],
+            record["series_key"],
+        ))
+    return Table(name, columns, tuple(rows), title, is_folded=bool(title))
 
 
 def _reasons(found: Comparison) -> Table:
@@ -100,7 +199,7 @@ def _reasons(found: Comparison) -> Table:
         notes = [note for note in each.notes if not note.startswith(judged.verdict)]
         finds = f"{(each.finds - 1) * 100:.1f} %" if each.finds else ""
         rows.append((str(each.label), each.verdict, "; ".join([judged.reason, *notes]), each.needs, finds, _noise(each)))
-    return Table("reasons", columns, tuple(rows), "Why", total=len(found.metrics), empty="nothing was judged")
+    return Table("reasons", columns, tuple(rows), "Why", total=len(found.metrics), empty="nothing was judged", listed=_LISTED, is_folded=True)
 
 
 def _effect(found: MetricComparison, threshold: float) -> dict[str, Any]:
@@ -137,14 +236,14 @@ def _runs(found: Comparison) -> Iterable[Table]:
     first = ranked[0]
     columns = (
         Column("side"), Column("run_id", "run", kind="code", link="/runs/{run_id:path}"), Column("started_at", kind="moment"),
-        Column("session", is_minor=True), Column("node", is_minor=True), Column("value", first.metric, kind="number", unit=first.unit),
+        Column("session", is_minor=True), Column("node", is_minor=True), Column("value", first.label.metric, kind="number", unit=first.label.unit),
     )
     rows = tuple(
         (side, each.run_id, each.started_at, each.session, each.node, each.value)
         for side, measurements in (("base", first.base), ("head", first.head)) for each in measurements
     )
-    chart = Chart("dots", "value", group="side", link="/runs/{run_id:path}", title=f"Each run: {first.metric} {first.point}".strip())
-    yield Table("runs", columns, rows[:_MOST_DRAWN], "The runs", total=len(rows), listed=_MOST, chart=chart)
+    chart = Chart("dots", "value", group="side", details=("run_id",), link="/runs/{run_id:path}", title=f"Each run: {first.label}")
+    yield Table("runs", columns, rows[:_MOST_DRAWN], "The runs", total=len(rows), listed=_MOST, chart=chart, is_folded=True)
 
 
 def _not_compared(found: Comparison) -> Iterable[Text]:

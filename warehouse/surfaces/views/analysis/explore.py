@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from warehouse.analysis.labels import labels
 from warehouse.analysis.measurements import VARIABLES, Measured, measured
+from warehouse.analysis.metric_names import metric_names
+from warehouse.analysis.names import engine_name, model_name
 from warehouse.analysis.series import scan
 from warehouse.analysis.times import parse_since
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import series_name
 from warehouse.transform.sql.duck import quote
 
 _PATH = "/explore"
@@ -88,20 +91,29 @@ def _where(visit: Visit, found: Measured) -> tuple[str, list[Any]]:
 
 def _drawn(visit: Visit, found: Measured) -> Page:
     where, values = _where(visit, found)
+    visit = replace(visit, values={**visit.values, **_apart(visit, found, where, values)})
     facet, by = visit["facet"], visit["by"]
-    parts = [_read(found, name) for name in (facet, by)]
+    parts = [*(_read(found, name) for name in (facet, by)), _read(found, "framework"), _read(found, "framework_version")]
     rows = found.con.execute(
         "select m.run_id, m.started_at, m.value, m.unit, m.better, m.metric, m.point, m.benchmark_case_id, m.software, m.series_key, m.session,"
-        f" {parts[0]} as facet, {parts[1]} as colour from {found.measurements.sql} as m where {where}"
+        f" {parts[0]} as facet, {parts[1]} as colour, {parts[2]} as framework, {parts[3]} as version from {found.measurements.sql} as m where {where}"
         f" order by m.started_at desc nulls last, m.run_id desc limit {_MOST}", values,
     ).fetchall()
     ((total, units, untimed),) = found.con.execute(
         "select count(*), count(distinct coalesce(m.unit, '')), count(*) filter (m.started_at is null)"
         f" from {found.measurements.sql} as m where {where}", values,
     ).fetchall()
-    names = ("run_id", "started_at", "value", "unit", "better", "metric", "point", "case", "software", "series_key", "session", "facet", "colour")
+    names = (
+        "run_id", "started_at", "value", "unit", "better", "metric", "point", "case", "software", "series_key", "session", "facet", "colour",
+        "framework", "version",
+    )
     records = [dict(zip(names, row, strict=True)) for row in reversed(rows)]
+    for shown, of in (("facet", facet), ("colour", by)):
+        for record in records if of == "model" else ():
+            record[shown] = record[shown] and model_name(record[shown])
     first = records[-1] if records else None
+    if first:
+        first |= {"called": metric_names(found.con).of(first["metric"], first["unit"])}
     notices = []
     if total > len(records):
         notices.append(f"The newest {len(records):,} of {total:,} measurements are drawn. Narrow the choice to see older ones.")
@@ -119,10 +131,33 @@ def _drawn(visit: Visit, found: Measured) -> Page:
     if first and visit["series"]:
         steps["All series of the case"] = address(_PATH, case=first["case"])
         steps["The same metric of all cases"] = address(_PATH, metric=first["metric"], facet="benchmark_case_id")
-    title = series_name(first["case"], first["metric"], first["point"]) if first and visit["series"] else visit["metric"] or "Explore"
+    title = visit["metric"] or "Explore"
+    if first:
+        title = str(labels(found, {first["series_key"]})[first["series_key"]]) if visit["series"] else first["called"][0] if units == 1 else title
     better = {"lower": "lower is better", "higher": "higher is better"}.get(first["better"] if first else "", "no direction is better")
     said = f"{total:,} measurements · {better}" if first else "no measurement is like that"
     return Page(title, tuple(page_parts), said, notices=tuple(notices), crumbs=(("Explore", _PATH),), next_steps=steps)
+
+
+def _apart(visit: Visit, found: Measured, where: str, values: Sequence[Any]) -> dict[str, str]:
+    """What tells the runs apart where nobody says it: a panel for each model, a colour for each kind of GPU, where there are several."""
+    if visit["facet"] or visit["by"] or visit["series"]:
+        return {}
+    chosen: dict[str, str] = {}
+    for parameter, names in (("facet", ("model", "benchmark_case_id")), ("by", ("accelerator_name", "gpu_model", "framework_version"))):
+        for name in names:
+            ((count,),) = found.con.execute(
+                f"select count(distinct {_read(found, name)}) from {found.measurements.sql} as m where {where}", values
+            ).fetchall()
+            if count > 1:
+                chosen[parameter] = name
+                break
+    return chosen
+
+
+def _version(record: Mapping[str, Any]) -> str:
+    """The software of a run by its name, else by its key."""
+    return engine_name(record["framework"], record["version"]) or f"software {record['version'] or record['software'][:12]}"
 
 
 def _read(found: Measured, name: str | None) -> str:
@@ -149,18 +184,21 @@ def _trend(
         _value_column(first), Column("point", is_minor=True), Column("facet", _words(visit["facet"]) or "facet", is_hidden=not visit["facet"]),
         Column("colour", _words(visit["by"]) or "colour", is_hidden=not visit["by"]), Column("session", is_minor=True),
         Column("note", is_hidden=not notes), Column("state", kind="state", is_hidden=not outliers), Column("series_key", is_hidden=True),
+        Column("level", is_hidden=True), Column("version", is_hidden=True),
     )
     rows = tuple(
         (
             record["started_at"], record["run_id"], record["value"], record["point"], record["facet"] or "not stated",
             record["colour"] or "not stated", record["session"], notes.get(place),
             "outlier" if place in outliers else None, record["series_key"],
+            sum(start <= place for start in notes), _version(record) if record["version"] or record["software"] else None,
         )
         for place, record in enumerate(records)
     )
     chart = Chart(
         "trend", "started_at", "value", group="colour" if visit["by"] else None, facet="facet" if visit["facet"] else None, line="series_key",
-        note="note" if notes else None, link=_RUN, logs=("y",) if visit["scale"] == "log" else (), state="state" if outliers else None,
+        middle="level" if notes else "session", note="note" if notes else None, link=_RUN, logs=("y",) if visit["scale"] == "log" else (),
+        state="state" if outliers else None, details=("version", "run_id"), is_own=visit["facet"] == "model",
         hatched=("outlier",),
     )
     return Table(
@@ -169,7 +207,7 @@ def _trend(
 
 
 def _value_column(first: dict[str, Any] | None) -> Column:
-    return Column("value", first["metric"], kind="number", unit=first["unit"]) if first else Column("value", kind="number")
+    return Column("value", first["called"][0], kind="number", unit=first["called"][2]) if first else Column("value", kind="number")
 
 
 def _untimed(visit: Visit, records: Sequence[dict[str, Any]], first: dict[str, Any] | None) -> Table:
@@ -193,7 +231,7 @@ def _annotated(visit: Visit, found: Measured, records: Sequence[dict[str, Any]],
     notes, before = {}, None
     for place, record in enumerate(records):
         if before is not None and record["software"] is not None and record["software"] != before:
-            notes[place] = f"software {record['software'][:12]}"
+            notes[place] = _version(record)
         before = record["software"] or before
     if not visit["series"] or not is_whole or visit["since"]:
         return notes, ()

@@ -1,65 +1,202 @@
-"""Frontier: the load points that no other point beats on two axes, how sure that is, and whether their runs are valid."""
+"""Frontier: which configuration is the best for what load: one answer, then the points that no other beats on two axes, and how sure that is."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from warehouse.analysis.serving.frontier import Frontier, Frontiers, at_text, frontiers, within_text
+from warehouse.analysis.metric_names import metric_names
+from warehouse.analysis.names import SEPARATOR, engine_name, gpu_name, load_words, model_name, tokens
+from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point, at_text, best_within, frontiers
 from warehouse.analysis.serving.load_points import SCOPE, load_points
-from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
+from warehouse.errors import counted
+from warehouse.surfaces.figures import rounded
+from warehouse.surfaces.notebook.fragments import kind_of
+from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Facts, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit
+from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.facts.reading import reader
 
 _PATH = "/frontier"
 _RUN = "/runs/{run_id:path}"
-_MOST = 6  # frontiers that are drawn
+_MOST_SCOPES = 10  # that the picker offers; the others are a table
 _MOST_POINTS = 150
+_NEXT = 3  # configurations beside the best one
 _X, _Y = "interactivity_p50_tokens_per_s", "output_token_throughput_per_accelerator_per_s"
 # Columns of load points that make sense as an axis end like this.
 _ENDINGS = ("_per_s", "_ms", "_s", "_usd", "_rate", "_w", "_j", "_mj")
+# The axes that people ask for, in a few words, with limits that they ask for.
+_ACROSS = (
+    ("speed a user", _X, (20.0, 50.0, 100.0)), ("TTFT, median", "ttft_p50_ms", (200.0, 500.0, 2000.0)),
+    ("TTFT, p99", "ttft_p99_ms", (200.0, 500.0, 2000.0)), ("end to end", "e2e_p50_ms", (1000.0, 5000.0, 20_000.0)),
+)
+_UPWARDS = (
+    ("tokens/s a GPU", _Y), ("tokens/s", "output_token_throughput_per_s"), ("$ a million tokens", "cost_per_million_output_tokens_usd"),
+    ("J a token", "accelerator_energy_per_output_token_j"),
+)
+_MIDDLE = 1  # of the limits: the one that is meant where none is stated
+_WORDS = {_X: ("Speed a user", "tokens/s"), _Y: ("Output a GPU", "tokens/s")}
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """The columns of load points as people call them: a name and a unit each."""
+
+    named: Mapping[str, tuple[str, str | None]]
+
+    def name(self, column: str) -> str:
+        return self.named[column][0]
+
+    def unit(self, column: str) -> str | None:
+        return self.named[column][1]
+
+    def value(self, column: str, value: float) -> str:
+        return f"{rounded(value)} {self.unit(column) or ''}".strip()
 
 
 def _answer(visit: Visit) -> Page:
     assert visit.build
     columns = sorted(name for name in load_points(visit.build).columns if name.endswith(_ENDINGS))
     scope = [each.strip() for each in visit["scope"].split(",") if each.strip()] if visit["scope"] is not None else None
-    found = frontiers(
-        visit.project, visit["x"], visit["y"], visit["where"], scope, visit["at"], visit["interpolate"] == "yes", visit["within"]
-    )
-    units = _units(visit)
+    x = visit["x"].partition(":")[0]
+    limit = visit["within"] if visit["within"] is not None else next((limits[_MIDDLE] for _, name, limits in _ACROSS if name == x), None)
+    found = frontiers(visit.project, visit["x"], visit["y"], visit["where"], scope, visit["at"], visit["interpolate"] == "yes", limit)
+    axes = _axes(visit, found)
     ordered = sorted(found.frontiers, key=lambda each: (-len(each.points), str(each.scope)))
-    tables = [_table(each, found, units, place) for place, each in enumerate(ordered[:_MOST])]
-    notices = [_left_out(found.left_out)] if found.left_out else []
-    points = sum(len(each.points) for each in found.frontiers)
-    said = f"{points} points in {len(ordered)} scopes · {found.x.column} {found.x.better} is better, {found.y.column} {found.y.better} is better"
+    if visit["within"] is None and ordered and ordered[0].within is None:  # a limit that nobody stated, and that nothing meets
+        found = replace(found, within=None)
+    if not ordered:
+        return Page("Frontier", (*_pickers(visit, columns), _form(visit, columns)), "no point is like that", (), _left_out(found.left_out))
+    first = ordered[0]
+    parts: list[Part] = [*_picked(visit, ordered), *_pickers(visit, columns, found.within), _best(first, found, axes), _table(first, found, axes)]
+    parts += [*_scopes(ordered[1:], found), _form(visit, columns)]
+    said = f"{_scope(first.scope)} · {counted(len(first.points), 'point')}"
     return Page(
-        "Frontier", (_form(visit, columns), *tables, *_scopes(ordered, found)), said, notices=tuple(notices),
-        next_steps={"Which of these runs are valid": "/validity", "Which requests met an SLO": "/goodput"},
+        "Frontier", tuple(parts), said, next_steps={"Which of these runs are valid": "/validity", "Which requests met an SLO": "/goodput"},
     )
 
 
-def _units(visit: Visit) -> Mapping[str, str | None]:
-    from warehouse.surfaces.views.facts.reading import reader
-
+def _axes(visit: Visit, found: Frontiers) -> _Axes:
     assert visit.build
-    with reader(visit) as found:
-        return {name: unit for name, (unit, _) in found.described(load_points(visit.build).name).items()}
+    with reader(visit) as session:
+        names, described = metric_names(session.con), session.described(load_points(visit.build).name)
+    named = {}
+    for column in (found.x.column, found.y.column):
+        stated = described.get(column, (None, ""))[0]
+        name, _, unit = names.of(column, stated)
+        named[column] = _WORDS.get(column) or (name, unit)
+    return _Axes(named)
 
 
-def _left_out(counts: Mapping[str, int]) -> str:
-    return "Not points: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
+def _left_out(counts: Mapping[str, int]) -> tuple[str, ...]:
+    return ("Not points: " + ", ".join(f"{count} {reason}" for reason, count in counts.items()),) if counts else ()
 
 
 def _scope(scope: Mapping[str, Any]) -> str:
-    return " · ".join(f"{name.replace('_', ' ')} {value}" for name, value in scope.items() if value is not None) or "all points"
+    """A scope as people name it: model, precision, lengths; what else it is of by its column."""
+    known = {name: value for name, value in scope.items() if value is not None}
+    words = [model_name(str(known.pop("model"))) if "model" in known else None, known.pop("precision", None)]
+    if "input_length" in known and "output_length" in known:
+        words.append(f"{tokens(known.pop('input_length'))} in / {tokens(known.pop('output_length'))} out")
+    return SEPARATOR.join(map(str, filter(None, (*words, *(f"{name.replace('_', ' ')} {value}" for name, value in known.items()))))) or "all points"
 
 
-def _table(frontier: Frontier, found: Frontiers, units: Mapping[str, str | None], place: int) -> Table:
+def _where(scope: Mapping[str, Any]) -> str | None:
+    """The scope as conditions: what is not stated is no value at all."""
+    if any("," in str(value) or "*" in str(value) for value in scope.values()):
+        return None
+    return ",".join(f"{name}!=*" if value is None else f"{name}={value}" for name, value in scope.items()) or None
+
+
+def _kept(visit: Visit) -> dict[str, Any]:
+    """The parameters of the page, without what is so by default."""
+    defaults = {each.name: each.default for each in VIEWS[0].parameters}
+    return {name: None if value == defaults.get(name) else value for name, value in visit.values.items()}
+
+
+def _picked(visit: Visit, ordered: Sequence[Frontier]) -> Iterator[Facts]:
+    """What can be chosen: the models, those with the most points first; the chosen one is the first."""
+    if len(ordered) > 1 or visit["where"]:
+        offered = [(_scope(each.scope), where, len(each.points)) for each in ordered[:_MOST_SCOPES] if (where := _where(each.scope))]
+        any_scope = [("any model", None, None)] if visit["where"] else []
+        values = {**_kept(visit), "where": _where(ordered[0].scope)}
+        yield choices("models", _PATH, values, "where", [*any_scope, *offered])
+
+
+def _pickers(visit: Visit, columns: Sequence[str], limit: float | None = None) -> Iterator[Facts]:
+    values = {**_kept(visit), "x": visit["x"].partition(":")[0], "y": visit["y"].partition(":")[0]}
+    across = [(words, name, None) for words, name, _ in _ACROSS if name in columns]
+    if len(across) > 1:
+        yield choices("across", _PATH, {**values, "within": None, "at": None}, "x", across)
+    upwards = [(words, name, None) for words, name in _UPWARDS if name in columns]
+    if len(upwards) > 1:
+        yield choices("upwards", _PATH, values, "y", upwards)
+    limits = next((limits for _, name, limits in _ACROSS if name == values["x"]), ())
+    if limits:
+        chosen = {**values, "within": limit}
+        words = "at {:,.0f} tokens/s or better" if values["x"] == _X else "within {:,.0f} ms"
+        yield choices("limits", _PATH, chosen, "within", [(words.format(each), each, None) for each in limits])
+
+
+def _best(frontier: Frontier, found: Frontiers, axes: _Axes) -> Entry:
+    """The one answer: the best point within the limit, what it depends on, and what the other configurations have."""
+    x, y = found.x, found.y
+    limit = "" if found.within is None else axes.value(x.column, found.within)
+    limit = limit and (f"at {limit} or better" if x.better == "higher" else f"within {limit}")
+    points = [point for point in frontier.points if point.validity != "invalid"] or frontier.points
+    of_each: dict[str, Point] = {}
+    for name in dict.fromkeys(map(_configuration, points)):
+        own = [point for point in points if _configuration(point) == name]
+        best = best_within(own, (x, y), found.within) if found.within is not None else _extreme(own, y.better)
+        if best:
+            of_each[name] = best
+    ranked = sorted(of_each.items(), key=lambda each: -each[1].y if y.better == "higher" else each[1].y)
+    if not ranked:
+        return Entry("best", f"No measured point is {limit}", lines=_notes(frontier, found))
+    name, point = ranked[0]
+    rest = [f"{other} {axes.value(y.column, each.y)} ({_worth(each)})" for other, each in ranked[1 : 1 + _NEXT]]
+    at = SEPARATOR.join(filter(None, (_load(point), f"{axes.name(x.column)} {axes.value(x.column, point.x)}")))
+    words = f"Best {limit}: {name}" if limit else f"Best: {name}"
+    return Entry(
+        "best", words, f"/runs/{point.run_ids[0]}", (point.validity,) if point.validity else (),
+        tuple(filter(None, (at, f"next: {'; '.join(rest)}" if rest else "", *_notes(frontier, found)))), rounded(point.y),
+        "warn" if kind_of(point.validity or "") == "warn" else "", axes.unit(y.column) or "", f"{axes.name(y.column)} · {_worth(point)}",
+    )
+
+
+def _extreme(points: Sequence[Point], better: str) -> Point | None:
+    return (max if better == "higher" else min)(points, key=lambda point: point.y, default=None)
+
+
+def _worth(point: Point) -> str:
+    return ", ".join(filter(None, (counted(len(point.run_ids), "run"), point.validity)))
+
+
+def _notes(frontier: Frontier, found: Frontiers) -> tuple[str, ...]:
+    notes = [at_text(frontier.at, found)] if frontier.at is not None else []
+    return (*notes, *([f"how sure the frontier is: {frontier.probability}"] if frontier.probability is not None else []))
+
+
+def _configuration(point: Point) -> str:
+    """A configuration as people name it: GPUs, engine, and what else its labels say."""
+    labels = dict(point.labels)
+    gpu = gpu_name(labels.pop("accelerator", None), labels.pop("accelerator_count", None))
+    engine = engine_name(labels.pop("framework", None), labels.pop("framework_version", None))
+    return SEPARATOR.join(filter(None, (gpu, engine, *map(str, labels.values())))) or f"curve {point.curve_key[:8]}"
+
+
+def _load(point: Point) -> str:
+    words = load_words({"load_kind": point.load_kind, "load": point.load})
+    return words or ("load not stated" if point.load is None else f"{point.load_kind} {point.load:g}")
+
+
+def _table(frontier: Frontier, found: Frontiers, axes: _Axes) -> Table:
     x, y = found.x, found.y
     columns = (
-        Column("configuration"), Column("load"), Column("x", x.column, kind="number", unit=units.get(x.column)),
-        Column("y", y.column, kind="number", unit=units.get(y.column)), Column("frontier", kind="state"),
+        Column("configuration"), Column("load"), Column("x", axes.name(x.column), kind="number", unit=axes.unit(x.column)),
+        Column("y", axes.name(y.column), kind="number", unit=axes.unit(y.column)), Column("frontier", kind="state"),
         Column("probability", "would be again", kind="number"), Column("validity", kind="state"), Column("runs", kind="number", link=_RUN),
         Column("run_id", is_hidden=True),
         Column("is_on_frontier", is_hidden=True), Column("run_ids", is_hidden=True), Column("curve_key", is_hidden=True),
@@ -67,24 +204,17 @@ def _table(frontier: Frontier, found: Frontiers, units: Mapping[str, str | None]
     same = Counter((point.x, point.y) for point in frontier.points)
     rows = tuple(
         (
-            " ".join(str(value) for value in point.labels.values()) or f"curve {point.curve_key[:8]}",
-            "not stated" if point.load is None else f"{point.load_kind} {point.load:g}", point.x, point.y,
-            _word(point.is_on_frontier, same[point.x, point.y]), point.probability, point.validity, len(point.run_ids), point.run_ids[0],
-            point.is_on_frontier, ", ".join(point.run_ids), point.curve_key,
+            _configuration(point), _load(point), point.x, point.y, _word(point.is_on_frontier, same[point.x, point.y]), point.probability,
+            point.validity, len(point.run_ids), point.run_ids[0], point.is_on_frontier, ", ".join(point.run_ids), point.curve_key,
         )
         for point in sorted(frontier.points, key=lambda point: (not point.is_on_frontier, point.x))[:_MOST_POINTS]
     )
-    notes = [at_text(frontier.at, found)] if frontier.at is not None else []
-    notes += [within_text(frontier.within, found)] if found.within is not None else []
-    notes += [f"how sure the frontier is: {frontier.probability}"] if frontier.probability is not None else []
     chart = Chart(
         "steps", "x", "y", group="configuration", state="validity", hatched=("invalid", "flagged"), on_line="is_on_frontier", link=_RUN,
-        better=x.better,
+        better=x.better, details=("load", "run_id"),
     )
-    return Table(
-        f"frontier_{place + 1}", columns, rows, _scope(frontier.scope), ". ".join(notes), total=len(frontier.points), chart=chart,
-        is_folded=len(rows) > 20,
-    )
+    note = ". ".join(["The line goes through measured points that no other beats; nothing between them is assumed", *_left_out(found.left_out)])
+    return Table("frontier_1", columns, rows, _scope(frontier.scope), note, total=len(frontier.points), chart=chart, is_folded=True)
 
 
 def _word(is_on_frontier: bool, same: int) -> str:
@@ -92,16 +222,14 @@ def _word(is_on_frontier: bool, same: int) -> str:
     return f"{'on the frontier' if is_on_frontier else 'beaten'}{tie}"
 
 
-def _scopes(ordered: list[Frontier], found: Frontiers) -> Iterator[Table]:
-    if len(ordered) <= _MOST:
+def _scopes(others: Sequence[Frontier], found: Frontiers) -> Iterator[Table]:
+    if not others:
         return
     hidden = (Column(name, is_hidden=True) for name in ("x", "y", "where"))
     columns = (Column("scope", link="/frontier?x={x}&y={y}&where={where}"), Column("points", kind="number"), *hidden)
-    rows = []
-    for each in ordered[_MOST : _MOST + 100]:
-        where = ",".join(f"{name}={value}" for name, value in each.scope.items() if value is not None)
-        rows.append((_scope(each.scope), len(each.points), f"{found.x.column}:{found.x.better}", f"{found.y.column}:{found.y.better}", where))
-    yield Table("scopes", columns, tuple(rows), "Other scopes", total=len(ordered) - _MOST)
+    axes = f"{found.x.column}:{found.x.better}", f"{found.y.column}:{found.y.better}"
+    rows = tuple((_scope(each.scope), len(each.points), *axes, _where(each.scope)) for each in others[:100])
+    yield Table("scopes", columns, rows, "Other scopes", total=len(others), is_folded=True)
 
 
 def _form(visit: Visit, columns: list[str]) -> Form:
@@ -113,7 +241,7 @@ def _form(visit: Visit, columns: list[str]) -> Form:
         Choice("at", "y at x", f"{visit['at']:g}" if visit["at"] is not None else "", hint="a value of x"),
         Choice("within", "best y within x", f"{visit['within']:g}" if visit["within"] is not None else "", hint="a limit on x"),
         Choice("interpolate", value=visit["interpolate"], choices=("no", "yes")),
-    ))
+    ), title="Other axes and conditions", is_folded=True)
 
 
 VIEWS = (

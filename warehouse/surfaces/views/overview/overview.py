@@ -10,7 +10,7 @@ from warehouse.analysis.events.event import Event
 from warehouse.errors import WarehouseError, counted
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table
 from warehouse.surfaces.view import View, Visit, address
-from warehouse.surfaces.views.analysis.changes import event_table
+from warehouse.surfaces.views.analysis.event_entry import event_table
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.facts.runs import STATE_SQL, runs_table
 from warehouse.surfaces.views.overview import others, published, serving, submissions

@@ -144,8 +144,8 @@ def with_more_gpus(folder: Path) -> None:
 
 
 def with_another_limit(folder: Path) -> None:
-    edit(folder / "machine.json", cgroup_cpu_limit_cores=2.0)
-    edit(again(folder) / "machine.json", cgroup_cpu_limit_cores=1.0)
+    edit(folder / "machine.json", cgroup_cpu_limit_cores=2.0, logical_cores=8)
+    edit(again(folder) / "machine.json", cgroup_cpu_limit_cores=1.0, logical_cores=8)
 
 
 def with_another_option(folder: Path) -> None:

@@ -16,6 +16,7 @@ _SETTING = re.compile(
     r"(?:NCCL|RCCL|UCX|FI|CUDA|NVIDIA(?!_REQUIRE)|HIP|HSA|ROCR|MIOPEN|OMP|KMP|GOMP|MKL|OPENBLAS|NUMEXPR|TORCH|PYTORCH|TORCHINDUCTOR|TRITON|VLLM|SGLANG|SGL|"
     r"TRTLLM|XLA|JAX|TF|MALLOC)_\w+|PYTHONOPTIMIZE|GOMAXPROCS|GOGC|GOMEMLIMIT|(?:RAYON|JULIA|NUMBA)_NUM_THREADS|POLARS_MAX_THREADS"
 )
+_LONGEST_NAME = 200
 _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 # Names are in lower case, with "-" between their words. `--num-hosts` is a number, and `--model-url` names a model.
 _PREFIX = r"(?!(?:.*-)?(?:n|num|number-of|max|min|total|model|dataset|tokenizer|checkpoint|image|config)-)(?:.*-)?"
@@ -54,12 +55,12 @@ _DATES = re.compile(rf"(?<!\d){_DATE}(?!\d)")
 _OUTPUT_FOLDER = re.compile(r"(?:.*/)?(?:results?|out|outputs?|logs?|runs?|reports?|artifacts?)/", re.DOTALL)
 _MADE_UP = (  # parts of paths
     re.compile(r"(?<=/)tmp[._-]?\w{6,}|(?<=/)pytest-\d+(?=/|$)"),
-    re.compile(r"(?<=/tmp/)[\w-]+[._-](?=\D*\d\w*[A-Za-z])(?:\w{6}|\w{8}|\w{10})(?=[./]|$)"),
+    re.compile(r"(?<=/tmp/)[\w-]{1,60}[._-](?=[A-Za-z_]{0,9}\d\w{0,9}[A-Za-z])(?:\w{6}|\w{8}|\w{10})(?=[./]|$)"),
     re.compile(r"(?<=/)(?:job|slurm|pbs)[._-]?\d+(?=/|$)|(?<=/_temp/)[^/]+|(?<=/scratch/)\d{4,}(?=/|$)|(?<=/tmp/)\d{4,}(?=/|$)|(?<=/jobs/)\d{4,}(?=/|$)"),
 )
 _PORT = r":(?:80|443|\d{4,5})(?!\w)"  # a shorter number is of slots, as in `mpirun --host a:4`
 _PORT_OF_URL, _PORT_OF_SERVER = re.compile(rf"(?<=://)([^/\s]*?){_PORT}"), re.compile(rf"(?<=[\w\]]){_PORT}")
-_LISTED_DEVICES = re.compile(r"\W*(?:device=)?\W*((?:cuda|hip|xpu|npu|mlx\d|bnxt_re|irdma|hfi1)[:_])?\d+(?:,(?:\1)?\d+)*\W*")
+_LISTED_DEVICES = re.compile(r"\W?(?:device=)?\W?((?:cuda|hip|xpu|npu|mlx\d|bnxt_re|irdma|hfi1)[:_])?\d+(?:,(?:\1)?\d+)*\W?")
 _LOOPBACK = re.compile(r"(?<![\w.])(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1\]?)(?![\w.])|unix://", re.IGNORECASE)
 
 
@@ -83,14 +84,15 @@ def visible_gpus(environment: Mapping[str, str], of_machine: int | None) -> int 
 
 
 def options(argv: Sequence[str], script: str | None = None, hostname: str | None = None) -> dict[str, str]:
-    """The options of a command by name, its other arguments by their place, and its program. `script`: the argument that names the file whose
-    digest is known, so that its folder does not matter. `hostname`: that of the machine."""
+    """The options of a command by name, its other arguments by their place, and its program. `script`: the file whose digest is known, so that its
+    folder does not matter. `hostname`: that of the machine."""
     program, *rest = argv
     name = program.rpartition("/")[2]
     if _SHELLS.fullmatch(name) and len(rest) > 1 and re.fullmatch(r"-l?c", rest[0]):
         rest = [*_words(rest[1]), *rest[2:]]
     found: dict[str, list[str]] = {"program": ["python" if _PYTHON.fullmatch(name) else name]}
     of_container = _OF_A_CONTAINER if name in _CONTAINERS else ()
+    file = script.rpartition("/")[2] if script else None
     place = 0
     while rest:
         argument, *rest = rest
@@ -100,7 +102,7 @@ def options(argv: Sequence[str], script: str | None = None, hostname: str | None
                 value, *rest = rest
         elif not _ASSIGNED.match(argument):
             place += 1
-            option, value = f"argument {place}", argument.rpartition("/")[2] if argument == script else argument
+            option, value = f"argument {place}", file if file and argument.endswith(f"/{file}") else argument
         plain = _plain(option)
         if plain not in of_container and not _is_harmless(plain, value):
             found.setdefault(option, []).append(_steady(plain, value, hostname))
@@ -113,7 +115,7 @@ def names_this_host(argv: Sequence[str]) -> bool:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[_.]", "-", name.lstrip("-")).lower()
+    return re.sub(r"[_.]", "-", name.lstrip("-")[:_LONGEST_NAME]).lower()
 
 
 def _is_harmless(name: str, value: str) -> bool:

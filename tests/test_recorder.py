@@ -441,6 +441,14 @@ def test_a_remote_has_no_secret_of_the_rules_for_commands(tmp_path: Path, monkey
     assert described and described["remote"] == "[redacted]@github.com:[redacted]/r"
 
 
+def test_affinity_and_niceness_are_those_that_the_command_inherits() -> None:
+    told = "import json; from warehouse.record.machine import describe_machine as told; print(json.dumps(told()))"
+    core = str(min(os.sched_getaffinity(0)))
+    run = subprocess.run(["taskset", "-c", core, "nice", "-n", "19", sys.executable, "-c", told], capture_output=True, check=True)
+    machine = json.loads(run.stdout)
+    assert (machine["allowed_cores"], machine["niceness"]) == (1, 19)
+
+
 def test_cgroup_limits_and_numa_nodes_are_read(tmp_path: Path) -> None:
     for name, text in (
         ("v2/cpu.max", "150000 100000\n"), ("free/cpu.max", "max 100000\n"),

@@ -144,8 +144,8 @@ def with_more_gpus(folder: Path) -> None:
 
 
 def with_another_limit(folder: Path) -> None:
-    edit(folder / "machine.json", cgroup_cpu_limit_cores=2.0)
-    edit(again(folder) / "machine.json", cgroup_cpu_limit_cores=1.0)
+    edit(folder / "machine.json", cgroup_cpu_limit_cores=2.0, logical_cores=8)
+    edit(again(folder) / "machine.json", cgroup_cpu_limit_cores=1.0, logical_cores=8)
 
 
 def with_another_option(folder: Path) -> None:
@@ -155,6 +155,15 @@ def with_another_option(folder: Path) -> None:
 
 def of_another_commit(folder: Path) -> None:
     edit(again(folder) / "recording.json", git={**GIT, "commit": "b" * 40})
+
+
+def with_uncommitted_changes(folder: Path) -> None:
+    edit(again(folder) / "recording.json", git={**GIT, "is_dirty": True})
+
+
+def on_fewer_cores(folder: Path) -> None:
+    edit(folder / "machine.json", logical_cores=8, allowed_cores=8)
+    edit(again(folder) / "machine.json", logical_cores=8, allowed_cores=4)
 
 
 def held_back(folder: Path) -> None:
@@ -202,6 +211,7 @@ def with_what_each_run_has_of_its_own(folder: Path) -> None:
         argv = ["/opt/bench", f"--seed={days}", "--port", f"800{days}", "--model", "a", "--output-len", "128", "--output-dir", f"/tmp/{days}/out"]
         environment = {"CUDA_VISIBLE_DEVICES": str(days), "SLURM_JOB_ID": str(days), "HOSTNAME": str(days), "OMP_NUM_THREADS": "1", "NCCL_DEBUG_FILE": f"{days}"}
         edit(place / "recording.json", argv=argv, environment=environment)
+        edit(place / "machine.json", logical_cores=2, cgroup_cpu_limit_cores=None if days else 2.0)  # a limit that limits nothing
 
 
 def beside_its_server(folder: Path) -> None:
@@ -260,6 +270,8 @@ DONE = {
     "gpus": (with_more_gpus, "one-setup", "not representative", 1),
     "limit": (with_another_limit, "one-setup", "not representative", 1),
     "option": (with_another_option, "one-command", "provisional", 1),
+    "dirty": (with_uncommitted_changes, "one-revision", "provisional", 1),
+    "cores": (on_fewer_cores, "one-setup", "not representative", 1),
     "commit": (of_another_commit, "one-revision", "provisional", 1),
     "held back": (held_back, "healthy", "not representative", 2),
     "hot": (slowed_by_heat, "healthy", "not representative", 2),

@@ -40,7 +40,7 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         **typed_columns(SOFTWARE_FIELDS, software, rejecter(buffer, SOFTWARE)),
         **_python_columns(software.get("python")),
         **_git_columns(recording.get("git"), reject),
-        **_setting_columns(argv, recording.get("environment"), machine.get("gpus")),
+        **_setting_columns(argv, recording, machine),
     }
 
 
@@ -72,13 +72,16 @@ def _python_columns(python: Any) -> dict[str, Any]:
     }
 
 
-def _setting_columns(argv: list[str] | None, environment: Any, gpus: Any) -> dict[str, Any]:
+def _setting_columns(argv: list[str] | None, recording: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
     """What of the command and its environment makes another configuration; NULL where an earlier recorder did not write it."""
+    environment = recording.get("environment")
     known = {clean(name): clean(value) for name, value in environment.items() if isinstance(value, str)} if isinstance(environment, dict) else None
+    named = recording.get("script") if recording.get("script_sha256") else None
+    script, hostname = (clean(each) if isinstance(each, str) else None for each in (named, machine.get("hostname")))
     return {
-        "command_options": json.dumps(options([clean(argument) for argument in argv])) if argv else None,
+        "command_options": json.dumps(options([clean(argument) for argument in argv], script, hostname)) if argv else None,
         "environment_settings": None if known is None else json.dumps(settings(known)),
-        "visible_gpu_count": None if known is None else visible_gpus(known, len(_dicts(gpus)) or None),
+        "visible_gpu_count": None if known is None else visible_gpus(known, len(_dicts(machine.get("gpus"))) or None),
         "is_server_on_host": names_this_host(argv) if argv else None,
     }
 

@@ -22,6 +22,7 @@ GIT_FIELDS = (("commit", pa.string()), ("branch", pa.string()), ("is_dirty", pa.
 MACHINE_FIELDS = (
     ("hostname", pa.string()), ("cpu_model", pa.string()), ("cpu_vendor", pa.string()),
     ("physical_cores", pa.int64()), ("logical_cores", pa.int64()), ("memory_bytes", pa.int64()), ("cgroup_cpu_limit_cores", pa.float64()),
+    ("allowed_cores", pa.int64()), ("niceness", pa.int64()),
 )
 SOFTWARE_FIELDS = (
     ("os_name", pa.string()), ("os_version", pa.string()), ("kernel_version", pa.string()),

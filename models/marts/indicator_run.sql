@@ -23,8 +23,8 @@ columns:
   is_throttled: {type: boolean, description: "Whether a CPU limit, heat or a power brake held the run back, or a GPU counted memory errors (staging.recorded_disturbance); NULL: not known"}
   options: {type: "map(varchar, varchar)", description: "The options of the command (staging.run_setting)"}
   environment: {type: "map(varchar, varchar)", description: "The environment variables that set how fast it can be"}
-  limits: {type: "map(varchar, varchar)", description: "The GPUs that it could see, and its CPU limit"}
-  git_commit: {type: varchar, description: "The commit of the folder where the run was started; NULL: not stated"}
+  limits: {type: "map(varchar, varchar)", description: "The GPUs that it could see, its CPU limit, affinity and niceness"}
+  git_commit: {type: varchar, description: "The commit of the folder where the run was started, and whether it had uncommitted changes; NULL: not stated"}
   component_version: {type: varchar, description: "The version of the measured component, as the indicator states it; NULL: not stated"}
 */
 with parameters as (
@@ -83,7 +83,7 @@ select
     run_setting.options,
     run_setting.environment,
     run_setting.limits,
-    run_source.git_commit,
+    run_source.git_commit || if(run_source.is_dirty, ' with uncommitted changes', '') as git_commit,
     parameters.component_version,
     run.outcome_digest,
     run.benchmark_grade as grade

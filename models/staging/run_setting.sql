@@ -9,7 +9,7 @@ columns:
   artifact_manifest_digest: {type: varchar, description: "The evidence bundle", tests: [not_null]}
   options: {type: "map(varchar, varchar)", description: "The options of the command by name, its other arguments by place; NULL: not stated"}
   environment: {type: "map(varchar, varchar)", description: "The environment variables that set how fast it can be; NULL: not stated"}
-  limits: {type: "map(varchar, varchar)", description: "How many GPUs it could see, and how many cores its CPU limit allows; NULL: not stated"}
+  limits: {type: "map(varchar, varchar)", description: "How many GPUs it could see; where they are below those of the machine, the cores that its CPU limit and its affinity allow; its niceness, if not 0; NULL: not stated"}
 */
 select *
 from feed.run_setting

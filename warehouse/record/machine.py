@@ -3,6 +3,7 @@ guess and never zero."""
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from pathlib import Path
@@ -17,7 +18,8 @@ _CGROUP_ROOT = Path("/sys/fs/cgroup")
 
 
 def describe_machine() -> dict[str, Any]:
-    """The document of `machine.json`. Sizes in bytes; `cgroup_cpu_limit_cores` is None where nothing limits."""
+    """The document of `machine.json`. Sizes in bytes; `cgroup_cpu_limit_cores` is None where nothing limits.
+    `allowed_cores` (CPU affinity) and `niceness` are those of this process: the command inherits them."""
     import psutil
 
     return {
@@ -27,6 +29,8 @@ def describe_machine() -> dict[str, Any]:
         "physical_cores": psutil.cpu_count(logical=False),
         "logical_cores": psutil.cpu_count(logical=True),
         "cgroup_cpu_limit_cores": cgroup_cpu_limit(_own_cgroup_folders()),
+        "allowed_cores": len(os.sched_getaffinity(0)),
+        "niceness": os.getpriority(os.PRIO_PROCESS, 0),
         "numa_nodes": numa_nodes(_NODES),
         "memory_bytes": psutil.virtual_memory().total,
         "gpus": gpus(),

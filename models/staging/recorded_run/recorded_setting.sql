@@ -16,7 +16,10 @@ select
             list_filter(
                 [
                     {key: 'visible_gpu_count', value: visible_gpu_count::varchar},
-                    {key: 'cpu_limit_cores', value: cgroup_cpu_limit_cores::varchar}
+                    -- A limit at or above what the machine has limits nothing.
+                    {key: 'cpu_limit_cores', value: if(cgroup_cpu_limit_cores >= logical_cores, null, cgroup_cpu_limit_cores)::varchar},
+                    {key: 'allowed_cores', value: if(allowed_cores >= logical_cores, null, allowed_cores)::varchar},
+                    {key: 'niceness', value: nullif(niceness, 0)::varchar}
                 ],
                 lambda entry : entry.value is not null
             )

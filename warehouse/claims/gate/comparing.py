@@ -11,7 +11,7 @@ from warehouse.errors import printable
 _KNOWN = 3  # digits that repeats have in common anyway: quiet ones spread by a thousandth
 _ENOUGH, _ALONE = 5, 6  # digits beyond these, of several figures together or of one, that no two runs share by chance
 _ABSENT = "(not set)"
-_LISTED, _LONGEST = 3, 40  # settings of a message and values of each; characters of a value
+_LISTED, _LONGEST = 3, 64  # settings of a message and values of each; characters of a value
 
 
 def copies(figures: Sequence[Sequence[Any] | None]) -> dict[int, int]:

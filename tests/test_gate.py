@@ -138,7 +138,41 @@ CHERRIES = {
     " where run.status = 'succeeded' and run.state = 'admitted' group by run.series",
     "twice": header(observations="doubled") + "select series, median(value) as v from doubled group by series",
 }
+# Clauses over the value, or over what is computed from it: no reason excuses them.
+BY_VALUE = {
+    "by_value": ("value < 100.125", "from run"),
+    "by_flag": ("not is_slow", "from flagged"),
+    "by_origin": ("key in (select key from value as other where other.value < 100.125)", "from origin"),
+    "by_another_query": ("run_id in (select run_id from run where value < 100.125)", "from run"),
+}
+BY_VALUE_TAILS = {
+    "by_rank": "qualify row_number() over (partition by series order by value, run_id) <= 7", "by_limit": "order by value, run_id limit 7",
+}
+# Clauses over other columns, and over whether there is a value.
+BY_OTHERS = {
+    "by_status": ("run_id <> 'a03'", 1), "by_date": ("started_at < timestamptz '2026-01-01 08:30:00+00'", 2),
+    "by_absence": ("value is not null", 0),
+}
+
+
+def excused(clause: str, body: str, observations: str = "run") -> str:
+    return header(f'exclusions: {{"{clause}": the machine was disturbed}}', observations=observations) + body
+
+
+CHERRIES |= {
+    name: excused(clause, f"select series, median(value) as v {source} where status = 'succeeded' and state = 'admitted' and {clause} group by series",
+                  source.split()[-1] if name in ("by_flag", "by_origin") else "run")
+    for name, (clause, source) in BY_VALUE.items()
+}
+CHERRIES |= {
+    name: excused(tail, "select series, median(value) as v from (select * from run where status = 'succeeded' and state = 'admitted'"
+                  f" {tail}) as best group by series")
+    for name, tail in BY_VALUE_TAILS.items()
+}
+CHERRIES |= {name: query(clause, f'exclusions: {{"{clause}": the machine was disturbed}}') for name, (clause, _) in BY_OTHERS.items()}
 VIEWS = {
+    "flagged": "/*\nmaterialized: view\n*/\nselect *, value > 100.125 as is_slow from run",
+    "origin": "/*\nmaterialized: view\n*/\nselect *, run_id as key from run",
     "seen": f"/*\nmaterialized: view\n*/\nselect * from run where {FIVE}",
     "kept": f"select * from run where {FIVE}",
     "sorted": f"/*\nmaterialized: view\n*/\nselect *, if({FIVE}, 'best', 'rest') as pick from run",
@@ -184,6 +218,20 @@ def test_other_ways_to_leave_runs_out(name: str, cherries: Project) -> None:
     assert (found.verdict, found.figure) == ("refused", LEFT_OUT[name])
 
 
+@pytest.mark.parametrize("name", [*BY_VALUE, *BY_VALUE_TAILS])
+def test_no_reason_excuses_a_clause_that_picks_runs_by_their_value(name: str, cherries: Project) -> None:
+    found = rule(cherries, "accounted", name)
+    assert (found.verdict, found.figure) == ("refused", 3)
+    assert found.detail.startswith("3 of 11 left out: ") and found.detail.endswith(": the machine was disturbed")
+
+
+@pytest.mark.parametrize("name", BY_OTHERS)
+def test_a_reason_excuses_a_clause_over_what_is_no_value(name: str, cherries: Project) -> None:
+    judgement = only(cherries, name)
+    found = next(each for each in judgement.rules if each.rule.id == "accounted")
+    assert (found.verdict, judgement.n["run"]) == ("publishable", 10 - BY_OTHERS[name][1])
+
+
 @pytest.mark.parametrize("name", ["in_the_aggregate", "in_a_case"])
 def test_a_run_whose_value_is_defined_away_counts_as_failed(name: str, cherries: Project) -> None:
     """Five of eleven were taken."""
@@ -216,7 +264,7 @@ UNCLAIMED = "/*\ngrain: [series]\n*/\nselect series, median(value) as v from run
 @pytest.mark.parametrize(("act", "text"), [(publish, query()), (judge_query, query()), (publish, UNCLAIMED)], ids=["published", "judged", "unclaimed"])
 def test_runs_that_are_added_after_a_look_are_labelled(act: Any, text: str, tmp_path: Path) -> None:
     project = made(tmp_path, {"claim": text, "named": STOPPING}, runs(HONEST[:5]))
-    for name in ("claim", "named"):
+    for name in ("named", "claim"):  # the rule counts if the first look has it
         act(project, name)
     (project.root / "queries" / "claim.sql").write_text(query())
     add(project, {"a06": 100.12, "a07": 100.08, "a08": 100.03}, "more")

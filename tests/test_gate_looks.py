@@ -4,9 +4,11 @@ them, and whatever the query is called then."""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from test_gate_cases import CASES
 from ulid import ULID
 
 from warehouse.claims.gate.accounting import Sources
-from warehouse.claims.gate.evidence import ColumnEvidence, LeftOut, RowEvidence
+from warehouse.claims.gate.evidence import SESSION, TIME, ColumnEvidence, LeftOut, RowEvidence
 from warehouse.claims.gate.judgement import RuleVerdict
 from warehouse.claims.gate.looks import Looks, RowNow, Since
 from warehouse.claims.publish.publish import judge_query
@@ -64,6 +66,8 @@ class Recordings:
         (folder / "recording.json").write_text(json.dumps(said))
         for output in folder.glob("run-*/stdout.txt"):
             output.write_text(output.read_text().replace("?", case))
+        if kind == "part copy":
+            shutil.rmtree(folder / "run-02")
         if kind == "edited copy":
             output = folder / "run-01" / "stdout.txt"
             output.write_text(output.read_text().replace("3.5", "2.5"))
@@ -92,7 +96,7 @@ def do(project: Project, recordings: Recordings, when: str, tree: Path) -> None:
     """What happens to all cases: evidence arrives, is decided on, and is built."""
     store = open_store(project)
     for case, said in STEPS.items():
-        for kind in (*(["first copy"] if when == "before" else []), *said.get(when, ())):
+        for kind in (*([said.get("first", "first copy")] if when == "before" else []), *said.get(when, ())):
             if kind.endswith(("copy", "recording")):
                 recordings.copy(case, kind, tree)
     ingest(plan_ingest(tree, load_ingestors(project).values()), store, "evidence")
@@ -108,10 +112,13 @@ def after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Recordings
     """All cases, looked at between what happens before and after; and the query under another name, in other words."""
     root = tmp_path_factory.mktemp("looks")
     recordings, project = Recordings(root), standard_project(root / "project")
+    policies, few = project.root / "queries" / "policies", "publishable = {at_least = 1}"
+    policies.mkdir(parents=True)
+    default = (standard_folder() / "queries" / "policies" / "default.toml").read_text()
+    (policies / "default.toml").write_text(re.sub(r"publishable = \{at_least = [25]\}", few, default))  # or a look at two runs would be none
     do(project, recordings, "before", root / "first")
     judge_query(project, "indicator_results")
     text = (standard_folder() / "queries" / "indicator_results.sql").read_text()
-    (project.root / "queries").mkdir(exist_ok=True)
     (project.root / "queries" / "renamed.sql").write_text(text.replace("count(*) as run_count", "count(value) as run_count"))
     do(project, recordings, "after", root / "second")
     return project, recordings
@@ -147,17 +154,18 @@ def test_what_changed_since_a_look_is_named(after: tuple[Project, Recordings]) -
 
 # --- what one row's looks say, without a build --------------------------------------------------------------------
 
+RULE = "until the interval is within 2 %, ten runs at most"
 OLD, NEW, OTHER = "a" * 64, "b" * 64, "c" * 64
 
 
-def row(bundle_of: dict[str, str], *, left_out: Sequence[LeftOut] = (), contradicting: Sequence[str] = (), stopping: bool = False) -> RowNow:
+def row(bundle_of: dict[str, str], *, left_out: Sequence[LeftOut] = (), contradicting: Sequence[str] = (), **said: Any) -> RowNow:
     """A row of these runs; `NEW` is a copy of `OLD`."""
     used = ColumnEvidence([1.0] * len(bundle_of), frozenset(range(len(bundle_of))))
     evidence = RowEvidence([(run, {}) for run in bundle_of], {"v": used}, left_out)
     bundles = {**bundle_of, **{each.run_id: each.bundle for each in left_out}}
     stating = {run: frozenset({bundle, OLD} if bundle == NEW else {bundle}) for run, bundle in bundles.items()}
     sources = Sources(stating, {run: frozenset(contradicting) for run in bundles})
-    return RowNow({"series": "a"}, evidence, bundle_of, sources, stopping)
+    return RowNow({"series": "a"}, evidence, bundle_of, sources, **said)
 
 
 @pytest.fixture
@@ -184,11 +192,40 @@ def test_a_run_that_is_read_from_a_bundle_that_says_the_same_is_the_same_run(led
 
 
 def test_a_clause_of_the_query_that_leaves_out_what_was_seen_is_named(ledger: Ledger) -> None:
-    """That of another query is a number of its own; and a rule for adding runs that was named before says which ones count."""
+    """That of another query is a number of its own; no rule for adding runs removes any."""
     left_out = [LeftOut("r2", "where", "value < 3", "q.sql:1", "too slow", bundle=OLD)]
     assert Looks(ledger.objects, "claim").since(row({"r1": OLD}, left_out=left_out)).removed == {"r2": "left out: too slow"}
-    assert Looks(ledger.objects, "claim").since(row({"r1": OLD}, left_out=left_out, stopping=True)).removed == {}
+    assert Looks(ledger.objects, "claim").since(row({"r1": OLD}, left_out=left_out, stopping=RULE)).removed == {"r2": "left out: too slow"}
     assert Looks(ledger.objects, "another").since(row({"r1": OLD}, left_out=left_out)).removed == {}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "reads", "added", "removed"),
+    [
+        (RULE, RULE, "", [], ["r2"]), (RULE, RULE, TIME, [], []), (RULE, "another rule", TIME, ["r3"], ["r2"]),
+        (None, RULE, TIME, ["r3"], ["r2"]), (RULE, None, TIME, ["r3"], ["r2"]),
+    ],
+)
+def test_a_stopping_rule_counts_if_the_first_look_has_it(
+    then: str | None, now: str | None, reads: str, added: list[str], removed: list[str], tmp_path: Path
+) -> None:
+    """It adds runs, and lets a window over time go on; it leaves out none by what else they are."""
+    ledger = Ledger(LocalObjects(tmp_path))
+    ledger.arrived(OLD, "values", "here")
+    ledger.judged("5" * 64, "claim", "6" * 64, {}, [], {row({}).key: {OLD: ["r1", "r2"]}}, then)
+    ledger.arrived(OTHER, "values", "here")
+    left_out = [LeftOut("r2", "where", "started_at > date '2026-01-01'", "q.sql:1", "a window", bundle=OLD, reads=reads)]
+    since = Looks(ledger.objects, "claim").since(row({"r1": OLD, "r3": OTHER}, left_out=left_out, stopping=now))
+    assert (sorted(since.later), list(since.removed)) == (added, removed)
+
+
+@pytest.mark.parametrize(("runs", "sessions", "added"), [(2, 0, ["r3"]), (3, 0, []), (0, 2, []), (0, 1, ["r3"])])
+def test_a_look_at_fewer_than_the_policy_asks_for_is_no_label(runs: int, sessions: int, added: list[str], ledger: Ledger) -> None:
+    ledger.arrived(OTHER, "values", "here")
+    now = row({"r1": OLD, "r2": OLD, "r3": OTHER}, least_runs=runs, least_sessions=sessions)
+    said = [(run, {SESSION: "day 2" if run == "r3" else "day 1"}) for run, _ in now.evidence.observed]
+    since = Looks(ledger.objects, "claim").since(replace(now, evidence=replace(now.evidence, observed=said)))
+    assert sorted(since.later) == added
 
 
 def test_a_query_that_claims_nothing_is_a_look_for_itself_alone(ledger: Ledger) -> None:

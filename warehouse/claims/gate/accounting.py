@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, LeftOut
+from warehouse.claims.gate.evidence import NOT_DETERMINED, RUN_ID, VALUE, LeftOut
 from warehouse.claims.gate.observed import observed_rows
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.claim import Claim
@@ -52,6 +52,7 @@ class Accounts:
         self._found = follow_runs(con, catalog, query)
         self._named = {_squeezed(clause): reason for clause, reason in claim.exclusions.items()}
         self._con, self._catalog = con, catalog
+        self._query, self._claim = query, claim
         self._alike = claim.accounted_by or (_WORKLOAD,)
         self._stated = _stated_of_runs(con, catalog, self._alike, query)
         self._rows: dict[int, dict[str, LeftOut]] = {}
@@ -61,6 +62,12 @@ class Accounts:
                 reason = "in the number, not in the observations"
                 found = LeftOut(run, reason, "", "", self._excuse(run, ""), *self._said(run))
                 self._rows.setdefault(rowid, {}).setdefault(run, found)
+
+    @cached_property
+    def _reads(self) -> Mapping[tuple[str, str], str]:
+        from warehouse.claims.gate.clause_reads import clause_reads
+
+        return clause_reads(self._catalog, self._query, self._claim)
 
     @cached_property
     def sources(self) -> Sources:
@@ -126,7 +133,11 @@ class Accounts:
         clause = loss.clause.text if loss.is_determined else ""
         reason = loss.clause.kind if loss.is_determined else NOT_DETERMINED
         run = loss.run_id
-        return LeftOut(run, reason, clause, loss.clause.place, self._excuse(run, clause), *self._said(run))
+        excuse, matters = self._excuse(run, clause), _squeezed(clause) in self._named or self._claim.stopping
+        reads = self._reads.get((clause, loss.clause.place), "") if clause and matters else ""  # which takes a second to find
+        if reads == VALUE and (excuse is None or excuse != self._named.get(_squeezed(clause))):
+            reads = ""
+        return LeftOut(run, reason, clause, loss.clause.place, excuse, *self._said(run), reads)
 
     def _excuse(self, run: str, clause: str) -> str | None:
         """Why a run need not be in: what was decided of it, what its evidence says of it, or what the claim says of the clause."""

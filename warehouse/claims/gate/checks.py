@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from warehouse.claims.gate.evidence import (
     TOO_LARGE,
     Evidence,
     Observation,
+    set_of,
 )
 from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.project.claim import WORDS
@@ -30,7 +31,7 @@ Row = Mapping[str, Any]
 @dataclass(frozen=True)
 class Finding:
     """What a check found: a figure, None where the evidence does not tell it, and `why` not; the rows that it comes from.
-    `is_partial`: some of these do not tell it. `detail`: what the figure counts, by name."""
+    `is_partial`: some of these do not tell it. `detail`: what the figure counts, by name, or what can be done about it."""
 
     figure: Any
     rows: Sequence[Row] = ()
@@ -159,12 +160,15 @@ def drift_of(evidence: Evidence, sessions: Sequence[str] | None) -> Finding:
 
 def _accounted(evidence: Evidence, settings: Settings) -> Finding:
     """The runs that were launched and left out without a stated reason."""
-    left_out = [each for each in evidence.left_out if each.excuse is None]
+    left_out = [each for each in evidence.left_out if not (each.is_excused if evidence.gate > 1 else each.excuse is not None)]
     undetermined = [each for each in left_out if each.reason == NOT_DETERMINED]
     rows = [{RUN_ID: each.run_id, "left out by": each.clause or each.reason, "at": each.place} for each in left_out]
     if undetermined and len(undetermined) == len(left_out):
         return Finding(None, rows, "it is not known which clause leaves them out")
-    return Finding(len(left_out), rows)
+    by_reason = Counter(f"{each.clause}: {each.excuse}" for each in evidence.left_out if each.clause and each.excuse and not each.has_failed)
+    launched = len({each.run_id for each in evidence.left_out} | {each.run_id for each in evidence.used})
+    said = "; ".join(f"{count} of {launched} left out: {reason}" for reason, count in by_reason.most_common())
+    return Finding(len(left_out), rows, detail=said or None)
 
 
 def _failures(evidence: Evidence, settings: Settings) -> Finding:
@@ -176,12 +180,19 @@ def _failures(evidence: Evidence, settings: Settings) -> Finding:
 
 
 def _fixed(evidence: Evidence, settings: Settings) -> Finding:
-    """The runs that were added after a look at the number, where neither their count was declared nor a rule for adding is named."""
-    declared = {each.columns.get(DECLARED_REPEATS) for each in evidence.used}
-    rows = [{RUN_ID: run, "added after the look of": evidence.first_look} for run in evidence.later]
-    if evidence.claim.stopping or declared == {len(evidence.used)}:
-        return Finding(0, rows)
-    return Finding(len(rows), rows)
+    """The runs that were added after a look at the number, but for those that a recording of which some were seen then had declared."""
+    sets: dict[str, list[Observation]] = {}
+    for each in evidence.used:
+        sets.setdefault(set_of(each.run_id), []).append(each)
+    declared = {each.run_id for repeats in sets.values() if _are_declared(repeats, evidence.later) for each in repeats}
+    rows = [{RUN_ID: run, "added after the look of": evidence.first_look} for run in evidence.later if run not in declared]
+    return Finding(len(rows), rows, detail=_WAY_OUT if rows else None)
+
+
+def _are_declared(repeats: Sequence[Observation], later: Collection[str]) -> bool:
+    """Whether how many these repeats of one set are was declared, and a look saw some of them."""
+    counted = {each.columns.get(DECLARED_REPEATS) for each in repeats} == {len(repeats)}
+    return counted and not all(each.run_id in later for each in repeats)
 
 
 def _removed(evidence: Evidence, settings: Settings) -> Finding:
@@ -254,6 +265,7 @@ def _column(evidence: Evidence, settings: Settings) -> Finding | None:
     return Finding(evidence.row.get(name), [{name: evidence.row.get(name)}], why)
 
 
+_WAY_OUT = "allowed where the claim named a stopping rule before the first look; else publish as provisional"
 HAPPENED = "what happened"  # to a run since a look, in the rows of `removed`
 NOT_MATCHING = "not matching"  # the one of `_OVER` that needs a pattern
 # How one figure is made of a column's values.

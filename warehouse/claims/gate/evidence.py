@@ -14,14 +14,16 @@ from typing import Any
 from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim, ClaimedNumber
 
-RUN_ID, SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS = "run_id", "session", "started_at", "requests", "declared_repeats"
+RUN_ID, SESSION, STARTED_AT, REQUESTS = "run_id", "session", "started_at", "requests"
+DECLARED_REPEATS, MISSING_REPEATS = "declared_repeats", "missing_repeats"
 TESTBED, METRIC, QUANTITY = "testbed", "metric", "quantity"
 OUTCOME_DIGEST, FIGURES = "outcome_digest", "figures"
-OF_VERSION_2 = frozenset({TESTBED, METRIC, QUANTITY})
+OF_VERSION_2 = frozenset({TESTBED, METRIC, QUANTITY, MISSING_REPEATS})
 OBSERVED = (SESSION, STARTED_AT, REQUESTS, DECLARED_REPEATS, *sorted(OF_VERSION_2))  # columns of the observations that checks know by name
 GATE_VERSION = 2  # of the checks: another one may judge the same evidence otherwise (first_version)
 DAY = "day "  # how the session of a run without a job begins: then its date, and the testbed (run_session)
 UNDATED = "bundle "  # and that of a run with neither a job nor a date: the files that state it are no session
+VALUE, TIME = "value", "time"  # what a clause reads that leaves runs out (clause_reads)
 COUNT, SHARE = "count", "share"  # a `QUANTITY`: of events in a run; of its requests
 NOT_DETERMINED = "not determined"  # which clause left a run out
 _PAUSE = timedelta(hours=2)
@@ -51,7 +53,9 @@ class Observation:
 class LeftOut:
     """A run that was launched and is not in the number. `reason` is the kind of the clause that left it out, `clause` its text and `place`
     its file and line; `excuse` is why it need not be in, None if no reason was given; `bundle` is the digest of the bundle that states it,
-    "" in publications of before; `has_conflict`: bundles state different values of it."""
+    "" in publications of before; `has_conflict`: bundles state different values of it;
+    `reads`: `VALUE` where the claim's reason for a clause is all that excuses it and the clause reads the number's value, `TIME` where it reads times
+    alone."""
 
     run_id: str
     reason: str
@@ -61,6 +65,12 @@ class LeftOut:
     has_failed: bool = False
     bundle: str = ""
     has_conflict: bool = False
+    reads: str = ""
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether there is a reason that counts: a clause that picks runs by their value has none."""
+        return self.excuse is not None and self.reads != VALUE
 
 
 @dataclass(frozen=True)
@@ -296,6 +306,11 @@ class Evidence:
         if requests and len(requests) == len(counts):
             found["request"] = sum(requests)
         return found
+
+
+def set_of(run: str) -> str:
+    """Of what its id names a run as a repeat: a recording, of `recorded_run/RECORDING/run-01`."""
+    return run.rpartition("/")[0]
 
 
 def sessions_of(observations: Sequence[Observation]) -> list[str | None]:

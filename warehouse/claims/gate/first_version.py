@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warehouse.claims.gate.checks import Check, Finding, Settings, drift_of, supported
-from warehouse.claims.gate.evidence import Evidence
+from warehouse.claims.gate.evidence import DECLARED_REPEATS, RUN_ID, Evidence
 
 
 def _two_levels(evidence: Evidence, settings: Settings) -> Finding:
@@ -21,4 +21,11 @@ def _drift(evidence: Evidence, settings: Settings) -> Finding:
     return drift_of(evidence, None)
 
 
-FIRST_CHECKS: Mapping[str, Check] = {"two levels": Check(_two_levels), "drift": Check(_drift)}
+def _fixed(evidence: Evidence, settings: Settings) -> Finding:
+    """The runs that were added after a look, where neither the count of all was declared nor a rule for adding is named, whenever that was."""
+    declared = {each.columns.get(DECLARED_REPEATS) for each in evidence.used}
+    rows = [{RUN_ID: run, "added after the look of": evidence.first_look} for run in evidence.later]
+    return Finding(0 if evidence.claim.stopping or declared == {len(evidence.used)} else len(rows), rows)
+
+
+FIRST_CHECKS: Mapping[str, Check] = {"two levels": Check(_two_levels), "drift": Check(_drift), "fixed": Check(_fixed)}

@@ -82,10 +82,10 @@ def policy_of(project: Project, claim: Claim, place: str, named: str | None = No
 
 class Judged:
     """What a policy says of a rollup: the lines of `judgement.jsonl`, how many numbers have which verdict, those that are not publishable, and
-    which runs are seen in a row of it for the first time."""
+    which runs are seen in a row of it for the first time. `stopping` is its claim's rule for adding runs."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy, stopping: str | None = None) -> None:
+        self.policy, self.stopping = policy, stopping
         self.lines: list[bytes] = []
         self.verdicts: Counter[str] = Counter()
         self.numbers: list[JudgedNumber] = []
@@ -99,7 +99,7 @@ class Judged:
 
 def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
     """Judge the claimed numbers of a rollup. Raises WH317 where the claim does not fit its tables."""
-    judged = Judged(policy)
+    judged = Judged(policy, rollup.claim.stopping)
     if not rollup.claim.numbers:  # whoever publishes it has seen it all the same
         runs = rollup.runs_of.values()
         judged.seen.update(looks.unnamed_unclaimed(_bundles(rollup, frozenset[str]().union(*runs))))
@@ -163,7 +163,8 @@ def _rows(
             bundles = _bundles(rollup, rollup.runs_of[rowid])
             grain = {name: row[name] for name in spec.grain}
             unseen = replace(found, columns=columns, left_out=rollup.accounts.left_out(rowid))
-            now = RowNow({name: exact(value) for name, value in grain.items()}, unseen, bundles, rollup.accounts.sources, bool(claim.stopping))
+            forms = {name: exact(value) for name, value in grain.items()}
+            now = RowNow(forms, unseen, bundles, rollup.accounts.sources, claim.stopping, policy.least("runs"), policy.least("sessions"))
             since = looks.since(now)
             seen.update(looks.unnamed(now))
             evidence = replace(

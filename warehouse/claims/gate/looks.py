@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from warehouse.claims.gate.accounting import Sources
-from warehouse.claims.gate.evidence import STARTED_AT, LeftOut, RowEvidence
+from warehouse.claims.gate.evidence import MISSING_REPEATS, STARTED_AT, TIME, LeftOut, Observation, RowEvidence, sessions_of, set_of
 from warehouse.digest import bytes_digest, canonical_json
-from warehouse.evidence.ledger.events import ARRIVAL, INTENT, JUDGED, PUBLICATION, PUBLISHING, SEEN, WITHOUT, Event, Ledger
+from warehouse.evidence.ledger.events import ARRIVAL, INTENT, JUDGED, PUBLICATION, PUBLISHING, SEEN, STOPPING, WITHOUT, Event, Ledger
 from warehouse.evidence.ledger.run_decisions import REINSTATEMENT, RETRACTION, SUPERSESSION, standing
 from warehouse.evidence.objects.base import Objects
 
@@ -30,14 +30,16 @@ Seen = dict[str, dict[str, list[str]]]  # runs by the key of their row and their
 
 @dataclass(frozen=True)
 class RowNow:
-    """A row that is judged: its grain's exact forms, its evidence, the bundle that each of its runs is read from, which bundles state runs, and
-    whether its query names a rule for adding runs."""
+    """A row that is judged: its grain's exact forms, its evidence, the bundle that each of its runs is read from, which bundles state runs, the
+    rule for adding runs that its claim names, and how many runs and sessions its policy asks for."""
 
     grain: Mapping[str, Any]
     evidence: RowEvidence
     bundle_of: Mapping[str, str]
     sources: Sources
-    has_stopping_rule: bool = False
+    stopping: str | None = None
+    least_runs: float = 0
+    least_sessions: float = 0
 
     @cached_property
     def key(self) -> str:
@@ -49,6 +51,17 @@ class RowNow:
         places = frozenset[int]().union(*(column.used for column in self.evidence.columns.values()))
         runs = (run for place, (run, _) in enumerate(self.evidence.observed) if place in places)
         return {run: self.bundle_of[run] for run in runs if run in self.bundle_of}
+
+    def is_enough(self, seen: Collection[str]) -> bool:
+        """Whether a number of these of its runs could have been published: of fewer its policy asks for more. Where one does not state its
+        session, their number is not known."""
+        columns = self.evidence.columns.values()
+        measured = [
+            Observation(run, None, True, said) for place, (run, said) in enumerate(self.evidence.observed)
+            if run in seen and any(column.values[place] is not None for column in columns)
+        ]
+        sessions = sessions_of(measured)
+        return len(measured) >= self.least_runs and (None in sessions or len(set(sessions)) >= self.least_sessions)
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,7 @@ class _Look:
     at: str
     moment: datetime
     without: frozenset[str]
+    stopping: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,12 +113,12 @@ class Looks:
             elif event.kind in (RETRACTION, SUPERSESSION, REINSTATEMENT):
                 self._admissions[event.subject].append((_moment(event.at), event.kind == REINSTATEMENT))
             elif event.kind in (PUBLICATION, JUDGED):
-                self._add(event, intents.get(str(event.detail.get(INTENT)), event).detail.get(SEEN))
+                self._add(event, intents.get(str(event.detail.get(INTENT)), event).detail)
         self._standing = standing(events)
 
-    def _add(self, event: Event, said: Any) -> None:
-        query, seen = str(event.detail.get("query")), _triples(said)
-        look = _Look(event.at, _moment(event.at), frozenset(map(str, event.detail.get(WITHOUT, ()))))
+    def _add(self, event: Event, said: Mapping[str, Any]) -> None:
+        query, seen, rule = str(event.detail.get("query")), _triples(said.get(SEEN)), said.get(STOPPING)
+        look = _Look(event.at, _moment(event.at), frozenset(map(str, event.detail.get(WITHOUT, ()))), str(rule) if rule else None)
         if query == self._query:
             self._looks.append(look)
             self._unnamed += [look] if seen is None else []
@@ -153,22 +167,39 @@ class Looks:
         return frozenset()
 
     def _later(self, row: RowNow) -> tuple[str | None, frozenset[str]]:
-        first = {run: found[0].look for run in row.used if (found := self._seen_as(run, row.sources))}
-        if not first:
+        first, look = self._first(row)
+        if look is None or _is_same(look.stopping, row.stopping):
             return None, frozenset()
-        look = min(first.values(), key=lambda look: look.moment)
         unseen = (run for run in row.used if run not in first or first[run].moment > look.moment)
-        later = frozenset(run for run in unseen if not self._counted(run, row.sources, look))
+        sets = {set_of(run) for run, at in first.items() if at.moment <= look.moment}
+        declared = {  # that a recording said how many it was to have is known before they run
+            run for run, columns in row.evidence.observed
+            if columns.get(MISSING_REPEATS) is not None and set_of(run) in sets and not self._there(row.sources.stating.get(run, ()), look)
+        }
+        later = frozenset(run for run in unseen if run not in declared and not self._counted(run, row.sources, look))
         return (look.at if later else None), later
+
+    def _first(self, row: RowNow) -> tuple[dict[str, _Look], _Look | None]:
+        """When each run of a row was first seen, and the first look at so many of them that the number could have been published."""
+        first = {run: found[0].look for run, _ in row.evidence.observed if (found := self._seen_as(run, row.sources))}
+        for look in sorted(first.values(), key=lambda look: look.moment):
+            seen = {run for run, at in first.items() if at.moment <= look.moment}
+            if seen & row.used.keys() and row.is_enough(seen):
+                return first, look
+        return first, None
 
     def _removed(self, row: RowNow) -> dict[str, str]:
         left_out = {each.run_id: each for each in row.evidence.left_out if each.run_id not in row.used}
         found = {run: cause for run, each in left_out.items() if (cause := self._cause(run, row.sources, each))}
         in_row = self._rows.get(row.key, set())
-        if in_row & row.used.keys() and not row.has_stopping_rule:
+        if in_row & row.used.keys():
+            _, look = self._first(row)
+            slides = look is not None and _is_same(look.stopping, row.stopping)  # a window over time
             without_value = {run for run, _ in row.evidence.observed} - left_out.keys()
             for run in in_row - row.used.keys() - without_value - found.keys():
                 left = left_out.get(run)
+                if slides and left and left.reads == TIME:
+                    continue
                 words = f"left out: {left.excuse or left.clause or left.reason}" if left else "it is in another row, or its evidence is gone"
                 found[run] = self._cause(run, row.sources, left) or words
         return found
@@ -225,6 +256,11 @@ class Looks:
     def _is_admitted(self, run: str, look: _Look) -> bool:
         decided = [is_admitted for at, is_admitted in self._admissions.get(run, ()) if at <= look.moment]
         return decided[-1] if decided else True
+
+
+def _is_same(rule: str | None, other: str | None) -> bool:
+    """Whether both looks name a rule for adding runs, the same."""
+    return bool(rule and other) and str(rule).split() == str(other).split()
 
 
 def _triples(seen: Any) -> list[tuple[str, str, str]] | None:

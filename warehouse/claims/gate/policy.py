@@ -106,6 +106,11 @@ class Policy:
     def digest(self) -> str:
         return domain_digest(_DOMAIN, dict(self.document))
 
+    def least(self, check: str) -> float:
+        """The least figure of a check with which each number can be publishable; 0 where its rules do not say one for all rows."""
+        bounds = [rule.publishable.at_least for rule in self.rules if rule.check == check and rule.numbers is None]
+        return max((float(bound) for bound in bounds if isinstance(bound, int | float)), default=0.0)
+
     @property
     def reference(self) -> dict[str, str]:
         """How a publication names it."""

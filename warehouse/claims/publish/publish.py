@@ -198,7 +198,10 @@ def judge_query(
         judged = [judge_rollup(rollup, policy, Looks(objects, query)) for policy in chosen]
     finally:
         con.close()
-    Ledger(objects).judged(str(specification["query_spec_digest"]), query, build.digest, judged[0].verdicts, _unseen(project, build), judged[0].seen)
+    first = judged[0]
+    Ledger(objects).judged(
+        str(specification["query_spec_digest"]), query, build.digest, first.verdicts, _unseen(project, build), first.seen, first.stopping
+    )
     return judged
 
 
@@ -220,7 +223,7 @@ def _not_publishable(
 ) -> WarehouseError:
     """The refusal of what its policy does not let pass; the ledger has it, for whoever adds runs now has seen the number."""
     Ledger(open_store(project).objects).judged(
-        str(specification["query_spec_digest"]), query, build.digest, judged.verdicts, _unseen(project, build), judged.seen
+        str(specification["query_spec_digest"]), query, build.digest, judged.verdicts, _unseen(project, build), judged.seen, judged.stopping
     )
     from warehouse.claims.gate.gate import listed_numbers
 
@@ -320,7 +323,8 @@ def _store(
         raise WarehouseError("WH318", f"the same numbers were {correction_text(correction)}", f"publication {digest[:12]}")
     ledger, unseen, intent = Ledger(objects), _unseen(project, build), None
     if not objects.exists(publication_key(digest, RECORD)):
-        intent = ledger.publishing(digest, query, build.digest, str(specification["query_spec_digest"]), unseen, judged.seen)
+        spec = str(specification["query_spec_digest"])
+        intent = ledger.publishing(digest, query, build.digest, spec, unseen, judged.seen, judged.stopping)
     try:
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:

@@ -94,7 +94,7 @@ class Rejudge:
             key = row_key(row.grain_forms)
             if (judged := self.rows.get(key)) is None or (found := replayed.observed.get(key)) is None:
                 continue
-            named, all_of_it = _accounted(judged.evidence), _accounted(found)
+            named, all_of_it = (_accounted(each, gate_of(self.publication)) for each in (judged.evidence, found))
             if others := sorted(run for run, what in all_of_it.items() if run not in named or named[run] != what):
                 missing = [run for run in others if run not in named]
                 more = f" and {len(missing) - 1} more" * (len(missing) > 1)
@@ -106,7 +106,8 @@ class Rejudge:
                 for cell in row.cells.values() for run in cell.runs if run.get("artifact_manifest_digest")
             }
             said = judged.evidence
-            now = RowNow(row.grain_forms, replace(said, left_out=found.left_out), bundles, replayed.sources, bool(self.claim.stopping))
+            left_out, least = replace(said, left_out=found.left_out), (self.policy.least("runs"), self.policy.least("sessions"))
+            now = RowNow(row.grain_forms, left_out, bundles, replayed.sources, self.claim.stopping, *least)
             since = looks.since(now)
             if late := (since.later if gate_of(self.publication) > 1 else looks.later_by_name(bundles)) - said.later:
                 return f"does not say that run {min(late)} was added after a look at the number"
@@ -120,9 +121,9 @@ class Rejudge:
         return None
 
 
-def _accounted(evidence: RowEvidence) -> dict[str, Any]:
+def _accounted(evidence: RowEvidence, gate: int) -> dict[str, Any]:
     """What is said of each run of a row: of one that was left out why, and whether it failed or is excused."""
-    left_out = {each.run_id: (each.reason, each.excuse, each.has_failed) for each in evidence.left_out}
+    left_out = {each.run_id: (each.reason, each.excuse, each.has_failed, each.reads if gate > 1 else "") for each in evidence.left_out}
     return {**{run: None for run, _ in evidence.observed}, **left_out}
 
 

@@ -38,6 +38,7 @@ LAST_ARRIVAL = "last_arrived_at"  # of a removal's detail: the last arrival that
 AFTER = "after"  # of a decision's detail: the sha256 of the event that it follows, whatever their times
 WITHOUT = "without"  # of a publication's detail: bundles that had arrived, and that its build had not seen
 SEEN = "seen"  # of the detail of a `publishing` or `judged` event: which runs were in which row of the query, and by which bundle (claims.gate.looks)
+STOPPING = "stopping"  # likewise: the rule for adding runs that its claim named then
 INTENT = "intent"  # of a publication's detail: the sha256 of the `publishing` event before it
 SPEC = "query_spec_digest"  # of the detail of a `publishing` event
 ENVELOPE = "envelope"  # of a signature's detail: the text of its file, so that a crash before that is written loses nothing
@@ -106,9 +107,11 @@ class Ledger:
         detail: dict[str, Any] = {"family": family, "from": printable(source)}
         self._append(ARRIVAL, digest, detail | ({UNPACKED: [*unpacked]} if unpacked else {}))
 
-    def publishing(self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str], seen: Mapping[str, Any]) -> Event:
+    def publishing(
+        self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str], seen: Mapping[str, Any], stopping: str | None = None
+    ) -> Event:
         """Record that a rollup is about to be frozen: written before any of its files. Raises WH109."""
-        detail = {"query": query, "build_digest": build_digest, SPEC: spec, WITHOUT: sorted(without), SEEN: seen}
+        detail = {"query": query, "build_digest": build_digest, SPEC: spec, WITHOUT: sorted(without), SEEN: seen, **_stated(stopping)}
         return self._append(PUBLISHING, digest, detail)
 
     def published(self, digest: str, query: str, build_digest: str, without: Iterable[str] = (), intent: Event | None = None) -> Event:
@@ -118,12 +121,13 @@ class Ledger:
         return self._append(PUBLICATION, digest, detail | ({INTENT: intent.sha256} if intent else {}))
 
     def judged(
-        self, query_spec_digest: str, query: str, build_digest: str, verdicts: Mapping[str, int], without: Iterable[str], seen: Mapping[str, Any]
+        self, query_spec_digest: str, query: str, build_digest: str, verdicts: Mapping[str, int], without: Iterable[str], seen: Mapping[str, Any],
+        stopping: str | None = None,
     ) -> None:
         """Record that somebody looked at what a query's numbers are worth now, how many have which verdict, and what was `seen` that no event
         before says. Raises WH109."""
         detail = {"query": query, "build_digest": build_digest, "verdicts": dict(verdicts), WITHOUT: sorted(without), SEEN: seen}
-        self._append(JUDGED, query_spec_digest, detail)
+        self._append(JUDGED, query_spec_digest, detail | _stated(stopping))
 
     def corrected(self, digest: str, reason: str, by: str | None = None) -> Event:
         """Record that a publication does not count any more, or that the publication `by` replaces it. Raises WH109."""
@@ -276,6 +280,10 @@ class Ledger:
         followed = {sha256 for event in recent for sha256 in event.follows or ()}
         self._ends = {*(self._ends or ()), *(event.sha256 for event in recent)} - followed
         return self._ends
+
+
+def _stated(stopping: str | None) -> dict[str, str]:
+    return {STOPPING: stopping} if stopping else {}
 
 
 def event_folder(at: datetime) -> str:

@@ -53,9 +53,9 @@ def fragment(value: Any) -> str:
     return _environment().get_template(_TEMPLATES[type(value).__name__]).render(found=value)
 
 
-def kind_of(*words: str) -> str:
+def kind_of(*words: str | None) -> str:
     """The kind of the first of the words that has one: `good`, `warn`, `bad`, else `plain`."""
-    known = (_KINDS.get(word) or _KINDS.get(word.partition(" since ")[0]) for word in words)
+    known = (_KINDS.get(word) or _KINDS.get(word.partition(" since ")[0]) for word in words if word)
     return next(filter(None, known), "plain")
 
 

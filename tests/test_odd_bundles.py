@@ -87,7 +87,10 @@ class Odd:
 INGESTOR = Odd()
 '''
 STEPS = "/*\ngrain: [run_id]\ncolumns:\n  steps: {type: bigint}\n*/\nselect run_id, count(*) as steps from step_fact group by run_id"
-VALUES = {"varchar": "'odd'", "bigint": "1", "double": "0.5 + number / 100.0", "boolean": "true", "timestamptz": "timestamptz '2026-01-01 00:00:00+00'"}
+VALUES = {
+    "varchar": "'odd'", "bigint": "1", "double": "0.5 + number / 100.0", "boolean": "true", "timestamptz": "timestamptz '2026-01-01 00:00:00+00'",
+    "map(varchar, varchar)": "map {'odd': number::varchar}",
+}
 
 
 def odd_model(collector: Model) -> str:

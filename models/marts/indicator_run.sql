@@ -83,7 +83,7 @@ select
     run_setting.options,
     run_setting.environment,
     run_setting.limits,
-    run_source.git_commit || if(run_source.is_dirty, ' with uncommitted changes', '') as git_commit,
+    run_source.git_commit || case when run_source.is_dirty then ' with uncommitted changes' else '' end as git_commit,
     parameters.component_version,
     run.outcome_digest,
     run.benchmark_grade as grade

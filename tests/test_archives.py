@@ -9,7 +9,7 @@ import tarfile
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -41,8 +41,8 @@ def zipped(path: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
-def tarred(path: Path, members: dict[str, bytes], mode: str = "w:gz") -> Path:
-    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+def tarred(path: Path, members: dict[str, bytes], mode: Literal["w", "w:gz"] = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:
         for name, data in members.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(data)

@@ -20,6 +20,11 @@ def row(levels: dict[str, float], **columns: str) -> RowEvidence:
     return RowEvidence(observed, {"v": ColumnEvidence([exp(level) for level in levels.values()], frozenset(range(len(levels))))})
 
 
+def also(found: RowEvidence, place: int, **columns: object) -> RowEvidence:
+    """The same with more columns of one observation."""
+    return replace(found, observed=[(run, {**own, **columns} if at == place else own) for at, (run, own) in enumerate(found.observed)])
+
+
 def noise(rows: list[RowEvidence], of: int = 0) -> SessionNoise | None:
     return History((each, ["v"]) for each in rows).of(rows[of]).columns["v"].noise
 
@@ -48,13 +53,10 @@ def test_other_metrics_and_testbeds_say_nothing() -> None:
 def test_copies_of_runs_say_nothing() -> None:
     """Two quiet sessions, filed again for two more days; and a run of the number itself, filed as one of another."""
     mine = row({"a": 0, "b": 0.03})
-    others = [row({"c": 0, "d": 0.02}), row({"e": 0, "f": 0.02})]
-    for each in others:
-        each.observed[0][1]["figures"], each.observed[1][1]["outcome_digest"] = ["1.234567891"], "2"  # type: ignore[index]
+    others = [also(also(each, 0, figures=["1.234567891"]), 1, outcome_digest="2") for each in (row({"c": 0, "d": 0.02}), row({"e": 0, "f": 0.02}))]
     assert noise([mine, *others]) is None
-    copied = row({"c": 0, "d": 0.02, "e": 0.05})
-    mine.observed[0][1]["figures"] = copied.observed[2][1]["figures"] = ["3.456789123"]  # type: ignore[index]
-    found = noise([mine, copied])
+    copied = also(row({"c": 0, "d": 0.02, "e": 0.05}), 2, figures=["3.456789123"])
+    found = noise([also(mine, 0, figures=["3.456789123"]), copied])
     assert found and found.sessions == 2 and found.spread == pytest.approx(sqrt(0.0002))
 
 

@@ -65,7 +65,7 @@ def answered(line: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 def test_every_next_step_that_is_printed_works(at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
-    waiting, done = list(FIRST), set[str]()
+    waiting, done = list(FIRST), {each["command"].removeprefix("wh ") for each in QUESTIONS} - {*FIRST}  # they have a test of their own
     found = set[str]()
     while waiting:
         line = waiting.pop(0)

@@ -133,7 +133,7 @@ def test_duckdb_1_4_reads_every_table_and_view_of_the_standard_project(tmp_path:
     path = current_build(standard_project(tmp_path / "project")).path
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-compile", "--target", str(tmp_path / "duckdb")]
     if subprocess.run([*pip, "-r", str(REPOSITORY / "tests" / "duckdb14.txt")], capture_output=True).returncode:
-        pytest.skip("the packages of duckdb14.txt cannot be had")
+        pytest.skip("the packages of duckdb14.txt cannot be had")  # as without network: they are no dependency of the project
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "duckdb")}
     done = subprocess.run([sys.executable, "-c", READ_ALL, str(path)], env=environment, capture_output=True, text=True)
     version, read, failed = json.loads(done.stdout)

@@ -84,7 +84,7 @@ def test_the_server_that_a_command_talks_to_is_known(tmp_path: Path) -> None:
             assert server.stdout
             port = server.stdout.readline().strip()
             [run] = record([sys.executable, "-c", CLIENT, port], tmp_path / "recording", sample_interval_s=0.05).runs
-            [alone] = record([sys.executable, "-c", "import time; time.sleep(0.2)"], tmp_path / "alone", sample_interval_s=0.05).runs
+            [alone] = record([sys.executable, "-c", "import time; time.sleep(0.2)"], tmp_path / "alone", sample_interval_s=0.05).runs  # several samples
         finally:
             server.kill()
     seen = rows(run.folder / "servers.jsonl")

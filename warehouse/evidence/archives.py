@@ -141,7 +141,7 @@ def _zip_entries(archive: zipfile.ZipFile) -> _Entries:
             yield info.filename, None
             continue
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # LZMA's window may take gigabytes
-            raise NotImplementedError
+            raise NotImplementedError  # what zipfile raises for a method that it does not know
         with archive.open(info) as stream:
             yield info.filename, stream
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from math import isclose, isfinite
-from typing import Any
+from typing import Any, cast
 
 from warehouse.statistics.interval import Interval, Level, NotSupported, SessionNoise
 from warehouse.transform.project.claim import Claim, ClaimedNumber
@@ -215,12 +215,11 @@ class Evidence:
         return found
 
     def _over_sessions(self, value: float, sessions: Sequence[str]) -> Interval | NotSupported:
-        from warehouse.statistics.sessions import session_interval
+        from warehouse.statistics.sessions import Statistic, session_interval
 
-        # What is left is a `Statistic`, which mypy cannot see: a claim names no other (transform/project/claim.py).
-        statistic = self.number.statistic.removeprefix("olympic ")
-        is_count = self.quantity == COUNT
-        return session_interval(self.values, sessions, statistic, self.confidence, self.noise, value, is_count)  # type: ignore[arg-type]
+        # A claim names no other statistic (transform/project/claim.py).
+        statistic = cast(Statistic, self.number.statistic.removeprefix("olympic "))
+        return session_interval(self.values, sessions, statistic, self.confidence, self.noise, value, self.quantity == COUNT)
 
     def _of_zeros(self) -> Interval | NotSupported:
         """How large what was never seen may be: of a share of requests, and of a count in each run."""

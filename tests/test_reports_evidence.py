@@ -53,16 +53,16 @@ def test_each_audience_gets_a_page_that_a_browser_shows_offline(reported: Projec
     with offline_page() as page:
         page.open(path.as_uri())
         assert page.run("document.querySelectorAll('#published tbody tr').length") > 3
-        assert page.run("document.querySelectorAll('#exploratory #findings tbody tr').length") >= 2
+        assert page.run("document.querySelectorAll('#exploratory #findings tbody tr').length") == 1  # time and rate are one event
         assert page.run("document.documentElement.scrollWidth <= window.innerWidth")
         assert [each for each in page.requests if not each.startswith("file:")] == []
 
 
 def test_the_slow_inspections_are_open_for_each_audience_in_its_words(reported: Project) -> None:
-    """12.7 to 15.1 ms before and 86 to 102 ms after, with another script and other parameters."""
+    """12.7 to 15.1 ms before and 86 to 102 ms after, 6.12 times as long: 0.163 times the rate. The script and parameters differ."""
     texts = {audience: report_html(make_report(reported, audience)).partition('<section id="exploratory">')[2] for audience in AUDIENCES}
     assert "Several variables changed together" in texts["engineering"] and "one of these changed at a time" in texts["engineering"]
-    assert "(6.12 times, 95 %: 5.34 times to 8.02 times)" in texts["product"] and "find the cause" in texts["product"]
+    assert "(0.163 times, 95 %: 0.125 times to 0.187 times)" in texts["product"] and "find the cause" in texts["product"]
     assert "none for others: only what is ours differs" in texts["partner"] and "script_sha256" in texts["partner"]
     assert "run amun/inspection-rhtf-conv2d-21090f6e" in texts["engineering"]
     for audience in ("product", "partner"):

@@ -10,6 +10,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "init": "make a project in a folder",
             "status": "show where the project stands, and what needs a decision",
             "record": "run a command under observation and keep it as evidence",
+            "matrix": "run a campaign: stacks and parameters as cells, measured in sessions",
             "ingest": "copy evidence into the store and recognise it",
             "ingestors": "list the ingestors, the formats they read and the tables they fill",
             "validate": "check a run declaration against its rules",

@@ -22,7 +22,8 @@ def add_slot(bundle: Bundle, run_ids: Mapping[str, str], buffer: RowBuffer) -> N
         seen = (document_in(bundle, path, buffer, run_id) or {}) if path in bundle.manifest.by_path else {}
         ended_by = seen.get("ended_by_limit")
         buffer.add(
-            "recorded_slot", SLOT, 0, bundle.manifest.by_path[SLOT].bytes, run_id=run_id, **typed_columns(SLOT_FIELDS, document, rejecter(buffer, SLOT, run_id)),
+            "recorded_slot", SLOT, 0, bundle.manifest.by_path[SLOT].bytes, run_id=run_id,
+            **typed_columns(SLOT_FIELDS, document, rejecter(buffer, SLOT, run_id)),
             factors=_json(document.get("values")), ended_by_limit=clean(ended_by) if isinstance(ended_by, str) else None,
             limits=_json(seen.get("limits")), limit_mechanisms=_json(seen.get("limit_mechanisms")),
         )

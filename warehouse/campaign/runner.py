@@ -1,7 +1,7 @@
 """Runs a campaign: session after session, block after block, one slot at a time, until the plan is done or the budget is spent.
 
-What is done is known from the store alone, so a campaign that was killed goes on where it was, and several runners share one: a slot is run under a lease,
-and its attempt is counted before it starts. What a killed runner had recorded and not yet handed over is handed over by the next on that machine.
+What is done is known from the store alone, so a campaign that was killed goes on where it was, and several runners share one: a slot is run under
+a lease, and its attempt is counted before it starts. What a killed runner had recorded but not handed over, the next on that machine hands over.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class Runner:
         for name, value in spent.items():
             most = getattr(budget, name)
             if most is not None and value >= most:
-                raise WarehouseError("WH403", f"the budget of {most:g} {name} is spent", self.campaign_id, "what was run is kept; another budget makes another campaign")
+                hint = "what was run is kept; another budget makes another campaign"
+                raise WarehouseError("WH403", f"the budget of {most:g} {name} is spent", self.campaign_id, hint)
 
     # -- a slot -------------------------------------------------------------------------------------------------
 
@@ -154,9 +155,8 @@ class Runner:
             "command": list(command_of(self._spec, cell)), "folder": str(folder), "working_folder": str(scratch), "environment": environment,
             "limits": asdict(self._spec.limits), "sample_interval_s": SAMPLE_INTERVAL_S, "redact": list(self._project.redact),
         }
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "warehouse.campaign.slot", json.dumps(asked)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
+        recorder = [sys.executable, "-P", "-m", "warehouse.campaign.slot", json.dumps(asked)]
+        done = subprocess.run(recorder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         try:
             seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         except (IndexError, ValueError):
@@ -232,7 +232,10 @@ class Runner:
         _write(folder / "campaign.json", {
             "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "spec": self._spec.document(),
             "files": {name: file_digest(self._folder / name) for name in self._spec.files},
-            "cells": [{"cell": cell.cell_id, "values": dict(cell.values), "is_baseline": cell.is_baseline, "stack": wanted(self._spec, cell).key} for cell in self.cells.values()],
+            "cells": [
+                {"cell": cell.cell_id, "values": dict(cell.values), "is_baseline": cell.is_baseline, "stack": wanted(self._spec, cell).key}
+                for cell in self.cells.values()
+            ],
         })
         self._ingest(folder)
 

@@ -27,7 +27,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)")
 _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
-_MOST_CELLS = 10_000
+_OF_CAMPAIGN = ("name", "command", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass", "files")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Reader:
     def spec(self) -> Spec:
         self._known("", self._document, ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline"))
         campaign = self._table("campaign")
-        self._known("campaign", campaign, ("name", "command", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass", "files"))
+        self._known("campaign", campaign, _OF_CAMPAIGN)
         name = self._text("campaign.name", campaign.get("name"))
         if not _NAME.fullmatch(name):
             raise self._fault("campaign.name", "is lower-case letters, digits, '.', '_' and '-', at most 64")
@@ -127,7 +127,7 @@ class _Reader:
             raise self._fault("campaign.command", "names no program", 'for example: command = ["python", "bench.py"]')
         factors = tuple(self._factor(key, value) for key, value in self._table("factors").items())
         if not factors:
-            raise self._fault("factors", "there is none", "for example: [factors.numpy] and below it: package = \"numpy\", values = [\"2.1.0\", \"2.2.0\"]")
+            raise self._fault("factors", "there is none", 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]')
         sessions = self._count("campaign.sessions", campaign.get("sessions", 1), least=1)
         if sessions > 1 and "session_gap" not in campaign:
             raise self._fault(
@@ -143,11 +143,13 @@ class _Reader:
             raise self._fault("baseline", f"gives no value of {', '.join(factor.name for factor in factors if factor.name not in baseline)}")
         sample = campaign.get("sample")
         return Spec(
-            name=name, command=command, factors=factors, sessions=sessions, session_gap_s=self._seconds("campaign.session_gap", campaign.get("session_gap", "0 s")),
-            resolving=self._resolving(factors), repeats=self._count("campaign.repeats", campaign.get("repeats", 1), least=1),
+            name=name, command=command, factors=factors, sessions=sessions,
+            session_gap_s=self._seconds("campaign.session_gap", campaign.get("session_gap", "0 s")),
+            resolving=self._resolving(), repeats=self._count("campaign.repeats", campaign.get("repeats", 1), least=1),
             warmups=self._count("campaign.warmups", campaign.get("warmups", 0)), seed=self._count("campaign.seed", campaign.get("seed", 0)),
-            sample=None if sample is None else self._count("campaign.sample", sample, least=1), needs=self._texts("campaign.needs", campaign.get("needs", [])),
-            baseline=baseline, environment=self._variables(), passed=self._texts("campaign.pass", campaign.get("pass", [])),
+            sample=None if sample is None else self._count("campaign.sample", sample, least=1),
+            needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
+            passed=self._texts("campaign.pass", campaign.get("pass", [])),
             files=self._files(campaign), limits=self._limits(), budget=self._budget(),
         )
 
@@ -174,7 +176,7 @@ class _Reader:
             raise self._fault(f"{place}.values", "has a value twice")
         return Factor(name, kind, target, texts)
 
-    def _resolving(self, factors: Sequence[Factor]) -> Resolving:
+    def _resolving(self) -> Resolving:
         table = self._table("resolve")
         self._known("resolve", table, ("exclude_newer", "python", "index", "torch_backend", "allow_source"))
         newest = table.get("exclude_newer")
@@ -274,7 +276,8 @@ class _Reader:
     def _known(self, place: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
         for name in table:
             if name not in names:
-                raise self._fault(f"{place}.{name}".removeprefix("."), "is no key of a spec", did_you_mean(name, names) or f"known: {', '.join(names)}")
+                hint = did_you_mean(name, names) or f"known: {', '.join(names)}"
+                raise self._fault(f"{place}.{name}".removeprefix("."), "is no key of a spec", hint)
 
     def _fault(self, key: str, message: str, hint: str | None = None) -> WarehouseError:
         return WarehouseError("WH402", f"{printable(key)}: {message}", printable(str(self._path)), hint, ExitCode.USAGE)

@@ -58,7 +58,7 @@ class Uv:
         """Choose a version of every package that is needed."""
         command = [
             self._program, "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-annotate", "--no-config", "--quiet",
-            "--exclude-newer", resolving.exclude_newer, "--python-version" if wanted.python else "--no-progress", *([wanted.python] if wanted.python else []),
+            "--exclude-newer", resolving.exclude_newer, *(["--python-version", wanted.python] if wanted.python else []),
         ]
         if not resolving.allow_source:
             command += ["--only-binary", ":all:"]
@@ -76,13 +76,15 @@ class Uv:
         temporary = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.parent.mkdir(parents=True, exist_ok=True)
-        steps = [[self._program, "venv", "--quiet", "--no-config", "--relocatable", *(["--python", wanted.python] if wanted.python else []), str(temporary)]]
-        logs = []
-        (temporary.parent / f"{folder.name}.lock").mkdir(exist_ok=True)
-        lock_file = temporary.parent / f"{folder.name}.lock" / LOCK
+        python = ["--python", wanted.python] if wanted.python else []
+        lock_file = temporary.parent / f"{folder.name}.lock" / LOCK  # uv takes a lock by its name
+        lock_file.parent.mkdir(exist_ok=True)
         lock_file.write_text(lock, encoding="utf-8")
-        steps.append([self._program, "pip", "sync", "--quiet", "--no-config", "--python", str(temporary / "bin" / "python"), str(lock_file)])
-        for step in steps:
+        logs = []
+        for step in (
+            [self._program, "venv", "--quiet", "--no-config", "--relocatable", *python, str(temporary)],
+            [self._program, "pip", "sync", "--quiet", "--no-config", "--python", str(temporary / "bin" / "python"), str(lock_file)],
+        ):
             code, out, log = self._outcome(step)
             logs.append(out + log)
             if code:
@@ -122,7 +124,8 @@ def locked(lock: str) -> list[tuple[str, str | None, list[str]]]:
 def make_room(folder: Path, most_bytes: int, keep: Iterable[str]) -> list[str]:
     """Remove environments in `folder`, those used longest ago first, until they take at most `most_bytes`; their names."""
     kept, removed = set(keep), []
-    environments = sorted((each for each in folder.iterdir() if each.is_dir() and not each.name.endswith(".lock")), key=lambda each: each.stat().st_mtime)
+    found = (each for each in folder.iterdir() if each.is_dir() and not each.name.endswith(".lock"))
+    environments = sorted(found, key=lambda each: each.stat().st_mtime)
     sizes = {each: sum(file.lstat().st_size for file in each.rglob("*") if not file.is_dir()) for each in environments}
     total = sum(sizes.values())
     for each in environments:

@@ -206,10 +206,12 @@ def _start(command: Sequence[str], folder: Path, confinement: Confinement | None
         confinement.end()
         raise _unstartable(command, "no such program")
     try:
-        with open(folder / "stdout.txt", "xb") as stdout, open(folder / "stderr.txt", "xb") as stderr, confinement.pinned() if confinement else nullcontext():
+        pinned = confinement.pinned() if confinement else nullcontext()
+        with open(folder / "stdout.txt", "xb") as stdout, open(folder / "stderr.txt", "xb") as stderr, pinned:
             # Its own session: an interrupt reaches us first, and the whole group can be ended together.
             process = subprocess.Popen(
-                confinement.command(command) if confinement else command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True
+                confinement.command(command) if confinement else command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                start_new_session=True,
             )
     except (OSError, ValueError) as error:
         raise _unstartable(command, str(error)) from error

@@ -23,7 +23,10 @@ CGROUP_V1, CGROUP_V2, WATCHDOG, RLIMIT = "cgroup v1", "cgroup v2", "watchdog", "
 MEMORY, PROCESSES, TIME = "memory", "processes", "time"
 _WATCH_S = 0.05
 _EMPTY_S = 5.0  # a killed group has gone by then, but for what hangs in the kernel
-_JOIN = 'for f in $1; do echo 0 > "$f/cgroup.procs" || exit 125; done; [ -z "$2" ] || ulimit -u "$2" 2> /dev/null || ulimit -p "$2"; n=$3; shift 3; exec nice -n "$n" "$@"'
+_JOIN = (  # the folders of groups, the most processes of the user, the niceness, and the command
+    'for f in $1; do echo 0 > "$f/cgroup.procs" || exit 125; done; [ -z "$2" ] || ulimit -u "$2" 2> /dev/null || ulimit -p "$2"; '
+    'n=$3; shift 3; exec nice -n "$n" "$@"'
+)
 
 
 @dataclass(frozen=True)

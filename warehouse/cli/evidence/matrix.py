@@ -13,7 +13,7 @@ from warehouse.errors import ExitCode, counted
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from warehouse.campaign.runner import Told
+    from warehouse.campaign.runner import Runner, Told
     from warehouse.campaign.spec import Spec
 
 PAGE = "docs/campaigns.md"
@@ -49,7 +49,8 @@ def command(
         print_json({"campaign": runner.campaign_id, "runs": len(progress.done), "failed": failed, "lost": progress.started - len(progress.done)})
     else:
         lost = progress.started - len(progress.done)
-        say(f"{runner.campaign_id}: {counted(len(progress.done), 'run')}, {len(failed)} without a result" + (f", {counted(lost, 'attempt')} lost by a crash" if lost else ""))
+        crashed = f", {counted(lost, 'attempt')} lost by a crash" if lost else ""
+        say(f"{runner.campaign_id}: {counted(len(progress.done), 'run')}, {len(failed)} without a result{crashed}")
     next_step("wh build")
     return ExitCode.OK
 
@@ -61,10 +62,12 @@ def _say_plan(spec: "Spec", runner: "Runner") -> None:
     runs = len(cells) * (spec.repeats + spec.warmups) * spec.sessions
     stacks = {wanted(spec, cell).key for cell in cells}
     done = len(runner.progress().done)
-    say(table([*("cell", *(factor.name for factor in spec.factors)), ""], [[cell.cell_id, *cell.values.values(), "baseline" if cell.is_baseline else ""] for cell in cells[:_MOST_CELLS]]))
+    rows = [[cell.cell_id, *cell.values.values(), "baseline" if cell.is_baseline else ""] for cell in cells[:_MOST_CELLS]]
+    say(table(["cell", *(factor.name for factor in spec.factors), ""], rows))
     if len(cells) > _MOST_CELLS:
         say(f"and {len(cells) - _MOST_CELLS:,} more cells")
-    say(f"{runner.campaign_id}: {counted(len(cells), 'cell')} of {counted(len(stacks), 'stack')}, {counted(spec.sessions, 'session')} at least {spec.session_gap_s:g} s apart")
+    apart = f", at least {spec.session_gap_s:g} s apart" if spec.sessions > 1 else ""
+    say(f"{runner.campaign_id}: {counted(len(cells), 'cell')} of {counted(len(stacks), 'stack')}, {counted(spec.sessions, 'session')}{apart}")
     say(f"{counted(runs, 'run')}, {done:,} of them done; {_bound(spec, runs)}")
 
 

@@ -16,13 +16,13 @@ INGESTOR = Family(
     __name__,
     name="campaign",
     version=1,
-    formats=("campaigns of wh matrix: campaign.json; stacks resolved by uv: stack.json, pylock.toml (PEP 751)",),
+    formats=("campaigns of wh matrix: campaign.json, choice.json; stacks resolved by uv: stack.json, pylock.toml (PEP 751)",),
     tables={
         "matrix_campaign": landing_schema(
             _CAMPAIGN,
             pa.field("name", pa.string()),
             pa.field("spec", pa.string()),  # JSON
-            *(pa.field(name, pa.int64()) for name in ("sessions", "repeats", "warmups", "seed")),
+            *(pa.field(name, pa.int64()) for name in ("sessions", "confirmation_sessions", "repeats", "warmups", "seed")),
             pa.field("session_gap_s", pa.float64()),
         ),
         "matrix_cell": landing_schema(
@@ -36,6 +36,9 @@ INGESTOR = Family(
             _CAMPAIGN,
             pa.field("stack", pa.string(), nullable=False),
             *(pa.field(name, pa.string()) for name in ("status", "reason", "stack_digest", "python", "requirements", "resolving", "tool_version")),
+        ),
+        "matrix_choice": landing_schema(  # the cells that are confirmed
+            _CAMPAIGN, pa.field("cell", pa.string(), nullable=False), pa.field("value", pa.float64()),
         ),
         "matrix_locked_package": landing_schema(
             _CAMPAIGN,

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
-CAMPAIGN, STACK, LOCK = "campaign.json", "stack.json", "pylock.toml"
-_MARKERS = {name: re.compile(rb'\s*\{\s*"format"\s*:\s*"warehouse-' + kind + b'"') for name, kind in ((CAMPAIGN, b"campaign"), (STACK, b"stack"))}
+CAMPAIGN, CHOICE, STACK, LOCK = "campaign.json", "choice.json", "stack.json", "pylock.toml"
+_KINDS = ((CAMPAIGN, b"campaign"), (CHOICE, b"campaign-choice"), (STACK, b"stack"))
+_MARKERS = {name: re.compile(rb'\s*\{\s*"format"\s*:\s*"warehouse-' + kind + b'"') for name, kind in _KINDS}
 _BESIDE = ((LOCK, "application/toml"), ("resolve.log", "text/plain"), ("build.log", "text/plain"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.text import clean
 from warehouse.landing.rows import RowBuffer
 
-from .bundles import CAMPAIGN, LOCK, STACK
+from .bundles import CAMPAIGN, CHOICE, LOCK, STACK
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}-[0-9a-f]{12}")
 _CELL = re.compile(r"c[0-9]{2,}")
@@ -23,7 +24,7 @@ _MOST = 2**53
 
 def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Add all rows of a bundle; yields batches that are full."""
-    path = CAMPAIGN if CAMPAIGN in bundle.manifest.by_path else STACK
+    path = next(path for path in (CAMPAIGN, CHOICE, STACK) if path in bundle.manifest.by_path)
     document = _document(bundle, path, buffer)
     campaign = _text(document.get("campaign"))
     if campaign is None or not _ID.fullmatch(campaign):
@@ -31,6 +32,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
         return
     if path == CAMPAIGN:
         _add_campaign(bundle, campaign, document, buffer)
+    elif path == CHOICE:
+        _add_choice(bundle, campaign, document, buffer)
     else:
         _add_stack(bundle, campaign, document, buffer)
     yield from buffer.full()
@@ -40,10 +43,11 @@ def _add_campaign(bundle: Bundle, campaign: str, document: dict[str, Any], buffe
     size = bundle.manifest.by_path[CAMPAIGN].bytes
     spec = document.get("spec")
     spec = spec if isinstance(spec, dict) else {}
-    gap = spec.get("session_gap_s")
+    confirmation = spec.get("confirmation")
+    confirmation = confirmation if isinstance(confirmation, dict) else {}
     buffer.add(
         "matrix_campaign", CAMPAIGN, 0, size, campaign_id=campaign, name=_text(spec.get("name")), spec=_json(spec),
-        session_gap_s=float(gap) if isinstance(gap, (int, float)) and not isinstance(gap, bool) and 0 <= gap < _MOST else None,
+        session_gap_s=_number(spec.get("session_gap_s")), confirmation_sessions=_count(confirmation.get("sessions")),
         **{name: _count(spec.get(name)) for name in ("sessions", "repeats", "warmups", "seed")},
     )
     cells = document.get("cells")
@@ -59,6 +63,17 @@ def _add_campaign(bundle: Bundle, campaign: str, document: dict[str, Any], buffe
             "matrix_cell", CAMPAIGN, 0, size, campaign_id=campaign, cell=name, factors=_json(cell.get("values")),
             is_baseline=is_baseline if isinstance(is_baseline, bool) else None, stack=_text(cell.get("stack")),
         )
+
+
+def _add_choice(bundle: Bundle, campaign: str, document: dict[str, Any], buffer: RowBuffer) -> None:
+    cells, seen = document.get("cells"), set[str]()
+    for number, cell in enumerate(cells if isinstance(cells, list) else [], start=1):
+        name = _text(cell.get("cell")) if isinstance(cell, dict) else None
+        if name is None or not _CELL.fullmatch(name) or name in seen:
+            buffer.issue("no-cell", f"cell {number} has no name of its own", CHOICE, severity="error")
+            continue
+        seen.add(name)
+        buffer.add("matrix_choice", CHOICE, 0, bundle.manifest.by_path[CHOICE].bytes, campaign_id=campaign, cell=name, value=_number(cell.get("value")))
 
 
 def _add_stack(bundle: Bundle, campaign: str, document: dict[str, Any], buffer: RowBuffer) -> None:
@@ -113,6 +128,10 @@ def _text(value: Any) -> str | None:
 
 def _json(value: Any) -> str | None:
     return None if value is None else clean(json.dumps(value, sort_keys=True))
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) else None
 
 
 def _count(value: Any) -> int | None:

@@ -7,6 +7,7 @@ columns:
   campaign_key: {type: varchar, description: "The campaign, as in campaign_dim", tests: [not_null]}
   cell: {type: varchar, description: "The cell: its number in the product of the factors", tests: [not_null]}
   session: {type: bigint, description: "The session, from 1", tests: [not_null]}
+  is_screening: {type: boolean, description: "Whether the run only chose the cells that later sessions confirm", tests: [not_null]}
   repeat: {type: bigint, description: "The run of the cell in its session, from 1", tests: [not_null]}
   factors: {type: varchar, description: "The cell's values by factor, JSON"}
   is_baseline: {type: boolean, description: "Whether the cell is the one that the others are compared with"}
@@ -29,6 +30,12 @@ stack as (
     qualify row_number() over (partition by campaign_id, stack order by stack_digest nulls last, artifact_manifest_digest) = 1
 ),
 
+choice as (
+    select *
+    from matrix_choice
+    qualify row_number() over (partition by campaign_id, cell order by artifact_manifest_digest) = 1
+),
+
 slot as (
     select *
     from recorded_slot
@@ -40,6 +47,7 @@ select
     'matrix/' || campaign.campaign_id as campaign_key,
     cell.cell,
     session.number as session,
+    campaign.confirmation_sessions is not null and session.number <= campaign.sessions as is_screening,
     repeat.number as repeat,
     cell.factors,
     cell.is_baseline,
@@ -60,8 +68,12 @@ select
 from campaign
 inner join matrix_cell as cell
     on cell.artifact_manifest_digest = campaign.artifact_manifest_digest
-cross join range(1, campaign.sessions + 1) as session (number)
+cross join range(1, campaign.sessions + coalesce(campaign.confirmation_sessions, 0) + 1) as session (number)
 cross join range(1, campaign.repeats + 1) as repeat (number)
+left join choice
+    on
+        choice.campaign_id = campaign.campaign_id
+        and choice.cell = cell.cell
 left join stack
     on
         stack.campaign_id = campaign.campaign_id
@@ -74,3 +86,6 @@ left join slot
         and slot.number = repeat.number
 left join benchmark_run_fact as run
     on run.run_id = slot.run_id
+where
+    session.number <= campaign.sessions
+    or choice.cell is not null

@@ -1,7 +1,7 @@
 """The best measured stack of a campaign, and how sure that is: the cells that may be the best, compared over the campaign's sessions.
 
-Cells compete where they do the same work: same case, workload, point and metric. A cell without a result in a session is compared over the others, and
-said to have failed. Nothing that was not measured is advised.
+Cells compete where they do the same work: same case, workload, point and metric. A cell without a result in a session is compared over the others,
+and said to have failed. Nothing that was not measured is advised.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
 _LOCK = "pylock.toml"
-_CELLS = "select campaign_key, cell, session, repeat, factors, is_baseline, run_id, status, status_reason, stack_digest from campaign_cell_fact"
+_CELLS = "select campaign_key, cell, session, repeat, is_screening, factors, is_baseline, run_id, status, status_reason, stack_digest from campaign_cell_fact"
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,9 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         rows = session.con.execute(_CELLS).fetchall()
         key = _chosen(campaign, sorted({row[0] for row in rows}))
         slots = [_slot(row) for row in rows if row[0] == key]
+        # What chose the front-runners says too much of them: only fresh sessions count, once there are some.
+        is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in slots)
+        slots = [slot for slot in slots if not (is_confirmed and slot["is_screening"])]
         by_run = {slot["run_id"]: slot for slot in slots if slot["run_id"]}
         taken = session.read("list_contains(?, m.run_id) and m.better in ('lower', 'higher') and m.value > 0", [sorted(by_run)])
     chosen = _of_metric(taken, metric, key)
@@ -109,7 +112,7 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
     for slot in slots:
         of_cell.setdefault(slot["cell"], []).append(slot)
     others = tuple(sorted({each.metric for each in taken} - {chosen[0].metric}))
-    sessions = max(slot["session"] for slot in slots)
+    sessions = len({slot["session"] for slot in slots})
     advised = []
     for _, found in sorted(works.items(), key=lambda each: str(each[0])):
         results = _by_cell(found, by_run)
@@ -121,6 +124,16 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         )
     measured_cells = {name for each in advised for name in each.cells}
     return Advised(key, tuple(advised), tuple(_result(found, []) for name, found in sorted(of_cell.items()) if name not in measured_cells))
+
+
+def front_runners(project: Project, campaign: str, metric: str, count: int) -> dict[str, float]:
+    """The best `count` cells of each piece of work of a campaign by `metric`, and the baseline, each with its typical value. Raises as `advise`."""
+    found: dict[str, float] = {}
+    for work in advise(project, campaign, metric).works:
+        ranked = sorted(work.cells, key=work.typical, reverse=work.higher_is_better)
+        base = work.baseline
+        found |= {name: work.typical(name) for name in (*ranked[:count], *([base.cell] if base else []))}
+    return found
 
 
 def _of_metric(taken: Sequence[Measurement], metric: str | None, key: str) -> list[Measurement]:
@@ -158,7 +171,9 @@ def _result(slots: Sequence[Mapping[str, Any]], found: Sequence[tuple[str, Measu
 
 
 def _slot(row: tuple[Any, ...]) -> dict[str, Any]:
-    names = ("campaign_key", "cell", "session", "repeat", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest")
+    names = (
+        "campaign_key", "cell", "session", "repeat", "is_screening", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest"
+    )
     slot = dict(zip(names, row, strict=True))
     slot["factors"] = json.loads(slot["factors"] or "{}")
     return slot

@@ -68,7 +68,8 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
     cells = []
     for number, values in enumerate(product(*(factor.values for factor in spec.factors)), start=1):
         chosen = dict(zip(names, values, strict=True))
-        cells.append(Cell(f"c{number:0{width}d}", chosen, chosen == dict(spec.baseline)))
+        is_baseline = bool(spec.baseline) and chosen.items() >= spec.baseline.items()
+        cells.append(Cell(f"c{number:0{width}d}", chosen, is_baseline))
     if spec.sample is None or spec.sample >= count:
         return tuple(cells)
     drawn = {cell.cell_id for cell in random.Random(f"cells {spec.seed}").sample(cells, spec.sample)}

@@ -18,6 +18,10 @@ def session_key(campaign_id: str, session: int) -> str:
     return f"{FOLDER}/{campaign_id}/sessions/{session:04d}.json"
 
 
+def choice_key(campaign_id: str) -> str:
+    return f"{FOLDER}/{campaign_id}/choice.json"
+
+
 def attempt_key(campaign_id: str, slot_id: str, attempt: int) -> str:
     return f"{FOLDER}/{campaign_id}/attempts/{slot_id}.{attempt:04d}.json"
 

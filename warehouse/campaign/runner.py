@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,10 +20,11 @@ from typing import Any
 
 from ulid import ULID
 
+from warehouse.analysis.advice import front_runners
 from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
 from warehouse.campaign.leases import Leases
-from warehouse.campaign.progress import Progress, attempt_key, done_key, session_key
-from warehouse.campaign.spec import Spec
+from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
+from warehouse.campaign.spec import Confirmation, Spec
 from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, Outcome, Uv, make_room
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
@@ -31,6 +32,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
+from warehouse.transform.build.build import build
 
 FORMAT_VERSION = 1
 MOST_ENVIRONMENT_BYTES = 20 * 10**9
@@ -73,11 +75,11 @@ class Runner:
         self._work.mkdir(parents=True, exist_ok=True)
         self._declare()
         self._hand_over()
-        for session in range(1, self._spec.sessions + 1):
-            slots = tuple(session_slots(self._spec, tuple(self.cells.values()), session))
-            if self.progress().lacks(slots):
-                self._await_session(session)
-                self._run_session(slots)
+        self._run_sessions(range(1, self._spec.sessions + 1), tuple(self.cells.values()))
+        if self._spec.confirmation:
+            chosen = set(self._front_runners(self._spec.confirmation))
+            fresh = range(self._spec.sessions + 1, self._spec.sessions + self._spec.confirmation.sessions + 1)
+            self._run_sessions(fresh, tuple(cell for cell in self.cells.values() if cell.cell_id in chosen))
         return self.progress()
 
     def progress(self) -> Progress:
@@ -85,6 +87,31 @@ class Runner:
         return Progress.read(self._store.objects, self.campaign_id)
 
     # -- a session ----------------------------------------------------------------------------------------------
+
+    def _run_sessions(self, sessions: Iterable[int], cells: tuple[Cell, ...]) -> None:
+        for session in sessions:
+            slots = tuple(session_slots(self._spec, cells, session))
+            if self.progress().lacks(slots):
+                self._await_session(session)
+                self._run_session(slots)
+
+    def _front_runners(self, confirmation: Confirmation) -> list[str]:
+        """The cells that are confirmed: those of the first runner that got so far, as evidence and for all others."""
+        key = choice_key(self.campaign_id)
+        if not self._store.objects.exists(key):
+            build(self._project)
+            ranked = front_runners(self._project, self.campaign_id, confirmation.metric, confirmation.front_runners)
+            document = {
+                "format": "warehouse-campaign-choice", "format_version": FORMAT_VERSION, "campaign": self.campaign_id,
+                "cells": [{"cell": cell, "value": value} for cell, value in ranked.items()],
+            }
+            self._store.objects.create(key, json.dumps(document, indent=2).encode())
+        chosen = self._store.objects.read(key)
+        folder = self._work / "chosen"
+        folder.mkdir(exist_ok=True)
+        (folder / "choice.json").write_bytes(chosen)
+        self._ingest(folder)
+        return [each["cell"] for each in json.loads(chosen)["cells"]]
 
     def _await_session(self, session: int) -> None:
         """Wait until the session may begin, and say in the store that it has."""

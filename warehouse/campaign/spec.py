@@ -27,6 +27,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)")
 _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+_SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm")
 _OF_CAMPAIGN = ("name", "command", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass", "files")
 
 
@@ -63,9 +64,19 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Confirmation:
+    """The second part of a campaign: after all sessions, the cells that were best by `metric` (`front_runners` of them for each piece of work, and the
+    baseline) run in so many fresh sessions, and only those count. A choice by the same runs would favour the lucky."""
+
+    metric: str
+    front_runners: int
+    sessions: int
+
+
+@dataclass(frozen=True)
 class Spec:
     """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began; every cell runs `repeats` times in each
-    session, after `warmups` runs that are kept and not counted. `sample` is the number of cells drawn by `seed`; None: all."""
+    session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with. `sample` is the number of cells drawn by `seed`; None: all."""
 
     name: str
     command: tuple[str, ...]
@@ -84,6 +95,7 @@ class Spec:
     files: tuple[str, ...] = ()
     limits: Limits = Limits()
     budget: Budget = Budget()
+    confirmation: Confirmation | None = None
 
     def document(self) -> dict[str, Any]:
         """The spec as JSON values; the same for specs that ask for the same."""
@@ -116,7 +128,7 @@ class _Reader:
         self._document = document
 
     def spec(self) -> Spec:
-        self._known("", self._document, ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline"))
+        self._known("", self._document, _SECTIONS)
         campaign = self._table("campaign")
         self._known("campaign", campaign, _OF_CAMPAIGN)
         name = self._text("campaign.name", campaign.get("name"))
@@ -129,7 +141,8 @@ class _Reader:
         if not factors:
             raise self._fault("factors", "there is none", 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]')
         sessions = self._count("campaign.sessions", campaign.get("sessions", 1), least=1)
-        if sessions > 1 and "session_gap" not in campaign:
+        confirmation = self._confirmation()
+        if (sessions > 1 or confirmation) and "session_gap" not in campaign:
             raise self._fault(
                 "campaign.session_gap", "several sessions need it: how far apart they begin at least",
                 'for example: session_gap = "10 min"; runs of the same minutes share what disturbs them',
@@ -139,8 +152,6 @@ class _Reader:
             chosen = next((factor for factor in factors if factor.name == key), None)
             if chosen is None or value not in chosen.values:
                 raise self._fault(f"baseline.{key}", "names no value of a factor")
-        if baseline and len(baseline) < len(factors):
-            raise self._fault("baseline", f"gives no value of {', '.join(factor.name for factor in factors if factor.name not in baseline)}")
         sample = campaign.get("sample")
         return Spec(
             name=name, command=command, factors=factors, sessions=sessions,
@@ -150,7 +161,7 @@ class _Reader:
             sample=None if sample is None else self._count("campaign.sample", sample, least=1),
             needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
             passed=self._texts("campaign.pass", campaign.get("pass", [])),
-            files=self._files(campaign), limits=self._limits(), budget=self._budget(),
+            files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation,
         )
 
     def _factor(self, name: str, value: Any) -> Factor:
@@ -224,6 +235,16 @@ class _Reader:
         if "dollars" in amounts and "dollars_per_hour" not in amounts:
             raise self._fault("budget.dollars", "needs dollars_per_hour: what this machine costs")
         return Budget(runs=self._count("budget.runs", table["runs"], least=1) if "runs" in table else None, **amounts)
+
+    def _confirmation(self) -> Confirmation | None:
+        table = self._table("confirm")
+        self._known("confirm", table, ("metric", "front_runners", "sessions"))
+        if not table:
+            return None
+        return Confirmation(
+            self._text("confirm.metric", table.get("metric")), self._count("confirm.front_runners", table.get("front_runners", 5), least=2),
+            self._count("confirm.sessions", table.get("sessions"), least=3),
+        )
 
     def _variables(self) -> dict[str, str]:
         table = self._table("environment")

@@ -20,7 +20,7 @@ from typing import Any
 
 from ulid import ULID
 
-from warehouse.analysis.advice import front_runners
+from warehouse.campaign.advice import front_runners
 from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
 from warehouse.campaign.leases import Leases
 from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key

@@ -10,7 +10,7 @@ from typing import Any
 
 from warehouse.errors import WarehouseError
 from warehouse.record.command import record
-from warehouse.record.limits import Limits
+from warehouse.record.processes.limits import Limits
 
 
 def main(argument: str) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
-from warehouse.record.limits import Limits
+from warehouse.record.processes.limits import Limits
 
 PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON = "package", "environment", "argument", "python"
 _KINDS = (PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON)

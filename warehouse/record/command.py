@@ -30,9 +30,9 @@ from warehouse.record.gpu import GpuReadings, gpus
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
 from warehouse.record.kernel import NodeReadings, unread
-from warehouse.record.limits import Confinement, Limits
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
+from warehouse.record.processes.limits import Confinement, Limits
 from warehouse.record.processes.local_servers import LocalServers
 from warehouse.record.processes.process_tree import ProcessTree
 from warehouse.record.redaction import Redaction, redacted

@@ -12,7 +12,7 @@ from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode, counted
 
 if TYPE_CHECKING:
-    from warehouse.analysis.advice import Advice, Advised, CellResult
+    from warehouse.campaign.advice import Advice, Advised, CellResult
 
 PAGE = "docs/campaigns.md"
 EXAMPLES = ("wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock best.toml")
@@ -26,7 +26,7 @@ def command(
     lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
 ) -> ExitCode:
-    from warehouse.analysis.advice import advise, lock_of
+    from warehouse.campaign.advice import advise, lock_of
     from warehouse.project.project import find_project
 
     project = find_project()

@@ -12,16 +12,17 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import unique_name
 from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.store import CAMPAIGNS
 
-FOLDER = "leases"
 LASTS = timedelta(minutes=3)
 MARGIN = timedelta(minutes=1)
 
@@ -35,15 +36,17 @@ class Holder:
 
     @property
     def has_ended(self) -> bool:
-        return datetime.now(UTC) > self.until + MARGIN
+        """Whether nobody works under it any more: its time is over, or its process ran here and is no more."""
+        host, pid, began, _ = self.owner.split(" ")
+        return datetime.now(UTC) > self.until + MARGIN or (host == _host() and began != _began(int(pid)))
 
 
 class Leases:
-    """The leases of one process on a store; `place` is what they are of: a campaign's id, a host's GPUs."""
+    """The leases of one process on the slots of a campaign."""
 
-    def __init__(self, objects: Objects, place: str) -> None:
-        self._objects, self._place = objects, place
-        self._owner = f"{socket.gethostname()}/{os.getpid()}/{unique_name()}"
+    def __init__(self, objects: Objects, campaign_id: str) -> None:
+        self._objects, self._campaign_id = objects, campaign_id
+        self._owner = f"{_host()} {os.getpid()} {_began(os.getpid())} {unique_name()}"
 
     @contextmanager
     def held(self, name: str) -> Iterator[bool]:
@@ -97,8 +100,22 @@ class Leases:
         try:
             document = json.loads(self._objects.read(f"{self._key(name)}/{number:08d}.json"))
             return Holder(document["owner"], datetime.fromisoformat(document["until"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):  # damaged: fsck says so
             return None
 
     def _key(self, name: str) -> str:
-        return f"{FOLDER}/{self._place}/{name}"
+        return f"{CAMPAIGNS}/{self._campaign_id}/leases/{name}"
+
+
+def _host() -> str:
+    """This host since it was started, so that numbers of processes mean the same."""
+    with suppress(OSError):
+        return f"{socket.gethostname()}/{Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
+    return socket.gethostname()
+
+
+def _began(pid: int) -> str:
+    """When a process was started, as the kernel counts; "-" for none, and where the kernel does not say."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return "-"

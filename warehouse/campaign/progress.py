@@ -10,24 +10,24 @@ from typing import Any
 
 from warehouse.campaign.cells import Slot
 from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.store import CAMPAIGNS
 
-FOLDER = "campaigns"
 
 
 def session_key(campaign_id: str, session: int) -> str:
-    return f"{FOLDER}/{campaign_id}/sessions/{session:04d}.json"
+    return f"{CAMPAIGNS}/{campaign_id}/sessions/{session:04d}.json"
 
 
 def choice_key(campaign_id: str) -> str:
-    return f"{FOLDER}/{campaign_id}/choice.json"
+    return f"{CAMPAIGNS}/{campaign_id}/choice.json"
 
 
 def attempt_key(campaign_id: str, slot_id: str, attempt: int) -> str:
-    return f"{FOLDER}/{campaign_id}/attempts/{slot_id}.{attempt:04d}.json"
+    return f"{CAMPAIGNS}/{campaign_id}/attempts/{slot_id}.{attempt:04d}.json"
 
 
 def done_key(campaign_id: str, slot_id: str, attempt: int) -> str:
-    return f"{FOLDER}/{campaign_id}/done/{slot_id}.{attempt:04d}.json"
+    return f"{CAMPAIGNS}/{campaign_id}/done/{slot_id}.{attempt:04d}.json"
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Progress:
     @classmethod
     def read(cls, objects: Objects, campaign_id: str) -> Progress:
         found = cls()
-        for key in objects.matching(f"{FOLDER}/{campaign_id}/sessions/*.json"):
+        for key in objects.matching(f"{CAMPAIGNS}/{campaign_id}/sessions/*.json"):
             began = json.loads(objects.read(key))["began_at"]
             found.session_began[int(_name(key))] = datetime.fromisoformat(began)
-        for key in objects.matching(f"{FOLDER}/{campaign_id}/attempts/*.json"):
+        for key in objects.matching(f"{CAMPAIGNS}/{campaign_id}/attempts/*.json"):
             slot_id, _, attempt = _name(key).rpartition(".")
             found.attempts[slot_id] = max(int(attempt), found.attempts.get(slot_id, 0))
-        for key in objects.matching(f"{FOLDER}/{campaign_id}/done/*.json"):
+        for key in objects.matching(f"{CAMPAIGNS}/{campaign_id}/done/*.json"):
             found.done[_name(key).rpartition(".")[0]] = json.loads(objects.read(key))
         return found
 

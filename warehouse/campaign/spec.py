@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
@@ -147,7 +148,7 @@ class _Reader:
                 "campaign.session_gap", "several sessions need it: how far apart they begin at least",
                 'for example: session_gap = "10 min"; runs of the same minutes share what disturbs them',
             )
-        baseline = {key: str(value) for key, value in self._table("baseline").items()}
+        baseline = {key: _told(value) for key, value in self._table("baseline").items()}
         for key, value in baseline.items():
             chosen = next((factor for factor in factors if factor.name == key), None)
             if chosen is None or value not in chosen.values:
@@ -206,6 +207,8 @@ class _Reader:
         if not isinstance(allow, bool):
             raise self._fault("resolve.allow_source", "is true or false")
         texts = {key: None if table.get(key) is None else self._text(f"resolve.{key}", table[key]) for key in ("python", "index", "torch_backend")}
+        if "@" in urlsplit(texts["index"] or "").netloc:
+            raise self._fault("resolve.index", "holds a name or password, and the spec becomes evidence", "give them by a netrc file, which uv reads")
         return Resolving(moment.isoformat(), allow_source=allow, **texts)
 
     def _limits(self) -> Limits:

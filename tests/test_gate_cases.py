@@ -44,7 +44,7 @@ def supplied_policies() -> dict[str, Policy]:
 def all_cases() -> list[dict[str, Any]]:
     found = []
     for path in sorted(CASES.glob("*.yaml")):
-        document = yaml.safe_load(path.read_text())
+        document = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
         base = document.get("base", {})
         for case in document["cases"]:
             row = {**base.get("row", {}), **case.get("row", {})}

@@ -55,7 +55,7 @@ NOT_MONOTONE = [
 
 @pytest.mark.parametrize("sql", MONOTONE)
 def test_a_query_whose_rows_can_only_be_lost_with_their_own(sql: str) -> None:
-    assert absences(sql, is_outermost=True) == []
+    assert absences(sql, is_outermost=True) == ()
 
 
 @pytest.mark.parametrize(("sql", "clause"), NOT_MONOTONE)
@@ -65,7 +65,7 @@ def test_a_clause_that_lets_absence_in(sql: str, clause: str) -> None:
 
 def test_an_aggregate_below_the_query_counts() -> None:
     sql = "select a, sum(b) as s from t group by a"
-    assert absences(sql, is_outermost=False) == ["GROUP BY of SELECT a, SUM(b) AS s FROM t GROUP BY a"]
+    assert absences(sql, is_outermost=False) == ("GROUP BY of SELECT a, SUM(b) AS s FROM t GROUP BY a",)
 
 
 # Of t, u and v the key is `id`. What why-sets are enough for by proof, and where there is none, with the clause.

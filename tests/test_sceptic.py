@@ -240,23 +240,27 @@ def test_sql_of_a_person_cannot_write_beside_the_build(tmp_path: Path) -> None:
     assert target.read_text() == "a=1.5\n"
 
 
-def test_a_command_that_prints_any_json_does_not_stop_later_builds(tmp_path: Path) -> None:
-    project = standard_project(tmp_path / "p")
+@pytest.fixture(scope="module")
+def side_by_side(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of commands that printed odd JSON, and of one submission with and without its round."""
+    root = tmp_path_factory.mktemp("side by side")
+    project = standard_project(root / "p")
     for number, text in enumerate(('{"a": 1}', '{"name": null, "@result": {"t": 1}}', '{"name": 5, "@result": {"t": 1}}')):
-        take_in(project, record(["echo", text], tmp_path / f"recording{number}").folder)
-    assert build(project).is_new
+        take_in(project, record(["echo", text], root / f"recording{number}").folder)
+    take_in(project, mlperf_inference.write_submission(root / "named", round="v5.1"))
+    take_in(project, mlperf_inference.write_submission(root / "unnamed", round=None))
+    return build(project).build.path
 
 
-def test_the_same_evidence_with_and_without_its_round_is_built_side_by_side(tmp_path: Path) -> None:
-    project = standard_project(tmp_path / "p")
-    take_in(project, mlperf_inference.write_submission(tmp_path / "named", round="v5.1"))
-    take_in(project, mlperf_inference.write_submission(tmp_path / "unnamed", round=None))
-    build(project)
-    con = duckdb.connect(str(current_build(project).path), read_only=True)
-    counts = con.execute("select round, count(*) from rollup.mlperf_inference_results group by 1").fetchall()
+def test_a_command_that_prints_any_json_does_not_stop_later_builds(side_by_side: Path) -> None:
+    with duckdb.connect(str(side_by_side), read_only=True) as con:
+        assert con.execute("select count(*) from benchmark_run_fact where run_id like 'recorded_run/%'").fetchall() == [(3,)]
+
+
+def test_the_same_evidence_with_and_without_its_round_is_built_side_by_side(side_by_side: Path) -> None:
+    with duckdb.connect(str(side_by_side), read_only=True) as con:
+        counts = con.execute("select round, count(*) from rollup.mlperf_inference_results group by 1").fetchall()
     assert len(counts) == 2 and counts[0][1] == counts[1][1]
-
-
 
 
 def layered_project(root: Path, tmp_path: Path) -> Project:

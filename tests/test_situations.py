@@ -33,8 +33,8 @@ from warehouse.transform.finished.query import open_build
 def situations() -> dict[str, dict[str, Any]]:
     found = {}
     for path in sorted((CASES / "situations").glob("*.yaml")):
-        document = yaml.safe_load(path.read_text())
-        cases = yaml.safe_load((CASES / f"{document['policy']}.yaml").read_text())
+        document = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+        cases = yaml.load((CASES / f"{document['policy']}.yaml").read_text(), Loader=yaml.CSafeLoader)
         base = {"row": {}, **cases.get("base", {}), **document.get("base", {})}
         for each in document["situations"]:
             found[each["name"]] = {**each, "policy": document["policy"], "base": base}

@@ -25,5 +25,6 @@ def copied(to: Path) -> Project:
 
 def _make(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WH_PROJECT", "")  # `wh --project DIR`, run below, would leave it set
         patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
         example_project(folder)

@@ -4,6 +4,7 @@ own (Green, Karvounarakis and Tannen, PODS 2007, for what such monotone queries 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warehouse.errors import printable
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 _LONGEST_CLAUSE = 100
 
 
-def absences(sql: str, *, is_outermost: bool) -> list[str]:
+@lru_cache(maxsize=1024)  # queries share the models under them
+def absences(sql: str, *, is_outermost: bool) -> tuple[str, ...]:
     """The clauses of a query by which a row that is not there may bring another one in, as text. An aggregate counts in every
     block but the outermost of the query itself: there a group that lost rows is another row of the result."""
     from sqlglot import exp
@@ -30,7 +32,7 @@ def absences(sql: str, *, is_outermost: bool) -> list[str]:
             found.append(f"GROUP BY of {shown(node)}" if node.args.get("group") else f"aggregate {shown(node)}")
         elif _lets_absence_in(node):
             found.append(shown(node))
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 def is_monotone(query: "exp.Expr", *, may_aggregate: bool = False) -> bool:

@@ -125,8 +125,11 @@ def _checked(project: Project, run_id: str, reason: str) -> Standing:
 
 
 def _check_known(project: Project, run_id: str) -> None:
+    from warehouse.transform.finished.query import kept_open
+
     build = current_build(project)
-    is_known, similar = _look_up(build, run_id)
+    with kept_open(build):
+        is_known, similar = _look_up(build, run_id)
     if is_known:
         return
     hints = []

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.numbers.lineage import Lineage
@@ -40,13 +41,19 @@ def recorded_specification(project: Project, number: Lineage) -> Mapping[str, An
 def sound_project(specification: Mapping[str, Any], landing_types: Mapping[str, Mapping[str, str]]) -> "CheckedProject":
     """A recorded query and every model under it, bound again on landing tables of these types (column to type). Raises WH309 when it
     is not sound any more."""
-    from warehouse.transform.build.recorded import recorded_project
-
     try:
-        return recorded_project(specification, landing_types)
+        return _sound_project(json.dumps(specification), json.dumps(landing_types))
     except WarehouseError as fault:
         query = str(specification["document"]["name"]).partition(".")[2]
         raise refused(query, f"a recorded model is not sound any more: {fault}") from fault
+
+
+# Every number of a query is checked with one, and it follows from these texts.
+@lru_cache(maxsize=4)
+def _sound_project(specification: str, landing_types: str) -> "CheckedProject":
+    from warehouse.transform.build.recorded import recorded_project
+
+    return recorded_project(json.loads(specification), json.loads(landing_types))
 
 
 def recorded_landing(specification: Mapping[str, Any], landing: "LandingTables", families: Collection[str]) -> "LandingTables":

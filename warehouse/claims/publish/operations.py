@@ -33,6 +33,7 @@ _EXACT = frozenset(
 )
 # Those that add exactly what is no float. Any other may add or multiply floats inside, of integers too: entropy, stddev.
 _EXACT_OF_INTEGERS = frozenset(("avg", "mean", "sum", "sum_no_overflow", "decimal_average"))
+_Types = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # by table its columns and their types
 _FLOATS = frozenset(("DOUBLE", "FLOAT"))
 _PLACES = frozenset(("alias", "query_location", "query_location_length"))
 _OPERATION = ""  # in place of a table's name: what a value passes through beside columns
@@ -82,11 +83,10 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
     return Determinism(TOLERANT, tolerance, why) if is_float else Determinism(UNDETERMINED, None, why)
 
 
-@lru_cache(maxsize=1)  # a publication asks for its exactness and for its additions
 def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[ColumnRef, Refs]:
     """By column, of those that are asked for and of all that go into their values, what goes into it directly."""
-    con = empty_tables(catalog)
-    tables: dict[str, Mapping[str, Refs]] = {}
+    con = None
+    tables = _known_tables(tuple(catalog.models.items()), _hashable(catalog.types), _hashable(catalog.landing_types))
     sources: dict[ColumnRef, Refs] = {}
     pending = list(asked)
     while pending:
@@ -94,12 +94,25 @@ def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[Colu
         if ref in sources or ref.table not in catalog.models:
             continue
         if ref.table not in tables:
+            con = con or empty_tables(catalog)
             names = [name for name in catalog.types[ref.table] if name not in RESERVED_COLUMNS]
             tables[ref.table] = dict(zip(names, _sources(con, catalog.models[ref.table], len(names)), strict=True))
         sources[ref] = tables[ref.table].get(ref.column, NONE)
         pending += sources[ref]
-    con.close()
+    if con:
+        con.close()
     return sources
+
+
+# A publication asks for its exactness and for its additions, and each replay asks again, of a catalog of its own.
+@lru_cache(maxsize=8)
+def _known_tables(models: tuple[tuple[str, BuiltModel], ...], types: _Types, landing: _Types) -> dict[str, Mapping[str, Refs]]:
+    """By table the sources of its columns, as far as they were asked for: they follow from these texts."""
+    return {}
+
+
+def _hashable(types: Mapping[str, Mapping[str, str]]) -> _Types:
+    return tuple((table, tuple(columns.items())) for table, columns in types.items())
 
 
 def _operations(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
@@ -64,18 +65,24 @@ def tied_clauses(catalog: Catalog, query: str) -> dict[str, int]:
 
 def tie_count(sql: str) -> int:
     """The number of clauses of one query at which rows may tie."""
+    return len(_points(sql))
+
+
+@lru_cache(maxsize=1024)  # queries share the models under them
+def _points(sql: str) -> "tuple[exp.Expr, ...]":
+    """The clauses of one query at which rows may tie. The tree is shared: it is only read."""
     from sqlglot import exp
 
     tree = parsed(sql)
     names_windows = any(block.args.get("windows") for block in tree.find_all(exp.Select))
-    return len(tie_points(copied(tree) if names_windows else tree))  # it writes named windows out where they are used
+    return tuple(tie_points(copied(tree) if names_windows else tree))  # it writes named windows out where they are used
 
 
 def probe(con: "duckdb.DuckDBPyConnection", sql: str) -> int:
     """The number of clauses of one query at which rows may tie. Raises WH306 (E_TIE) when a tie at one of them decides
     what the query answers, and when that cannot be tried."""
     with _refusing_the_untriable(sql):
-        points = tie_points(copied(parsed(sql)))
+        points = _points(sql)
         if not points:
             return 0
         if not _is_decided_by_ties(con, sql):
@@ -117,7 +124,7 @@ def _orders_by(query: "exp.Query", order: "exp.Order", grain: Sequence[str]) -> 
 def check_triable(con: "duckdb.DuckDBPyConnection", sql: str) -> None:
     """Bind one query with its ties broken, without running it. Raises WH306 (E_TIE) where `probe` could not try it."""
     with _refusing_the_untriable(sql):
-        if tie_points(copied(parsed(sql))):
+        if _points(sql):
             for way in (WAYS[0], WAYS[-1]):  # by values, and shuffled
                 con.execute(f"explain {broken(sql, way)}")
 
@@ -138,7 +145,7 @@ def _is_decided_by_ties(con: "duckdb.DuckDBPyConnection", sql: str, only: int | 
     """Whether the query's rows are others when its ties (or those at one point) are broken otherwise, or broken at all: a
     window that leaves out peers (EXCLUDE) has none then."""
     [(rows,)] = con.execute(f"create or replace temp table {_BROKEN} as {sql}").fetchall()
-    for other in (broken(sql, way, only) for way in ways(tie_points(copied(parsed(sql))))):
+    for other in (broken(sql, way, only) for way in ways(_points(sql))):
         [(others,)] = con.execute(f"create or replace temp table {_OTHERWISE} as {other}").fetchall()
         gone = con.execute(f"from {_BROKEN} except all from {_OTHERWISE} limit {_COMPARED_ROWS}").fetchall()
         if not gone and rows == others:

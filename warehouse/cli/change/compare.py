@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAGE = "docs/changes.md"
 EXAMPLES = (
     "wh compare recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02",
-    "wh compare accelerator='*H100*',until=2026-01-31 accelerator='*H100*',since=2026-02-01",
+    "wh compare accelerator='*H100*',until=2026-02-01 accelerator='*H100*',since=2026-02-01",
     "wh compare 'cluster=node-1,run_id!=*/run-02' '*/run-02' --metric elapsed_ms --threshold 2% --json",
 )
 # Listed where --verbose is not given: with the two sides and what was left out they fit a screen.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -62,6 +63,7 @@ def tie_points(tree: exp.Expr) -> list[exp.Expr]:
     return sorted((node for node in tree.walk() if _may_tie(node)), key=lambda node: (offset_of(node) or 0))
 
 
+@lru_cache(maxsize=1024)  # queries share the models under them
 def broken(sql: str, way: Way, only: int | None = None) -> str:
     """The query with its ties broken in one way: all of them, or those of one of its `tie_points`."""
     holder = exp.Paren(this=respelled(sqlglot.parse_one(sql, dialect="duckdb")))

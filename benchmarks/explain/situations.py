@@ -143,9 +143,11 @@ def judge(folder: Path, is_verbose: bool) -> None:
             right[name] += first in SITUATIONS[name].causes or (first == "none" and not SITUATIONS[name].causes)
             named.setdefault(name, Counter())[first] += 1
             if is_verbose:
-                print(f"{recording.parent.name} {name}: {found.effect:.2f} times slower; " + ("; ".join(f"{each.check.name} ({each.said})" for each in causes) or "none"))
+                said = "; ".join(f"{each.check.name} ({each.said})" for each in causes)
+                print(f"{recording.parent.name} {name}: {found.effect:.2f} times slower; {said or 'none'}")
     for name in asked:
-        print(f"{name}: right in {right[name]} of {asked[name]} runs; first: " + ", ".join(f"{each} {count}" for each, count in named[name].most_common()))
+        first_named = ", ".join(f"{each} {count}" for each, count in named[name].most_common())
+        print(f"{name}: right in {right[name]} of {asked[name]} runs; first: {first_named}")
 
 
 def main() -> None:

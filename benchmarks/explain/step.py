@@ -1,5 +1,5 @@
-"""A performance indicator for what feeds an accelerator, on a machine that has none: each step prepares a batch, does the host's part of the work, and
-waits for a device that takes DEVICE_S (a sleep).
+"""A performance indicator for what feeds an accelerator, on a machine that has none: each step prepares a batch, does the host's part of the
+work, and waits for a device that takes DEVICE_S (a sleep).
 
 The environment variable INPUT says where the batches come from. `cached`: from a mapped file, which the page cache holds. `process`: from the same
 file, and the process itself prepares each batch. `disk`: from a larger file, past the page cache. The host's part is the same in each case, so a

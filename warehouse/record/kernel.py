@@ -36,8 +36,8 @@ _PORT = {
     "hw_counters/out_of_sequence": ("infiniband_out_of_sequence", 1), "hw_counters/np_cnp_sent": ("infiniband_congestion_notices", 1),
 }
 _INTERFACE = {
-    "rx_bytes": "network_recv_bytes", "tx_bytes": "network_sent_bytes", "rx_errors": "network_recv_errors", "tx_errors": "network_send_errors",
-    "rx_dropped": "network_recv_drops", "tx_dropped": "network_send_drops",
+    "rx_bytes": ("network_recv_bytes", 1), "tx_bytes": ("network_sent_bytes", 1), "rx_errors": ("network_recv_errors", 1),
+    "tx_errors": ("network_send_errors", 1), "rx_dropped": ("network_recv_drops", 1), "tx_dropped": ("network_send_drops", 1),
 }
 _RETRANSMITTED = ("RetransSegs", "tcp_retransmitted_segments")
 _MOST_CPUS = 32  # whose clocks are read: each read takes some 10 us
@@ -126,8 +126,8 @@ def _retransmitted(proc: Path) -> Counters:
 def interface_counters(sys: Path = Path("/sys")) -> dict[str, Counters]:
     """The counters of each interface at the host's edge, by its name."""
     names = {path.name for path in (sys / "class/net").glob("*")} - {"lo"}
-    found = {name: _numbers(sys / "class/net" / name / "statistics", {file: (to, 1) for file, to in _INTERFACE.items()}) for name in outward(names, sys)}
-    return {name: counters for name, counters in sorted(found.items()) if counters}
+    found = {name: _numbers(sys / "class/net" / name / "statistics", _INTERFACE) for name in sorted(outward(names, sys))}
+    return {name: counters for name, counters in found.items() if counters}
 
 
 def port_counters(sys: Path = Path("/sys")) -> dict[str, Counters]:

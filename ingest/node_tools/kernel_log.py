@@ -209,8 +209,8 @@ def _journal_said(shown: str, line: Line, report: Report) -> _Said | None:
     if not isinstance(said, dict) or said.get("_TRANSPORT") != "kernel" or not isinstance(said.get("MESSAGE"), str):
         return None
     stamp, host = said.get("__REALTIME_TIMESTAMP"), said.get("_HOSTNAME")
-    is_time = isinstance(stamp, str) and stamp.isdecimal() and len(stamp) < 18
-    return _Said(said["MESSAGE"], host if isinstance(host, str) else None, _EPOCH + timedelta(microseconds=int(stamp)) if is_time else None)
+    at = _EPOCH + timedelta(microseconds=int(stamp)) if isinstance(stamp, str) and stamp.isdecimal() and len(stamp) < 18 else None
+    return _Said(said["MESSAGE"], host if isinstance(host, str) else None, at)
 
 
 TOOL = Tool(_NAME, _is_head, _read)

@@ -24,7 +24,8 @@ _LEGACY = re.compile(r"ASPEED|Matrox|Cirrus", re.IGNORECASE)  # of the board's m
 
 
 def _read(data: Data, report: Report) -> Iterator[Stated]:
-    name, kind, most = None, "", {}
+    name, kind = None, ""
+    most: dict[str, str] = {}
     for line in lines(data, report):
         shown = decoded(line, report)
         if found := _DEVICE.fullmatch(shown):

@@ -57,7 +57,7 @@ class _Landing:
             self._add_sample(stated)
             return
         place = stated.place
-        shared = {
+        shared: dict[str, object] = {
             "tool": self._tool, "node_name": stated.node_name or self._host, "component_kind": stated.component_kind,
             "line_number": place.line_number,
         }

@@ -22,8 +22,8 @@ LIMITS = ("cgroup_cpu_limit_cores", "allowed_cores", "niceness")  # of machine.j
 @dataclass(frozen=True)
 class Again:
     """A recording as it was asked for. `recording_id` is that of the first in a chain of recordings that repeat one another: their campaign.
-    `settings` are variables of the environment, `limits` those of CPU time on the recorded machine. `declarations` are the texts of the declarations in
-    its bundle, by file name."""
+    `settings` are variables of the environment, `limits` those of CPU time on the recorded machine. `declarations` are the texts of the declarations
+    in its bundle, by file name."""
 
     recording_id: str
     argv: list[str]

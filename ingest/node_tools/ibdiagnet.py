@@ -10,7 +10,7 @@ from warehouse.landing.readers.text import Data, Report, decoded, lines
 
 from .stated import Entry, Event, Stated, Tool
 
-_STAGE = re.compile(r"-[IWE]- (.+?) {2,}(\d+) +(\d+)(?: +(.*?))?\s*")
+_STAGE = re.compile(r"-[IWE]- (.+?) {2,}(\d{1,18}) +(\d{1,18})(?: +(.*?))?\s*")
 _ERROR = re.compile(r"-E- (.+?)\s*")
 _TITLE = re.compile(r"-I- Stage\s+Warnings\s+Errors(?:\s+Comment)?\s*")
 _HEAD = re.compile(rb"[^\0]*?(?:-I- Stage\s+Warnings\s+Errors|ibdiagnet|-I- Using config file|Load Plugins from)")

@@ -35,7 +35,7 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
 
 
 def _sample(place: Place, metric: str, labels: dict[str, str], value: Any, at: datetime | None, clock: str | None) -> Iterator[Sample]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
         yield Sample(place, metric, labels, float(value), at, clock)
 
 
@@ -49,7 +49,10 @@ def _time(stated: Any) -> tuple[datetime | None, str | None]:
             at = datetime.strptime(stated, _AMERICAN)
         except ValueError:
             return None, None
-    return (at.replace(tzinfo=UTC), "zone assumed") if at.tzinfo is None else (at.astimezone(UTC), "stated")
+    try:
+        return (at.replace(tzinfo=UTC), "zone assumed") if at.tzinfo is None else (at.astimezone(UTC), "stated")
+    except OverflowError:
+        return None, None
 
 
 TOOL = Tool("iostat", lambda head: _HEAD.match(head) is not None, _read)

@@ -30,7 +30,7 @@ _PREFIXES = tuple(re.compile(prefix) for prefix in (
 ))
 _PCI = r"(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?)"
 _DMESG_JSON = re.compile(rb'\s*\{\s*"dmesg"\s*:\s*\[')
-_DMESG_KEY = re.compile(r'\s*"(time|msg)":\s*([\d.]+|"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"),?\s*')
+_DMESG_KEY = re.compile(r'\s*"(time|msg)":\s*(\d{1,12}(?:\.\d{1,9})?|"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"),?\s*')
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _LEAST_LINES = 3  # that begin as a kernel log's do, before a file counts as one
 _LOOKED_AT = 40
@@ -180,10 +180,10 @@ def _text_said(message: str, found: re.Match[str]) -> _Said:
             at = datetime.strptime(groups["local"], "%a %b %d %H:%M:%S %Y")
         else:
             return _Said(message, host, since_boot=since)
-    except ValueError:
+        is_assumed = at.tzinfo is None
+        return _Said(message, host, at.replace(tzinfo=UTC) if is_assumed else at.astimezone(UTC), True if is_assumed else None, since)
+    except (ValueError, OverflowError):
         return _Said(message, host, since_boot=since)
-    is_assumed = at.tzinfo is None
-    return _Said(message, host, at.replace(tzinfo=UTC) if is_assumed else at.astimezone(UTC), True if is_assumed else None, since)
 
 
 def _dmesg_json(data: Data, report: Report) -> Iterator[tuple[Line, _Said]]:
@@ -191,12 +191,11 @@ def _dmesg_json(data: Data, report: Report) -> Iterator[tuple[Line, _Said]]:
     since: float | None = None
     for line in lines(data, report):
         if found := _DMESG_KEY.fullmatch(line.data.decode(errors="replace")):
-            value = json.loads(found[2])
-            if found[1] == "msg":
-                yield line, _Said(str(value), since_boot=since)
+            if found[1] == "time" and not found[2].startswith('"'):
+                since = float(found[2])
+            elif found[1] == "msg":
+                yield line, _Said(str(json.loads(found[2], strict=False)) if found[2].startswith('"') else found[2], since_boot=since)
                 since = None
-            else:
-                since = float(value)
 
 
 def _journal_said(shown: str, line: Line, report: Report) -> _Said | None:

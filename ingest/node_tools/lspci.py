@@ -11,7 +11,7 @@ from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
 from .stated import Entry, Event, Stated, Tool
 
 _DEVICE = re.compile(r"((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([^:]+): (.*)")
-_LINK = re.compile(r"\s+Lnk(Cap|Sta):.*?Speed ([\d.]+GT/s|unknown)(?: \((\w+)\))?, Width (x\d+)(?: \((\w+)\))?")
+_LINK = re.compile(r"\s+Lnk(Cap|Sta):.*?Speed (\d{1,4}(?:\.\d{1,4})?GT/s|unknown)(?: \((\w+)\))?, Width (x\d{1,4})(?: \((\w+)\))?")
 _NUMA = re.compile(r"\s+NUMA node: (\d+)\s*")
 _UNCORRECTED = re.compile(r"\s+UESta:\s+(.*)")
 _HEAD = re.compile(

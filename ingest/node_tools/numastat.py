@@ -13,7 +13,7 @@ _NODES = re.compile(r"\s*(?:PID\s+)?((?:[Nn]ode ?\d+\s*)+)(Total)?\s*")
 _NODE = re.compile(r"[Nn]ode ?(\d+)")
 _UNIT = re.compile(r"Per-node .*\(in (\w+)\)")
 _HEAD = re.compile(
-    rb"(?:Per-node (?:process|system|numastat)[^\n]*\n|\s*\n)*[ \t]*(?:PID\s+)?[Nn]ode ?0\b[^\n]*\n(?:[- ]+\n)?[A-Za-z_0-9][^\n]*[ \t]\d"
+    rb"(?:Per-node (?:process|system|numastat)[^\n]*\n|[ \t\r]*\n)*[ \t]*(?:PID\s+)?[Nn]ode ?0\b[^\n]*\n(?:[- ]+\n)?[A-Za-z_0-9][^\n]*[ \t]\d"
 )
 
 

@@ -12,7 +12,7 @@ from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
 from .stated import Entry, Event, Stated, Tool
 
 _GPU = re.compile(r"GPU (\d+): (.*?)(?: \(UUID: (GPU-[0-9a-fA-F-]+)\))?\s*")
-_LINK = re.compile(r"\s+Link (\d+): (?:(\d+(?:\.\d+)?) (GB/s)|<?(inactive)>?|([A-Za-z ]+?)(?: Errors)?: (\d+)(?: (\w+))?)\s*")
+_LINK = re.compile(r"\s+Link (\d+): (?:(\d+(?:\.\d+)?) (GB/s)|<?(inactive)>?|([A-Za-z ]+?)(?: Errors)?: (\d{1,20})(?: (\w+))?)\s*")
 _HEAD = re.compile(rb"(?:[^\n]{0,200}\n){0,3}GPU \d+: [^\n]*\n(?:\s+Unable[^\n]*\n|\s+Link \d+: )")
 # Errors that lose time or data at once; replays and CRC errors of some links come in healthy machines, too.
 _BAD = frozenset({"recovery", "recovery error"})

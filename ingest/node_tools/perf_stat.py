@@ -16,14 +16,14 @@ from .stated import Entry, Sample, Stated, Tool
 
 _COUNT = r"(?:[\d.]+|<not counted>|<not supported>)"
 _LINE = re.compile(
-    r"(?: *(?P<since>\d+\.\d{6,9}),)?(?:(?P<place>CPU\d+|S\d+(?:-D\d+)?(?:-C\d+)?|N\d+|D\d+),(?:(?P<of>\d+),)?)?"
+    r"(?: *(?P<since>\d{1,9}\.\d{6,9}),)?(?:(?P<place>CPU\d+|S\d+(?:-D\d+)?(?:-C\d+)?|N\d+|D\d+),(?:(?P<of>\d+),)?)?"
     rf"(?P<count>{_COUNT}),(?P<unit>[^,]*),"
-    r"(?P<event>[A-Za-z_][^,]*(?:/[^/]*/[A-Za-z]*)?),(?P<ns>\d+),(?P<pct>[\d.]+)(?:,(?P<rest>.*))?"
+    r"(?P<event>[A-Za-z_][^,]*(?:/[^/]*/[A-Za-z]*)?),(?P<ns>\d+),(?P<pct>\d{1,3}\.\d\d)(?:,(?P<rest>.*))?"
 )
 _STARTED = re.compile(r"# started on (\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\s*")
 _HEAD = re.compile(
-    rb"(?:#[^\n]*\n|\s*\n)*(?: *\d+\.\d{6,9},)?(?:(?:CPU|S|N|D)\d[^,\n]*,(?:\d+,)?)?(?:[\d.]+|<not counted>|<not supported>),[A-Za-z]*,"
-    rb"[A-Za-z_][^\n]*,\d+,[\d.]+(?:,|\n|\r|$)"
+    rb"(?:(?:#[^\n]*|[ \t\r]*)\n)*(?: *\d{1,9}\.\d{6,9},)?(?:(?:CPU|S|N|D)\d[^,\n]*,(?:\d+,)?)?(?:[\d.]+|<not counted>|<not supported>),[A-Za-z]*,"
+    rb"[A-Za-z_][^\n]*,\d+,\d{1,3}\.\d\d(?:,|\n|\r|$)"
 )
 
 

@@ -26,12 +26,14 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
             host = {"Hostname": found["host"]}
             continue
         words = shown.removeprefix("#").split()
+        if not words:
+            continue
         if "UID" in words[:2] and words[-1] == "Command":
             names = words[1:]
         elif names and words[0] != "Average:":
             time, *values = shown.split(None, len(names))  # a command may have blanks
             seconds = number_in(time)
-            if seconds is None or seconds > 1e11 or len(values) < len(names):
+            if seconds is None or not 0 <= seconds < 1e11 or len(values) < len(names):
                 report.at("unknown-line", shown[:200], line)
                 continue
             row = dict(zip(names, values, strict=True))

@@ -22,7 +22,7 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
     for line in lines(data, report):
         shown = decoded(line, report)
         words = shown.split()
-        if words[0] == "procs":
+        if not words or words[0] == "procs":
             continue
         if words[:2] == ["r", "b"]:
             names = [word for word in words if not word.isupper()]
@@ -44,7 +44,10 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
 
 def _samples(line: Line, names: list[str], values: list[float | None], shown: str, zone: str | None) -> Iterator[Sample]:
     found = _TIME.search(shown)
-    at = datetime.fromisoformat(found[1]).replace(tzinfo=UTC) if found else None
+    try:
+        at = datetime.fromisoformat(found[1]).replace(tzinfo=UTC) if found else None
+    except ValueError:
+        at = None
     clock = None if at is None else "stated" if zone in ("UTC", "GMT") else "zone assumed"
     for name, value in zip(names, values, strict=False):
         if value is not None:

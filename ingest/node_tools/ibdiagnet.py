@@ -11,6 +11,7 @@ from warehouse.landing.readers.text import Data, Report, decoded, lines
 from .stated import Entry, Event, Stated, Tool
 
 _STAGE = re.compile(r"-[IWE]- (.+?) {2,}(\d{1,18}) +(\d{1,18})(?: +(.*?))?\s*")
+_TWO = re.compile(r"-[IWE]- .+? {2,}\S+ +\S+(?: .*)?")
 _ERROR = re.compile(r"-E- (.+?)\s*")
 _TITLE = re.compile(r"-I- Stage\s+Warnings\s+Errors(?:\s+Comment)?\s*")
 _HEAD = re.compile(rb"[^\0]*?(?:-I- Stage\s+Warnings\s+Errors|ibdiagnet|-I- Using config file|Load Plugins from)")
@@ -31,6 +32,8 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
                 yield Event(line, "fabric-errors", f"{stage}: {errors} errors" + (f": {comment}" if comment else ""), "fabric", stage)
             elif int(warnings):
                 yield Event(line, "fabric-warnings", f"{stage}: {warnings} warnings" + (f": {comment}" if comment else ""), "fabric", stage)
+        elif in_summary and _TWO.fullmatch(shown):
+            report.at("unknown-line", shown[:200], line)
         elif not in_summary and (found := _ERROR.fullmatch(shown)):
             yield Event(line, "fabric-error", found[1], "fabric", found[1][:200])
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 from warehouse.landing.readers.text import Data, Place, Report
@@ -27,16 +28,22 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
         for each in reports[1:] or reports:
             at, clock = _time(each.get("timestamp")) if len(reports) > 1 else (None, None)
             for key, value in items(each.get("avg-cpu")):
-                yield from _sample(place, f"avg-cpu/{key}", labels, value, at, clock)
+                yield from _sample(report, place, f"avg-cpu/{key}", labels, value, at, clock)
             for disk in objects(each.get("disk")):
                 device = disk.get("disk_device")
                 for key, value in disk.items() if isinstance(device, str) else ():
-                    yield from _sample(place, f"disk/{key}", labels | {"device": str(device)}, value, at, clock)
+                    if key != "disk_device":
+                        yield from _sample(report, place, f"disk/{key}", labels | {"device": str(device)}, value, at, clock)
 
 
-def _sample(place: Place, metric: str, labels: dict[str, str], value: Any, at: datetime | None, clock: str | None) -> Iterator[Sample]:
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
-        yield Sample(place, metric, labels, float(value), at, clock)
+def _sample(
+    report: Report, place: Place, metric: str, labels: dict[str, str], value: Any, at: datetime | None, clock: str | None
+) -> Iterator[Sample]:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        is_huge = isinstance(value, int) and abs(value) > 1e300
+        yield Sample(place, metric, labels, inf if is_huge else float(value), at, clock)
+    elif value is not None:
+        report.at("not-a-number", f"{metric}: {str(value)[:80]}", place, "error")
 
 
 def _time(stated: Any) -> tuple[datetime | None, str | None]:

@@ -75,6 +75,8 @@ _RULES = (
     _rule("cpu-stalled", "cpu", r"soft lockup - CPU#(?P<name>\d+)|rcu: INFO: \w+ .*stall|Watchdog detected hard LOCKUP on cpu (?P<name2>\d+)"),
     _rule("task-blocked", "process", r"INFO: task (?P<name>.+?):\d+ blocked for more than \d+ seconds"),
 )
+# What only lines of a fault have: one that no rule knows is not lost without a word.
+_MARKED = re.compile(r"NVRM: Xid|SXid \(|EDAC MC|ut of memory: Kill|soft lockup|blocked for more than|above threshold|: I/O .*timeout|Machine Check")
 _GPU_UUID = re.compile(rf"NVRM: GPU at (?:PCI:)?{_PCI}: (?P<uuid>GPU-[0-9a-f-]{{36}})")
 
 
@@ -123,8 +125,14 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
             uuids[_address(found["pci"])] = found["uuid"]
         for rule in _RULES:
             if found := rule.pattern.search(said.message):
-                yield _event(line, said, rule, found, uuids)
+                event = _event(line, said, rule, found, uuids)
+                if event.number is None and "number" in found.groupdict():
+                    report.at("not-a-number", f"{rule.code}: {found['number'][:80]}", line, "error")
+                yield event
                 break
+        else:
+            if _MARKED.search(said.message):
+                report.at("unknown-line", said.message[:200], line)
     if seen is not None and last is not None:
         host = hosts.pop() if len(hosts) == 1 else None
         yield Entry(seen, "log", "kernel", "lines", str(count), node_name=host)

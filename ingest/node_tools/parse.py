@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.text import Report, clean, landed_text, number_in
+from warehouse.landing.readers.text import Report, clean, is_non_finite, landed_text, number_in
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.telemetry import NO_TIME, Series, microseconds_of
 
@@ -69,6 +69,8 @@ class _Landing:
             )
             if value is None:
                 self._report.at("value-too-large", stated.key, place)
+            elif is_non_finite(value):
+                self._report.at("non-finite-number", f"{stated.key}: {value[:80]}", place, "error")
         else:
             self._add_event(stated, shared)
 

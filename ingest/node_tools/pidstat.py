@@ -42,7 +42,9 @@ def _read(data: Data, report: Report) -> Iterator[Stated]:
                 continue  # of a thread: its process has a line of its own
             for name, value in row.items():
                 number = number_in(value) if name not in _LABELS else None
-                if number is not None and number >= 0:
+                if number is None and name not in _LABELS:
+                    report.at("not-a-number", f"{name}: {value[:80]}", line, "error")
+                elif number is not None and number >= 0:
                     yield Sample(line, name, labels, number, _EPOCH + timedelta(seconds=seconds), "stated")
 
 

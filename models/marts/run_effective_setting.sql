@@ -13,15 +13,13 @@ columns:
   is_applied: {type: boolean, description: "Whether what was asked for took effect; NULL: nothing was asked for, or the engine was to choose"}
   raw_path: {type: varchar, description: "The file that states what took effect", tests: [not_null]}
 */
-with option_of_command as (
+with command as (
     select
-        run.run_id,
-        run.artifact_manifest_digest,
-        replace(ltrim(option.key, '-'), '-', '_') as name,
-        trim(option.value ->> '$', '"') as value
-    from recorded_run as run
-    cross join json_each(run.command_options) as option
-    where starts_with(option.key, '--')
+        run_id,
+        artifact_manifest_digest,
+        command_options::json::map(varchar, varchar) as options
+    from recorded_run
+    where command_options is not null
 ),
 
 stated as (
@@ -53,15 +51,14 @@ compared as (
         effective.run_id,
         effective.artifact_manifest_digest,
         effective.name as setting,
-        coalesce(option.value, given.value) as requested,
+        coalesce(command.options['--' || replace(effective.name, '_', '-')], command.options['--' || effective.name], given.value) as requested,
         effective.value as effective,
         effective.raw_path
     from stated as effective
-    left join option_of_command as option
+    left join command
         on
-            option.run_id = effective.run_id
-            and option.artifact_manifest_digest = effective.artifact_manifest_digest
-            and option.name = effective.name
+            command.run_id = effective.run_id
+            and command.artifact_manifest_digest = effective.artifact_manifest_digest
     left join stated as given
         on
             given.run_id = effective.run_id

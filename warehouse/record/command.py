@@ -28,15 +28,17 @@ from warehouse.record.git import describe_git
 from warehouse.record.gpu import GpuReadings, gpus
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
-from warehouse.record.kernel import NodeReadings, unread
+from warehouse.record.kernel import NodeReadings
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
 from warehouse.record.processes.local_servers import LocalServers
+from warehouse.record.processes.numa_placement import NumaPlacement, node_of_cpus
 from warehouse.record.processes.process_tree import ProcessTree
 from warehouse.record.redaction import Redaction, redacted
 from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
 from warehouse.record.software import describe_software
+from warehouse.record.unread import unread
 
 FORMAT = "warehouse-recording"
 FORMAT_VERSION = 1
@@ -190,6 +192,8 @@ def _process_samplers(tree: ProcessTree, folder: Path, sample_interval_s: float)
     }
     if gpus():
         samplers["gpu_process_sampling_error"] = Sampler(folder / "gpu_processes.jsonl", sample_interval_s, GpuProcesses(lambda: tree.pids))
+    if len(set(node_of_cpus().values())) > 1:
+        samplers["numa_sampling_error"] = Sampler(folder / "numa.jsonl", sample_interval_s, NumaPlacement(lambda: tree.pids))
     for sampler in samplers.values():
         sampler.start()
     return samplers

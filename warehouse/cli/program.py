@@ -24,8 +24,8 @@ from typer._coercion import RuntimeParam, build_runtime_param
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from warehouse import __version__
-from warehouse.cli.commands import COMMANDS, GROUPS, module_of
-from warehouse.cli.output import notice, set_output
+from warehouse.cli.commands import COMMANDS, FIRST, GROUPS, module_of
+from warehouse.cli.output import is_on_terminal, is_verbose, notice, set_output
 from warehouse.errors import EXIT_CODES, ExitCode, WarehouseError, did_you_mean, printable_lines
 
 if TYPE_CHECKING:
@@ -152,13 +152,21 @@ class Program(_Parsing, TyperGroup):
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
+        if is_on_terminal() and not is_verbose():
+            with formatter.section("What people come for"):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name]) for name in FIRST])
+            with formatter.section("All commands"):
+                formatter.write_dl([(heading, ", ".join(commands)) for heading, commands in GROUPS.values()], col_max=40)
+            formatter.write("\nwh -v --help describes all commands, options and exit codes.\n")
+            return
         for heading, commands in GROUPS.values():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
         _write_options(ctx, formatter, "Options", [param for param in self.get_params(ctx) if isinstance(param, TyperOption)])
 
     def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
-        _write_records(formatter, "Exit codes", [(str(code.value), meaning) for code, meaning in EXIT_CODES.items()])
+        if is_verbose() or not is_on_terminal():
+            _write_records(formatter, "Exit codes", [(str(code.value), meaning) for code, meaning in EXIT_CODES.items()])
         formatter.write("\nwh COMMAND --help shows the options of a command, with examples.\n")
 
 
@@ -244,15 +252,15 @@ def _log_file(value: Path | None) -> Path | None:
     return value
 
 
-def _option(*names: str, callback: Callable[[Any], Any], help: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, callback=callback, expose_value=False, help=help, metavar=metavar)
+def _option(*names: str, callback: Callable[[Any], Any], help: str, metavar: str | None = None, is_eager: bool = False) -> Any:
+    return typer.Option(*names, callback=callback, expose_value=False, help=help, metavar=metavar, is_eager=is_eager)
 
 
 _Project = Annotated[
     str | None, _option("--project", callback=_set_project, metavar="DIR", help="the project (default: WH_PROJECT, or the current folder and up)")
 ]
 _Quiet = Annotated[bool, _option("--quiet", "-q", callback=_quiet, help="print data, warnings and errors only")]
-_Verbose = Annotated[bool, _option("--verbose", "-v", callback=_verbose, help="print every detail")]
+_Verbose = Annotated[bool, _option("--verbose", "-v", callback=_verbose, help="print every detail", is_eager=True)]
 _LogFile = Annotated[
     Path | None,
     _option("--log-file", callback=_log_file, metavar="FILE", help="append all that goes to standard error to this file, with the time in UTC"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
+from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, no_point, uncounted
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.statistics.interval import Interval, NotSupported
@@ -93,10 +93,8 @@ def goodput(project: Project, slo: str, where: str | None = None, target: float 
         raise WarehouseError("WH521", "no table has the requests of runs", build.path.name, hint)
     with open_build(build.path) as con:
         meant = _Slo(_limits(requests, slo)) if re.search("[<=]", slo) else _named(con, role_table(build.path, SLOS), requests, slo)
-        rows = _rows(con, points, requests, meant, where)
-    if not rows:
-        place = where or (points.name if meant.model_pattern is None else slo)
-        raise WarehouseError("WH522", "no point matches", printable(place), exit_code=ExitCode.NOT_FOUND)
+        if not (rows := _rows(con, points, requests, meant, where)):
+            raise no_point(con, points, where, meant.model_pattern)
     left_out = Counter(reason for row in rows if (reason := uncounted(row)))
     curves: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:

@@ -31,23 +31,25 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 # {name} is filled in with what the warehouse has. The order matters: what decides comes after what only reads.
 COMMANDS = """
---help | --version | | status | ingestors | tables | tables --all | builds | metrics | contracts | docs | doctor | fsck | gc | retention | token | ledger
-plan | check | build | ingest {evidence} | ingest --dry-run {evidence} | describe {query} | describe {fact} | columns {query}.{value} | test
+--help | -v --help | --version | | status | ingestors | tables | tables --all | builds | metrics | contracts | docs | doctor | fsck | gc
+retention plan | token list | ledger | plan | check | build | ingest {evidence} | ingest --dry-run {evidence} | test
+describe {query} | describe {fact} | columns {query}.{value} | columns {query}
 sql 'select * from {query}' | sql 'select * from {fact}' | sql 'select * from {query} limit 1'
-judge {query} | judge {query} --full | publish {query} | publish {query} --as provisional
-lineage {number} | lineage {number} --full | lineage {query} | verify {number} | verify {query} | verify {publication}
+judge {query} | judge {query} --full | publish {query} --as provisional
+lineage {number} | lineage {number} --full | lineage {query} | verify {number} | verify {query}
 impact {run} | impact {bundle} | impact {fact} | impact {query} | ledger {run} | ledger {publication}
-frontier | frontier --within 40 | frontier --where 'model={model}' | goodput | goodput chat | validity | validity --rules
-changes | changes --regressed | explain {run} | compare | compare {run} {other} | compare session= | compare model={model} software_version_key=
-diff {number} {number2} | diff --builds {build} {build}
+frontier | frontier --within 40 | frontier --where 'model={model}' | goodput | goodput ttft_ms<=500 | validity | validity --rules
+changes | changes --regressed | explain {run} | compare | compare {run} {other} | compare session= session=
+compare model={model} software= | diff {number} {number2}
 report --audience engineering --glance | report --audience product --glance | report --audience partner --glance
-report --audience engineering -o report.html | export {run} | audit-packet {number} -o packet.zip | validate run.yaml | keygen screens --no-password
+report --audience engineering -o report.html | export mlflow {run} | audit-packet {number} -o packet.zip | validate run.yaml
 note {run} 'a note' | retract {run} --reason 'tried' | status | ledger {run} | verify {publication} | reinstate {run} --reason 'tried'
-withdraw {publication} --reason 'tried' | settle {run} {bundle} --reason 'tried' | new model screens_made | new ingestor screens_made | new query screens_made
-push ./elsewhere | pull ./elsewhere | record -- true
-nothing | lineage nothing | verify nothing | impact nothing | judge nothing | publish nothing | describe nothing | sql 'select nothing from {query}'
-frontier --x nothing | frontier --where 'model=nothing' | goodput nothing | validity --where 'model=nothing' | explain nothing | compare nothing
-columns nothing | diff nothing nothing | ingest nothing | validate nothing | report --audience nothing | plan nothing | build nothing | changes nothing
+withdraw {publication} --reason 'tried' | settle {run} --bundle {bundle} --reason 'tried' | new model tried_model | new query tried_query
+push ./elsewhere --create | pull ./elsewhere | record -- true
+nothing | lineage nothing | verify nothing | impact nothing | judge nothing | publish nothing | describe nothing
+sql 'select nothing from {query}' | frontier --x nothing | frontier --where 'model=nothing' | goodput nothing
+validity --where 'model=nothing' | explain nothing | compare nothing nothing | columns nothing | diff nothing nothing | ingest nothing
+validate nothing | report --audience nothing | plan nothing | build nothing | changes nothing | pull ./nowhere
 """
 
 
@@ -125,7 +127,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="wh-screens-") as folder:
-        environment = os.environ | {"XDG_CONFIG_HOME": f"{folder}/config", "COLUMNS": str(COLUMNS), "LINES": str(LINES), "TERM": "xterm", "NO_COLOR": "1"}
+        size = {"COLUMNS": str(COLUMNS), "LINES": str(LINES), "TERM": "xterm", "NO_COLOR": "1"}
+        environment = os.environ | size | {"XDG_CONFIG_HOME": f"{folder}/config"}
         environment.setdefault("PYTHONPATH", str(ROOT))
         project = Path(folder) / "project"
         if options.project:
@@ -141,7 +144,8 @@ def main() -> None:
             if options.only and not shlex.join(words).startswith(options.only):
                 continue
             status, lines = shown(words, project, environment)
-            results.append({"command": shlex.join(["wh", *words]), "status": status, "lines": len(lines), "widest": max(map(width, lines), default=0)})
+            widest = max((width(line) for line in lines if " " in line.strip()), default=0)  # a path is one word, which programs read
+            results.append({"command": shlex.join(["wh", *words]), "status": status, "lines": len(lines), "widest": widest})
             if options.texts:
                 options.texts.mkdir(parents=True, exist_ok=True)
                 (options.texts / f"{len(results):03}.txt").write_text("\n".join([results[-1]["command"], *lines, ""]))

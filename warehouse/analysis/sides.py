@@ -197,8 +197,9 @@ def _known_values(found: Measured, asked: str) -> str | None:
         values = [printable(row[0]) for row in found.con.execute(stated).fetchall() if row[0] is not None]
         return f"{name} has the values: {'; '.join(values[:_OFFERED])}" if values else f"no run states {name}"
     if name in _COLUMNS and name in found.measurements.columns:
-        sql = f"select m.{name}::varchar from {found.measurements.sql} as m where m.{name} is not null group by 1 order by count(distinct m.run_id) desc, 1"
-        if values := [printable(row[0]) for row in found.con.execute(f"{sql} limit {_OFFERED}").fetchall()]:
+        stated = f"select m.{name}::varchar from {found.measurements.sql} as m where m.{name} is not null group by 1"
+        most = f"{stated} order by count(distinct m.run_id) desc, 1 limit {_OFFERED}"
+        if values := [printable(row[0]) for row in found.con.execute(most).fetchall()]:
             return f"{name} has the values: {'; '.join(values)}"
     if not found.conditions:
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _NEGATIVE_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+_WIDEST_EXAMPLE = 94
 _INTERRUPTED = "nothing is left half done; run the command again"
 
 
@@ -124,7 +126,7 @@ class Command(_Parsing, TyperCommand):
     def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
         with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
             for line in self.examples:
-                formatter.write(f"  {line}\n")
+                formatter.write(f"  {_continued(line)}\n")
         formatter.write(f"\nMore: {self.page}\n")
 
 
@@ -311,6 +313,16 @@ def _in_context(error: UsageError, command: AnyCommand, ctx: Context) -> UsageEr
     near = did_you_mean(error.option_name, known)
     hint = near or ("put -- before the command" if ctx.info_name == "record" else "")
     return UsageError(f"there is no option {error.option_name}" + (f"; {hint}" if hint else ""), ctx)
+
+
+def _continued(line: str) -> str:
+    """A command line as it can be typed, which goes on in further lines where it is longer than a screen is wide."""
+    lines = [""]
+    for word in shlex.split(line, posix=False):
+        if lines[-1] and len(lines[-1]) + len(word) > _WIDEST_EXAMPLE:
+            lines.append("   ")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n".join(lines) if len(lines) > 1 else line
 
 
 def _shown_name(param: TyperArgument) -> str:

@@ -119,7 +119,7 @@ def _named(con: "duckdb.DuckDBPyConnection", slos: RoleTable | None, requests: R
     rows = con.execute(f"select * from {slos.sql}") if slos else None
     found = {row["slo"]: row for row in _dicts(rows)} if rows else {}
     if name not in found:
-        hint = did_you_mean(name, found) or _HINT
+        hint = did_you_mean(name, found) or f"{_HINT}; named are: {', '.join(map(printable, sorted(found))) or 'none'}"
         raise WarehouseError("WH522", f"no SLO is named {printable(name)}", printable(name), hint, ExitCode.NOT_FOUND)
     row = found[name]
     limits = {column: float(value) for column, value in row.items() if column in requests.columns and value is not None}

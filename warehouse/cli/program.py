@@ -318,7 +318,7 @@ def _in_context(error: UsageError, command: AnyCommand, ctx: Context) -> UsageEr
 def _continued(line: str) -> str:
     """A command line as it can be typed, which goes on in further lines where it is longer than a screen is wide."""
     lines = [""]
-    for word in shlex.split(line, posix=False):
+    for word in shlex.split(line, posix=False) if len(line) > _WIDEST_EXAMPLE else ():
         if lines[-1] and len(lines[-1]) + len(word) > _WIDEST_EXAMPLE:
             lines.append("   ")
         lines[-1] += f" {word}" if lines[-1] else word

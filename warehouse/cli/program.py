@@ -177,7 +177,7 @@ def load_command(name: str) -> Command:
     module = importlib.import_module(module_of(name))
     app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
     details = getdoc(module.command)
-    help = f"{COMMANDS[name].capitalize()}." + (f"\n\n{details}" if details else "")
+    help = f"{COMMANDS[name][:1].upper()}{COMMANDS[name][1:]}." + (f"\n\n{details}" if details else "")
     app.command(name, cls=Command, help=help, context_settings=_SETTINGS)(module.command)
     command = typer.main.get_command(app)
     assert isinstance(command, Command)

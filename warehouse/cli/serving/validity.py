@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from warehouse.cli.output import SCREEN, counted, first_of, is_verbose, notice, print_json, say, table
+from warehouse.cli.output import SCREEN, counted, first_of, is_verbose, notice, print_json, say
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def _lines(point: "PointValidity") -> list[str]:
 
 def _rules(point: "PointValidity") -> str:
     """A run and load, and below it every rule with what it found."""
-    rules = table(["rule", "verdict", "finding"], [[each.rule.id, each.told, printable(str(each))] for each in point.rules])
-    return f"\n{printable(point.run_id)}, {load_text(point)}: {point.verdict}\n{rules}"
+    rules = (f"  {each.told:<18}  {each.rule.id}: {printable(str(each))}" for each in point.rules)
+    return "\n".join([f"{printable(point.run_id)}, {load_text(point)}: {point.verdict}", *rules])
 
 
 def _names(rules: "Sequence[RuleVerdict]") -> str:

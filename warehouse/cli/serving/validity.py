@@ -52,7 +52,7 @@ def command(
             say(block)
     elif len(judged) > _RUNS and not is_verbose():
         say(f"and {len(judged) - _RUNS} more: wh validity -v")
-    silent = Counter((_names(point.silent), _names(point.holding)) for point in found.points if point.verdict == NOT_PROVEN)
+    silent = Counter((_names(point.silent), _names(point.holding)) for point in found.points if point.verdict == NOT_PROVEN and not rules)
     groups = silent.most_common(None if is_verbose() else _GROUPS)
     for (names, holding), count in groups:
         say(f"{counted(count, 'point')} {NOT_PROVEN}: no evidence for {names}; {f'holds {holding}' if holding else 'no rule is shown to hold'}")

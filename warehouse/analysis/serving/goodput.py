@@ -94,7 +94,7 @@ def goodput(project: Project, slo: str, where: str | None = None, target: float 
     with open_build(build.path) as con:
         meant = _Slo(_limits(requests, slo)) if re.search("[<=]", slo) else _named(con, role_table(build.path, SLOS), requests, slo)
         if not (rows := _rows(con, points, requests, meant, where)):
-            raise no_point(con, points, where, meant.model_pattern)
+            raise no_point(con, points, where, slo if meant.model_pattern else None, meant.model_pattern)
     left_out = Counter(reason for row in rows if (reason := uncounted(row)))
     curves: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:

@@ -49,9 +49,11 @@ def chosen(table: RoleTable, where: str | None) -> str:
     return " and ".join(clauses) or "true"
 
 
-def no_point(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None, models: str | None = None) -> WarehouseError:
+def no_point(
+    con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None, slo: str | None = None, models: str | None = None
+) -> WarehouseError:
     """The error (WH522) of a question that no point matches, with the way out: other values, or how to get points at all. `models`: the
-    pattern of those that an SLO is for."""
+    pattern of those that an `slo` is for."""
     hint = f"the SLO is for models like {printable(models)}" if models else "name fewer conditions, or other ones"
     if not con.execute(f"select 1 from {table.sql} limit 1").fetchall():
         hint = "this build has no run of a served model; to bring results: wh ingest PATH; wh build"
@@ -62,7 +64,7 @@ def no_point(con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | No
             values = "; ".join(printable(value) for (value,) in found[:_OFFERED])
             hint = f"{name} has the values: {values}" + (f" and {len(found) - _OFFERED} more" if len(found) > _OFFERED else "")
             break
-    return WarehouseError("WH522", "no point matches", printable(where or table.name), hint, ExitCode.NOT_FOUND)
+    return WarehouseError("WH522", "no point matches", printable(where or slo or table.name), hint, ExitCode.NOT_FOUND)
 
 
 def uncounted(row: Mapping[str, Any]) -> str | None:

@@ -124,6 +124,12 @@ def test_an_error_says_what_could_be_asked_instead(line: str, words: str, at_ter
     assert status != 0 and "hint: " in text and words in " ".join(text.split()), text
 
 
+def test_no_heading_is_cut_in_a_word(at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
+    status, text = answered("frontier --where 'model=MiniMax*'", capfd)
+    heading = text.partition("\n-")[0]
+    assert status == 0 and all(word in heading for word in ("interactivity_", "throughput_", "accelerator_", "configuration")), text
+
+
 def test_commands_in_messages_exist_with_their_options() -> None:
     """In the texts of the program itself: `wh COMMAND --option`."""
     wrong = []

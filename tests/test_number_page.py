@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples.served import served_project
 from serving import client
 from stored import bundle_folder, folder_of
 from test_gate import COLUMNS, add, header, made, runs
@@ -24,8 +25,11 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
+from warehouse.surfaces.answering import Answers
 from warehouse.surfaces.parts import Excerpt, Facts, Figure, Page, Table, Text
 from warehouse.surfaces.view import Visit
+from warehouse.surfaces.views.claims import number_origin
+from warehouse.surfaces.views.facts import reading
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import find_current
 
@@ -51,6 +55,18 @@ def page_of(project: Project, name: str, **values: Any) -> Page:
 
 def number_page(project: Project, number_id: str) -> Page:
     return page_of(project, "number", number_id=number_id)
+
+
+def test_what_follows_from_a_build_alone_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of metrics and the conditions of the same runs are not read again for each number of a build."""
+    answers, read = Answers(served_project()), list[str]()
+    for module, name in ((reading, "metric_names"), (number_origin, "_stated")):
+        made_once = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, made_once=made_once, name=name: (read.append(name), made_once(*given))[1])
+    ids = [cell.number_id for each in publications(served_project()) for row in each.rows() for cell in row.cells.values() if cell.number_id]
+    pages = [answers.answer(answers.question(view_named("number"), [], {"number_id": each})).page for each in ids[:3]]
+    assert len({page.subtitle for page in pages}) == 3 and sorted(read) == ["_stated", "metric_names"]
+    assert all(records(page, "conditions") for page in pages)
 
 
 def part(page: Page, name: str) -> Any:

@@ -23,7 +23,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.surfaces.kept import Kept
 from warehouse.surfaces.parts import Page
-from warehouse.surfaces.view import BUILD, View, Visit, address, utc_now
+from warehouse.surfaces.view import BUILD, MOST_REMEMBERED, View, Visit, address, utc_now
 from warehouse.transform.finished.builds import Build, check_current, current_build, find_build, find_current
 from warehouse.transform.finished.query import json_value, open_build
 from warehouse.version import __version__
@@ -84,6 +84,7 @@ class Answers:
     project: Project
     bodies: Kept[bytes] = field(default_factory=lambda: Kept(_MOST_BODY_BYTES, len))
     _pages: Kept[Page] = field(default_factory=lambda: Kept(_MOST_ANSWERS))
+    _of_builds: Kept[Any] = field(default_factory=lambda: Kept(MOST_REMEMBERED))
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
     _had_events: bool = False
@@ -112,7 +113,7 @@ class Answers:
             policies_state(self.project), role if view.is_by_role else None,
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
-        return Question(view, Visit(project, build, values, now, visitor, role, self._events), pinned is not None, newer, key)
+        return Question(view, Visit(project, build, values, now, visitor, role, self._events, self._of_builds), pinned is not None, newer, key)
 
     def answer(self, asked: Question) -> Answer:
         """Raises what the view raises."""

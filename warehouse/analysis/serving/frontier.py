@@ -9,7 +9,7 @@ from math import isfinite
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
+from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, no_point, uncounted
 from warehouse.analysis.serving.validity import VERDICTS, point_validity, rules_of_one_run
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project.project import Project
@@ -99,9 +99,8 @@ def frontiers(
     axes = _axis(table, x), _axis(table, y)
     names = [column_of(table, name) for name in scope] if scope is not None else [name for name in SCOPE if name in table.columns]
     with open_build(build.path) as con:
-        rows = _rows(con, table, where)
-    if not rows:
-        raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
+        if not (rows := _rows(con, table, where)):
+            raise no_point(con, table, where)
     rules = rules_of_one_run(project, table)
     left_out: Counter[str] = Counter()
     scopes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

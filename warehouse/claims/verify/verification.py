@@ -9,9 +9,8 @@ from typing import Any
 
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
-from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.recorded import recorded_specification
-from warehouse.claims.numbers.search import FoundCell, find_cell, published_cell, published_number
+from warehouse.claims.numbers.search import FoundCell, asked_number, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
 from warehouse.claims.publish.guarantees import YES, as_recorded
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
@@ -53,7 +52,7 @@ def verify_number(project: Project, argument: str, store: StoreNow | None = None
     if store is None:
         with kept_open(find_current(project)), StoreNow(project) as store:
             return verify_number(project, argument, store)
-    wanted, published = parse_argument(argument), publications(project, store.events)
+    wanted, published = asked_number(project, argument), publications(project, store.events)
     try:
         found = find_cell(project, wanted, published)
     except WarehouseError as error:

@@ -72,10 +72,8 @@ def glance_markdown(title: str, scope: str, found: Selection, events: Findings, 
     lines += ["", f"**Moved since the publication before:** {len(moved)} of {sum(each.earlier is not None for each in found.numbers)}"]
     lines += [f"- {plain(name_of[each.number_id])}: {_moved(each)}" for each in moved[:_MOST_MOVED]]
     if shown:
-        lines += ["", "| figure | value | worth | number |", "| --- | ---: | --- | --- |"]
-        lines += [
-            f"| {plain(name_of[each.number_id])} | {plain(value_words(each))} | {each.worth.verdict} | `{each.number_id}` |" for each in shown
-        ]
+        lines += ["", "**Figures that matter:**"]
+        lines += [f"- {plain(name_of[each.number_id])}: {plain(value_words(each))}, {each.worth.verdict}, `{each.number_id}`" for each in shown]
     unknown = list(not_known(found, _MOST_UNMET))
     lines += ["", f"**Not known:**{'' if unknown else ' nothing that a rule asks for'}", *(f"- {plain(each)}" for each in unknown)]
     total = counted(events.total, "open event") if not events.why_none else events.why_none

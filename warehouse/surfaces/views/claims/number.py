@@ -27,7 +27,7 @@ from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
-from warehouse.surfaces.views.facts.reading import reader
+from warehouse.surfaces.views.facts.reading import metric_names_of
 from warehouse.transform.export.docs.published_pages import is_digest, short
 from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
@@ -62,12 +62,11 @@ def _metric(visit: Visit, number: Lineage) -> tuple[str, str | None]:
     """What people call its column, before a separator, and its unit for people."""
     if visit.build is None:
         return "", number.unit
-    with reader(visit) as found:
-        names = found.metric_names
-        if not names.is_defined(number.column):
-            return "", number.unit
-        name, _, unit = names.of(number.column, number.unit)
-        return f"{name}{SEPARATOR}", unit
+    names = metric_names_of(visit)
+    if not names.is_defined(number.column):
+        return "", number.unit
+    name, _, unit = names.of(number.column, number.unit)
+    return f"{name}{SEPARATOR}", unit
 
 
 def _title(number: Lineage, found: FoundCell) -> str:

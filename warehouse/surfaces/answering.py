@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.policy import policies_state
+from warehouse.claims.verify.last_checks import checks_state
 from warehouse.digest import domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
@@ -110,7 +111,7 @@ class Answers:
         key = domain_digest("wh/answer/1", [
             __version__, view.name, json_value(values), build.digest if build else None, pinned is not None,
             current.digest if current else None, self.ledger_state(), now.date().isoformat(),
-            policies_state(self.project), role if view.is_by_role else None,
+            policies_state(self.project), role if view.is_by_role else None, *([now.hour, checks_state(self.project)] if view.says_checks else ()),
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
         return Question(view, Visit(project, build, values, now, visitor, role, self._events, self._of_builds), pinned is not None, newer, key)

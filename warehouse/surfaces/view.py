@@ -116,7 +116,8 @@ class View:
     """`path` has its parameters in braces, as in `/runs/{run_id}`; a parameter whose braces say `:path` may have slashes. `needs_build`: it
     cannot be answered where nothing is built. `menu` is its word in the menu. `is_costly`: few of it are answered at a time. `is_act`: it does
     something when it is asked, such as hashing files again: it is asked by POST. `is_fresh`: it depends on more than its key says, or may be
-    large. No answer of either is kept. `is_by_role`: its page offers what the visitor's role may do."""
+    large. No answer of either is kept. `is_by_role`: its page offers what the visitor's role may do.
+    `says_checks`: it says when a number was last verified, and how many hours ago."""
 
     name: str
     path: str
@@ -130,6 +131,7 @@ class View:
     is_act: bool = False
     is_fresh: bool = False
     is_by_role: bool = False
+    says_checks: bool = False
 
     @property
     def is_kept(self) -> bool:

@@ -12,9 +12,10 @@ from warehouse.claims.numbers.raw_bytes import OpenedFile
 from warehouse.claims.numbers.recorded import recorded_specification
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.errors import counted
-from warehouse.surfaces.parts import Column, Fact, Facts, Part, Table, Text
+from warehouse.surfaces.parts import Column, Fact, Facts, Part, Table, Text, without_empty
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.views.evidence.shown_bytes import FILE
+from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.finished.role_tables import role_table
 from warehouse.transform.project.model import CONDITIONS
 from warehouse.transform.sql.text import body
@@ -122,13 +123,13 @@ def files(number: Lineage, opened: Sequence[OpenedFile]) -> Table:
             file.artifact_manifest_digest, file.raw_path, file.ranges[0][0] if file.ranges else None,
             ", ".join(f"{offset:,} to {offset + length:,}" for offset, length in file.ranges[:_MOST_RANGES])
             + (f" and {len(file.ranges) - _MOST_RANGES} more" if len(file.ranges) > _MOST_RANGES else ""),
-            file.sha256, states.get(file),
+            file.sha256, file.origin and f"{file.origin}, sha256 {short(file.origin.sha256)}", states.get(file),
         )
         for file in number.raw_files[:_MOST_FILES]
     )
     columns = (
         Column("bundle", kind="code", link="/evidence/{bundle}"), Column("raw_path", "file", link=f"{FILE}?offset={{offset}}"),
         Column("offset", kind="number", is_hidden=True), Column("ranges", "bytes"), Column("sha256", kind="code", is_minor=True),
-        Column("state", "hashed now", "state"),
+        Column("origin", "unpacked from"), Column("state", "hashed now", "state"),
     )
-    return Table("files", columns, rows, "Raw files", empty="it was read from no file", total=len(number.raw_files))
+    return Table("files", without_empty(columns, rows), rows, "Raw files", empty="it was read from no file", total=len(number.raw_files))

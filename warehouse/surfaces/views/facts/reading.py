@@ -73,7 +73,10 @@ class Reader:
 
 
 def metric_names_of(visit: Visit) -> MetricNames:
-    """The names of metrics in the build of a visit, which is opened only if nobody asked before. Raises WH218."""
+    """The names of metrics in the build of a visit, which is opened only if nobody asked before; none without a build. Raises WH218."""
+    if visit.build is None:
+        return MetricNames()
+
     def read() -> MetricNames:
         with reader(visit) as found:
             return metric_names(found.con)

@@ -48,10 +48,14 @@ def command(
 
 def _print(models: "Sequence[PlannedModel]") -> None:
     if models:
-        say(table(["table", "action", "why"], [[model.name, model.action, model.reason] for model in models]))
+        say(table(["table", "action", "why", "updated by"], [[model.name, model.action, model.reason, _updated_by(model)] for model in models]))
     for model in models:
         if model.diff:
             say_diff("\n" + model.diff)
+
+
+def _updated_by(model: "PlannedModel") -> str:
+    return ", ".join(model.key) or (f"none: {model.whole_because}" if model.whole_because else "")
 
 
 def _summary(found: "Preview", *, is_selected: bool) -> str:

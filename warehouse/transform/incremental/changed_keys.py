@@ -53,15 +53,19 @@ class KeyPath:
 @dataclass(frozen=True)
 class KeyPlan:
     """What an incremental model's update depends on: the inputs in its own text that are read by key, the paths from the
-    leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `can_narrow`: whether the text
-    still gives the same for a key when those inputs are tables of the rows that carry it. `is_gathered`: whether its rows
-    come out of a hash table, in no order."""
+    leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `whole_because`: why the text may not give
+    the same for a key when those inputs are tables of the rows that carry it; empty where it does. `is_gathered`: whether its rows come
+    out of a hash table, in no order."""
 
     inputs: tuple[KeyedInput, ...]
     paths: tuple[KeyPath, ...]
     whole: frozenset[str]
-    can_narrow: bool = True
+    whole_because: str = ""
     is_gathered: bool = False
+
+    @property
+    def can_narrow(self) -> bool:
+        return not self.whole_because
 
 
 def narrow_name(number: int) -> str:

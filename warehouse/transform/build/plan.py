@@ -22,6 +22,7 @@ from warehouse.transform.sql.emptiness import holds
 # kept, when what it reads comes out the same, is planned as MAYBE.
 BUILD, UPDATE, EMPTY, KEEP, MAYBE, DROP = "build", "update", "empty", "keep", "maybe", "drop"
 NEVER_BUILT = "never built"
+LEAST_ROWS = 1000  # of a table without a key in its header: an update takes some twenty statements
 _SHOWN = 3
 _OTHERS_AWAY = "other runs are past the warm tier's horizon"
 
@@ -132,7 +133,7 @@ def decide(
     reason = "; ".join(_change(source, inputs, before) if source != age_of(name) else _OTHERS_AWAY for source in told[:_SHOWN])
     if other == [age_of(name)] and not unknown:
         return Step(name, UPDATE, reason)
-    is_followed = checked.keeps_keys(name) or not any(_has_lost(source, inputs, before) for source in other)
+    is_followed = checked.keeps_keys(name) or not (is_small(before) or any(_has_lost(source, inputs, before) for source in other))
     if plan and plan.can_narrow and not plan.whole & set(other) and is_followed:
         return Step(name, UPDATE, reason, unknown)
     return Step(name, BUILD, reason, unknown)
@@ -147,6 +148,11 @@ def as_empty(step: Step) -> Step:
 def has_no_rows(state: TableState | None) -> bool:
     """Whether a table is known to have no rows."""
     return state is not None and state.content is not None and not state.content.rows
+
+
+def is_small(state: TableState) -> bool:
+    """Whether a table has so few rows that to find its changed keys is more work than to build it."""
+    return state.content is None or state.content.rows < LEAST_ROWS
 
 
 def file_leaves(checked: CheckedProject, name: str) -> set[str]:

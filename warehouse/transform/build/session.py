@@ -29,6 +29,7 @@ from warehouse.transform.build.plan import (
     file_leaves,
     has_no_rows,
     inputs_of,
+    is_small,
 )
 from warehouse.transform.build.readers import Readers
 from warehouse.transform.build.rollup_table import rollup_types, write_rollup
@@ -369,11 +370,17 @@ class Session:
             if age_of(name) in state.inputs:
                 detail_rows.forget_away(self._con, state.qualified)
 
+    def _is_followed(self, name: str) -> bool:
+        """Whether a table that is local to a key can be updated by it."""
+        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name]))
+
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
         changed. None where it is not needed, or where the columns are others now."""
         state = self._now.get(name)
-        asked = any(path.leaf == name for plan in self._checked.key_plans.values() for path in plan.paths)
+        asked = any(
+            path.leaf == name for other, plan in self._checked.key_plans.items() if self._is_followed(other) for path in plan.paths
+        )
         if not asked or not state or state.kind != "table":
             return None
         return set_aside(self._con, state.qualified, self._checked.columns[name])

@@ -6,6 +6,7 @@ evidence comes, the run and the bundle, and where it is local to one is updated 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _EVIDENCE_KEYS = ((RUN_COLUMN,), (BUNDLE_COLUMN,))
+_NAMES_SCHEMA = re.compile(r'\b(staging|feed|source|mart|rollup|main|temp)"?\s*\.', re.IGNORECASE)
 _ROLLUP = "a rollup is made whole, with its number ids"
 
 
@@ -66,8 +68,7 @@ def local_models(
                 faults.append(fault)
                 continue
             if isinstance(found, KeyPlan):
-                give(name)
-                found = _usable(con, replace(model, key=key), found, models, graph)
+                found = _usable(con, replace(model, key=key), found, models, graph, give)
             known = {"why": found} if isinstance(found, str) else {"key": list(key), "plan": plan_as_json(found)}
             memory.keep("plans", name, keys[name], known)
         if "why" in known:
@@ -116,23 +117,26 @@ def _clause(fault: WarehouseError) -> str:
 
 
 def _usable(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, models: Mapping[str, Model], graph: Graph
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, models: Mapping[str, Model], graph: Graph, give: Callable[[str], None]
 ) -> KeyPlan | str:
     """A plan that was proven, if the table may be updated by it; one of an incremental model says where it may not be."""
     why = next(_sees_other_keys(model.name, models, graph), "")
-    if not why and not _can_narrow(con, model, plan):
+    if not why and not _can_narrow(con, model, plan, give):
         why = "it reads a table by its schema, or a column that only reading a file gives"
     if model.materialized == "incremental":
         return replace(plan, whole_because=why)
     return why or plan
 
 
-def _can_narrow(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan) -> bool:
+def _can_narrow(con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, give: Callable[[str], None]) -> bool:
     """Whether a model's text still binds over other tables in place of those it reads by key: it does not where it names
     one by its schema, or asks for a column that only reading a file gives."""
     import duckdb
 
+    if all(model.text[found.start : found.end].isidentifier() for found in plan.inputs) and not _NAMES_SCHEMA.search(model.text):
+        return True
     try:
+        give(model.name)
         for number, found in enumerate(plan.inputs):
             written = model.text[found.start : found.end]
             con.execute(f"create or replace temp table {narrow_name(number)} as select * from {written} limit 0")

@@ -103,6 +103,9 @@ def build(
                 raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         else:
             execute(con, model, prefix, suffix)
+    [(rows,)] = con.execute(f"select count(*) from (from {quoted(model.qualified)} limit 2)").fetchall()
+    if rows < 2:
+        return has_grain_over_key(model)
     return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
 
 

@@ -87,10 +87,9 @@ def disordered(tree: Node, views: Collection[str] = ()) -> bool:
 def takes_disordered_rows(tree: Node, views: Collection[str] = ()) -> bool:
     """Whether an aggregate whose value depends on the order of its rows takes them from what is `disordered`, and does not order them. From
     300,000 rows on, sums of floats have other last bits then (DuckDB 2.0.0 and 2.0.1)."""
-    names = _disordered_names(tree, views)
-    return any(
-        node.get("type") == "SELECT_NODE" and _takes_by_order(node) and _is_disordered(node["from_table"], names) for node in nodes(tree)
-    )
+    taking = [node for node in nodes(tree) if node.get("type") == "SELECT_NODE" and _takes_by_order(node)]
+    names = _disordered_names(tree, views) if taking else ()
+    return any(_is_disordered(block["from_table"], names) for block in taking)
 
 
 def _takes_by_order(block: Node) -> bool:

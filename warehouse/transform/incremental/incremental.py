@@ -67,7 +67,9 @@ class Updated:
 
 @contextmanager
 def _joins_as_written(con: "duckdb.DuckDBPyConnection", model: Model) -> Iterator[None]:
-    """Only an incremental model may take joined rows in their order: of others the check has seen that they do not. Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
+    """Only an incremental model may take joined rows in their order: of others the check has seen that they do not.
+
+    Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
     session calls `as_ever` after its rollback."""
     if model.materialized == "incremental":
         con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")

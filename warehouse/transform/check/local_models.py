@@ -7,7 +7,7 @@ evidence comes, the run and the bundle, and where it is local to one is updated 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -50,8 +50,8 @@ def local_models(
     def columns_of(name: str) -> Mapping[str, str] | None:
         return file_columns.get(name) or columns.get(names.get(name, name), landing.get(name))
 
-    def proven(name: str, key: Sequence[str]) -> KeyPlan:
-        keyed = {**models, name: replace(models[name], key=tuple(key))}
+    def proven(name: str, key: tuple[str, ...]) -> KeyPlan:
+        keyed = {**models, name: replace(models[name], key=key)}
         return key_plan(con, name, keyed, graph, columns_of)
 
     local, plans, reasons = dict(models), dict[str, KeyPlan](), dict[str, str]()
@@ -82,8 +82,8 @@ def local_models(
 
 
 def _inferred(
-    model: Model, columns: Mapping[str, str], proven: Callable[[str, Sequence[str]], KeyPlan], graph: Graph
-) -> tuple[Sequence[str], KeyPlan | str]:
+    model: Model, columns: Mapping[str, str], proven: Callable[[str, tuple[str, ...]], KeyPlan], graph: Graph
+) -> tuple[tuple[str, ...], KeyPlan | str]:
     """The first of the keys of evidence that a table is local to, and its plan; or why it is to none."""
     if model.schema == "rollup":
         return (), _ROLLUP

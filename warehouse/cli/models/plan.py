@@ -48,11 +48,15 @@ def command(
 
 def _print(models: "Sequence[PlannedModel]") -> None:
     if models:
-        rows = [[model.name, model.action, model.reason] for model in models]
-        say(table_of_first(["table", "action", "why"], rows, SCREEN - 3, "wh plan -v"))
+        rows = [[model.name, model.action, model.reason, _updated_by(model)] for model in models]
+        say(table_of_first(["table", "action", "why", "updated by"], rows, SCREEN - 3, "wh plan -v"))
     for model in models:
         if model.diff:
             say_diff("\n" + model.diff)
+
+
+def _updated_by(model: "PlannedModel") -> str:
+    return ", ".join(model.key) or (f"none: {model.whole_because}" if model.whole_because else "")
 
 
 def _summary(found: "Preview", *, is_selected: bool) -> str:

@@ -1,7 +1,7 @@
 /*
 description: A setting took effect otherwise than it was asked for, or otherwise than in the baseline
-playbook: [low_gpu_utilization, slow_gpus, tail_latency_regression]
-evidence: the log of vLLM in the output of a command that wh record ran
+playbook: [low_gpu_utilization, slow_gpus, slow_host, tail_latency_regression]
+evidence: the log of vLLM or SGLang in the output of a command that wh record ran
 order: 9
 */
 with usual as (

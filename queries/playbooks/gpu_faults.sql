@@ -26,6 +26,7 @@ own as (
 
 select
     own.subject,
+    own.is_neighbour,
     if(own.is_supported, own.value >= counter.least_count and own.value > 3 * if(own.peer_count > 1, own.peer_median, 0), null) as is_found,
     counter.most as score,
     printf('%s rose by %.0f', own.metric, own.value) || coalesce(printf(', in the median of the peers by %.0f', own.peer_median), '')
@@ -42,6 +43,7 @@ where own.value is not null
 union all
 select
     own.subject,
+    own.is_neighbour,
     case
         when event.code is null then if(own.is_supported, false, null)
         when event.certainty = 'unknown' or event.is_ambiguous then null
@@ -77,6 +79,7 @@ where
 union all
 select
     own.subject,
+    own.is_neighbour,
     if(own.is_supported, own.value_max > 0, null) as is_found,
     0.9 as score,
     if(own.value_max > 0, 'a row could not be remapped', 'no row failed to be remapped') || coalesce(own.note, '') as statement,

@@ -1,6 +1,6 @@
 /*
 description: The kernel reported a fault of the node while the run ran (machine check, memory, PCIe, disk, a stalled CPU, a process out of memory)
-playbook: [distributed_straggler, low_gpu_utilization]
+playbook: [distributed_straggler, low_gpu_utilization, slow_host]
 evidence: kernel logs of the run's nodes whose times are known (journalctl -k -o short-iso, dmesg -T), named for their node
 order: 7
 */

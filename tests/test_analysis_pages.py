@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -197,7 +198,7 @@ def test_compare_shows_the_effect_with_its_interval_and_only_what_differs(simula
     assert [(each["name"], each["base"], each["head"]) for each in table(page, "differences")] == [("framework_version", "1", "2")]
     assert [each["runs"] for each in table(page, "sides")] == ["10 runs in 10 sessions"] * 2
     assert {each["side"] for each in table(page, "runs")} == {"base", "head"} and len(table(page, "runs")) == 20
-    assert page.states == ("confirmed worse",)
+    assert page.states == ("confirmed slower",)
     wide = compared(simulated, threshold=0.5)
     assert table(wide, "metrics")[0]["verdict"] == "equivalent" and wide.states == ()
 
@@ -252,8 +253,11 @@ def test_explore_draws_every_run_of_a_series_with_what_changed(simulated: Projec
 def test_explore_never_draws_all_models_in_one_colour(simulated: Project) -> None:
     """Nobody says what tells the runs apart: here only the case does. The line goes through medians, not from repeat to repeat."""
     drawn = asked(simulated, "explore", metric="elapsed_ms").table("over_time")
-    assert drawn is not None and drawn.chart is not None and (drawn.chart.facet, drawn.chart.middle) == ("facet", "session")
+    assert drawn is not None and drawn.chart is not None and (drawn.chart.facet, drawn.chart.middle) == ("facet", "level")
     assert {row["facet"] for row in drawn.records()} == {"slow", "fast", "flat", "few"}
+    slow = [row for row in drawn.records() if row["facet"] == "slow"]
+    assert [row["note"] for row in slow if row["note"]] == ["software 2"] and slow[40]["level"] == slow[39]["level"] + 1
+    assert all(row["median_low"] < row["median_high"] < 1.05 * row["median_low"] for row in slow)  # 1 % of noise, at most twelve runs each
     series = next(each["series_key"] for each in table(asked(simulated, "explore", case="slow"), "series"))
     with client(simulated) as visitor:
         text = visitor.get("/explore", params={"series": series}).text
@@ -283,12 +287,28 @@ def test_explore_has_a_panel_for_each_value_of_a_facet(simulated: Project) -> No
     with client(simulated) as visitor:
         text = visitor.get("/explore?metric=elapsed_ms&facet=benchmark_case_id").text
         assert text.count('<div class="panel">') == 4 and len(text) < 150_000
+        assert '<option selected value="benchmark_case_id">case</option>' in text and "start, UTC" in text
 
 
 @pytest.fixture(scope="module")
 def served() -> Project:
     """The example project: three recorded runs and two served ones, one recorded run in conflict, a publication, and a note."""
     return served_project()
+
+
+def test_explore_counts_models_and_gpus_and_a_choice_narrows(served: Project) -> None:
+    page = asked(served, "explore", metric="ttft_p50_ms")
+    form = next(part for part in page.parts if isinstance(part, Form))
+    assert form.fields[0].words["ttft_p50_ms"] == "TTFT, median, ms"
+    assert {"TTFT, median", "End-to-end latency, median"} <= {each["called"] for each in table(asked(served, "explore"), "metrics")}
+    model = table(page, "over_time")[0]["run_id"] and "MiniMaxAI/*"
+    narrowed = asked(served, "explore", metric="ttft_p50_ms", model=model)
+    (facets,) = [part for part in narrowed.parts if isinstance(part, Facets)]
+    (models,) = [group for group in facets.groups if group.title == "model"]
+    runs = {item.heading: item.value for item in models.items if item.value}
+    assert runs == {"MiniMax-M2.5": str(len({row["run_id"] for row in table(narrowed, "over_time")}))}
+    (link,) = [item.link for item in models.items if item.heading == "MiniMax-M2.5"]
+    assert link is not None and dict(parse_qsl(urlsplit(link).query)) == {"metric": "ttft_p50_ms", "model": "MiniMaxAI/MiniMax-M2.5"}
 
 
 def test_runs_are_listed_with_their_states_and_filters(served: Project) -> None:

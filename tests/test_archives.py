@@ -25,6 +25,10 @@ from warehouse.landing.ingest import Plan, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
+from warehouse.surfaces.all_views import view_named
+from warehouse.surfaces.view import Visit, utc_now
+from warehouse.transform.export.docs.published_pages import short
+from warehouse.transform.finished.builds import find_current
 
 NAME = "h100_tp8_isl1024_osl128_conc4.json"
 RECORD = json.dumps(
@@ -108,6 +112,9 @@ def test_a_number_walks_back_to_archive_member_and_line(folder: Path, tmp_path: 
     document = json.loads(wh_on(project, "lineage", number, "--json")[1])
     (file,) = document["raw_files"]
     assert file["origin"] == {"archive": "nightly.zip", "sha256": file_digest(path), "member": f"runs/{NAME}"}
+    view = view_named("number")
+    page = view.answer(Visit(project, find_current(project), view.read([], {"number_id": number}), utc_now())).table("files")
+    assert page is not None and page.records()[0]["origin"] == f"nightly.zip: runs/{NAME}, sha256 {short(file_digest(path))}"
     with zipfile.ZipFile(path) as archive:
         offset, length = file["ranges"][0]
         assert archive.read(file["origin"]["member"])[offset : offset + length] in RECORD

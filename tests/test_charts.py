@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -117,6 +118,33 @@ def test_many_points_are_an_envelope_that_says_so_and_stays_small() -> None:
     area = next(path.get("d", "") for path in found.iter("path") if "envelope" in path.get("class", "").split())
     heights = [float(each.split()[1]) for each in area[1:-1].split("L")]
     assert min(heights) < max(heights) - 150  # the one great value is in the area
+
+
+def test_repeats_of_a_session_stand_beside_each_other_and_share_a_median_with_its_interval() -> None:
+    at = START + timedelta(days=1)
+    rows = [row(0, 10.0, group="a", note="one"), *(row(number, 20.0 + number, at=at, group="b", low=20.0, high=24.0) for number in (1, 2, 3))]
+    how = replace(TREND, middle="group", around=("low", "high"), beside="group")
+    found = drawn([*rows, row(9, 30.0, group="c")], how)
+    places = {holder.get("href"): x for x, _, holder in points(found)}
+    first, second, third = (places[f"/runs/run/{number}"] for number in (1, 2, 3))
+    assert second - first == third - second >= 7
+    (steps,) = [path.get("d", "") for path in found.iter("path") if "medians" in path.get("class", "").split()]
+    assert len(re.findall("V", steps)) == 2  # three levels, and no way up and down among the repeats
+    (shade,) = [path for path in found.iter("path") if "envelope" in path.get("class", "").split()]
+    assert shade.get("d", "").startswith(f"M{first:g} ") and f"H{third:g}" in shade.get("d", "")
+
+
+def test_of_more_points_than_can_be_links_each_is_drawn() -> None:
+    found = drawn((row(number, 100.0 + number % 7) for number in range(1000)), replace(TREND, middle="group"))
+    (dots,) = [path.get("d", "") for path in found.iter("path") if "crowd" in path.get("class", "").split()]
+    assert dots.count("M") == 1000 and 50 <= len(points(found)) <= 200
+
+
+def test_a_line_has_its_name_beside_it_unless_another_name_is_there() -> None:
+    rows = [row(0, 9.0, group="eight GPUs"), row(1, 5.0, group="eight GPUs"), row(2, 8.9, group="four GPUs", at=START), row(3, 1.0, group="two GPUs")]
+    found = drawn([(*each[:-1], True) for each in rows], replace(TREND, kind="steps", group="group", line="group", on_line="on_line", label="group"))
+    labels = [text.text for text in found.iter("text") if "label" in text.get("class", "").split()]
+    assert labels == ["eight GPUs", "two GPUs"]
 
 
 def test_a_failed_run_is_hollow_and_named_and_stands_at_the_foot_without_a_value() -> None:

@@ -168,7 +168,7 @@ def test_a_value_that_was_only_copied_is_exact_though_others_of_its_column_are_m
 def test_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     project = made(tmp_path, "select key, sum(value) as total, max(value) as top from reading group by key")
     monkeypatch.setenv("WH_PROJECT", str(project.root))
-    assert main(["publish", "claim"]) == 0
+    assert main(["publish", "claim", "-v"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert {"class T, sum in rollup.claim, within 1e-09: total", "class E: top"} <= set(err)
     main(["publish", "claim", "--json"])

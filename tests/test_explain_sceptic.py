@@ -312,9 +312,12 @@ def test_of_two_causes_the_one_that_explains_more_comes_first() -> None:
 
 def test_a_run_without_times_or_a_place_says_what_that_hides(wh_on: WhOn) -> None:
     assert explained("untimed").notes == ("the start and end of the run are not known, so only evidence that names the run or its job was looked at",)
+    # The node of the run without times was sampled while this run ran.
     assert explained("nowhere").notes == (
         "nothing states where the run ran (its nodes, GPUs, pods or job), so only evidence that names the run was looked at",
+        "1 series of prometheus (node untimed) is here and joined to no run: a model that feeds run_node maps them to the run (docs/telemetry.md)",
     )
+    assert answer("nowhere", "gpu_throttling").said == explained("nowhere").notes[1] and answer("nowhere", "gpu_faults").unjoined is None
     assert {each.state for each in explained("untimed").answers if not each.check.is_symptom} == {MISSING}
     _, out, err = wh_on(project(), "explain", "untimed", "--baseline", "fine")
     assert f"note: {explained('untimed').notes[0]}" in out
@@ -325,8 +328,8 @@ def test_a_run_without_times_or_a_place_says_what_that_hides(wh_on: WhOn) -> Non
 
 
 def test_how_the_baseline_was_chosen_claims_no_more_than_is_known() -> None:
-    assert explain(project(), "untimed").chosen_by == "the same case and workload, its time is not known; its machine is not stated"
-    assert explain(project(), "pool-slow").chosen_by == "the same case, workload and machine, nearest in time"
+    assert explain(project(), "untimed").chosen_by.startswith("the same case and workload, its time is not known; its machine is not stated; ")
+    assert explain(project(), "pool-slow").chosen_by.startswith("the same case, workload, machine and place, nearest in time; ")
     with pytest.raises(WarehouseError) as caught:
         explain(project(), "fine", ["fine"])
     assert caught.value.code == "WH502" and "itself" in str(caught.value)

@@ -107,6 +107,45 @@ def test_a_first_question_is_answered_by_one_command_on_one_screen(
     assert len(text.splitlines()) <= 40
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--help", "tables --all", "ingestors", "contracts", "ledger", "describe serving_results", "columns serving_results.status",
+        "impact benchmark_run_fact", "sql 'select * from metric_definition_dim'", "validity --rules", "publish indicator_results --as provisional",
+    ],
+)
+def test_a_long_answer_fits_a_screen_of_a_terminal_and_a_pipe_gets_all(line: str, at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
+    status, text = answered(line, capfd)
+    lines = text.splitlines()
+    assert status == 0 and len(lines) <= 40 and max(map(len, lines)) <= 100, text
+    assert main(shlex.split(line)) == 0
+    is_cut = re.search(r"^and [\d,]+ more: wh |^the first \d+ rows|: wh ingestors -v$|^wh -v --help", text, re.MULTILINE)
+    assert (len("".join(capfd.readouterr()).split()) > len(text.split())) == bool(is_cut), text
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("frontier --where model=nothing", "model has the values: MiniMaxAI/MiniMax-M2.5"),
+        ("validity --where model=nothing", "model has the values: MiniMaxAI/MiniMax-M2.5"),
+        ("goodput nothing", "named are: "),
+        ("compare session=nothing session=nothing", "session has the values: "),
+        ("verify indicator_results", "indicator_results["),
+        ("lineage indicator_results", "wh sql 'select * from indicator_results'"),
+        ("explain nothing", "similar: "),
+    ],
+)
+def test_an_error_says_what_could_be_asked_instead(line: str, words: str, at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
+    status, text = answered(line, capfd)
+    assert status != 0 and "hint: " in text and words in " ".join(text.split()), text
+
+
+def test_no_heading_is_cut_in_a_word(at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
+    status, text = answered("frontier --where 'model=MiniMax*'", capfd)
+    heading = text.partition("\n-")[0]
+    assert status == 0 and all(word in heading for word in ("interactivity_", "throughput_", "accelerator_", "configuration")), text
+
+
 def test_commands_in_messages_exist_with_their_options() -> None:
     """In the texts of the program itself: `wh COMMAND --option`."""
     wrong = []

@@ -6,11 +6,12 @@ Twelve runs of a project of its own: three are the product, seven are left out w
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from samples.served import served_project
 from serving import client
 from stored import bundle_folder, folder_of
 from test_gate import COLUMNS, add, header, made, runs
@@ -20,12 +21,18 @@ from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.corrections import withdraw
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
+from warehouse.claims.verify.last_checks import STATE_FILE
+from warehouse.claims.verify.verdict import VERIFIED
+from warehouse.claims.verify.verification import verify_number, verify_publication
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.surfaces.all_views import view_named
+from warehouse.surfaces.answering import Answers
 from warehouse.surfaces.parts import Excerpt, Facts, Figure, Page, Table, Text
 from warehouse.surfaces.view import Visit
+from warehouse.surfaces.views.claims import number_origin
+from warehouse.surfaces.views.facts import reading
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import find_current
 
@@ -51,6 +58,18 @@ def page_of(project: Project, name: str, **values: Any) -> Page:
 
 def number_page(project: Project, number_id: str) -> Page:
     return page_of(project, "number", number_id=number_id)
+
+
+def test_what_follows_from_a_build_alone_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of metrics and the conditions of the same runs are not read again for each number of a build."""
+    answers, read = Answers(served_project()), list[str]()
+    for module, name in ((reading, "metric_names"), (number_origin, "_stated")):
+        made_once = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, made_once=made_once, name=name: (read.append(name), made_once(*given))[1])
+    ids = [cell.number_id for each in publications(served_project()) for row in each.rows() for cell in row.cells.values() if cell.number_id]
+    pages = [answers.answer(answers.question(view_named("number"), [], {"number_id": each})).page for each in ids[:3]]
+    assert len({page.subtitle for page in pages}) == 3 and sorted(read) == ["_stated", "metric_names"]
+    assert all(records(page, "conditions") for page in pages)
 
 
 def part(page: Page, name: str) -> Any:
@@ -100,6 +119,34 @@ def test_the_value_comes_first_with_its_unit_and_what_it_is_worth(published: Pro
     assert about["as_published"] == about["now"] == 100.05
 
 
+def test_when_it_was_last_verified_is_shown_and_nothing_rests_on_it(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    publication = publish(project, "claim", as_provisional=True).digest
+    number, now = the_number(project), datetime.now(UTC)
+    view, key = view_named("number"), Answers(project)
+
+    def states(hours: int = 0) -> tuple[str, ...]:
+        figure = view.answer(Visit(project, find_current(project), {"number_id": number}, now + timedelta(hours=hours, minutes=1))).parts[0]
+        assert isinstance(figure, Figure)
+        return figure.states
+
+    def etag() -> str:
+        return key.question(view, [], {"number_id": number}).key
+
+    assert states() == ("provisional", "unsigned")
+    before = etag()
+    assert verify_number(project, number).state == VERIFIED
+    assert states()[-1] == "verified within the hour" and states(2)[-1] == "verified 2 h ago" and states(24 * 9)[-1] == "verified 9 days ago"
+    assert etag() != before  # the page that is kept says nothing of it
+    whole = {verdict.number_id: verdict.state for verdict in verify_publication(project, publications(project)[0])}
+    assert states(3)[-1] == "verified 3 h ago" and whole == {number: VERIFIED, None: "refused"}
+    last = next(item for item in part(number_page(project, number), "about").items if item.name == "last_verified")
+    assert "its publication as a whole refused" in last.note
+    for odd in (b"[]", b"\xff", b'{"%s": {"at": 3, "state": {}, "others": []}}' % publication.encode()):  # whatever lies there
+        (project.builds / STATE_FILE).write_bytes(odd)
+        assert states() == ("provisional", "unsigned") and verify_number(project, number).state == VERIFIED
+
+
 def test_every_run_is_there_the_left_out_ones_with_reason_and_clause(published: Project) -> None:
     page = number_page(published, the_number(published))
     rows = {row["run_id"]: row for row in records(page, "runs")}
@@ -130,10 +177,12 @@ def test_the_cited_bytes_are_those_of_the_files(published: Project) -> None:
 
 
 def test_each_rule_of_the_gate_says_what_it_found_and_what_is_asked(published: Project) -> None:
-    rows = {row["id"]: row for row in records(number_page(published, the_number(published)), "gate")}
+    page = number_page(published, the_number(published))
+    rows = {row["id"]: row for row in records(page, "gate")}
     few = rows["runs"]
     assert (few["verdict"], few["figure"], few["asked"]) == ("provisional", 3, "at least 5")
-    assert (rows["failures"]["figure"], rows["failures"]["why"]) == (0.25, "run_id a11")  # one of four: those left out with a reason do not count
+    assert (rows["failures"]["figure"], rows["failures"]["why"]) == (0.25, "1 run")  # one of four: those left out with a reason do not count
+    assert ("a11", rows["failures"]["rule"]) in {(each["run_id"], each["rule"]) for each in records(page, "rule_runs")}
     assert (rows["sessions"]["verdict"], rows["sessions"]["figure"]) == ("publishable", 3)
     assert rows["errors"]["figure"] is None and rows["errors"]["why"] == "no run states its error_rate"
 

@@ -142,11 +142,11 @@ def test_what_is_printed(project: Project, wh: Wh) -> None:
     status, out, err = wh("plan")
     assert status == 0
     assert out == """\
-table           action  why
---------------  ------  --------------------------------------------------------------
-main.run        build   its SQL changed
-mart.fast       maybe   downstream of run: kept if that comes out the same
-rollup.fastest  build   its query_spec_digest changed: its header, or a model under it
+table           action  why                                                             updated by
+--------------  ------  --------------------------------------------------------------  --------------------------------------------------
+main.run        build   its SQL changed                                                 none: no input carries run_id (models/run.sql:1:1)
+mart.fast       maybe   downstream of run: kept if that comes out the same              run_id
+rollup.fastest  build   its query_spec_digest changed: its header, or a model under it  none: a rollup is made whole, with its number ids
 
 --- main.run (last build)
 +++ models/run.sql

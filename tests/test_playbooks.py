@@ -210,6 +210,17 @@ def test_traces_of_a_server_show_its_queue() -> None:
     assert (worst.observed, worst.expected) == (pytest.approx(1500), pytest.approx(10))
 
 
+def test_kernel_logs_show_faults_of_the_node_and_that_there_were_none() -> None:
+    found = explained("kernel-slow", "kernel-base")
+    (finding,) = answer(found, "node_faults").findings
+    assert (finding.is_found, finding.subject, finding.raw_path) == (True, "node node-kernel", "journal.log")
+    assert finding.statement.startswith("1 message of the kernel, the first: mce: [Hardware Error]: CPU 3: Machine Check")
+    (xid,) = answer(found, "gpu_faults").findings
+    assert (xid.is_found, xid.observed) == (True, 79) and "GPU has fallen off the bus" in xid.statement
+    fine = explained("kernel-fine", "kernel-base")
+    assert {name: answer(fine, name).state for name in ("node_faults", "gpu_faults")} == {"node_faults": NOT_FOUND, "gpu_faults": NOT_FOUND}
+
+
 @pytest.mark.parametrize(
     ("run", "check", "not_found", "missing"),
     [

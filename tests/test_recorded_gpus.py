@@ -255,6 +255,8 @@ def test_a_run_can_be_recorded_again_as_it_was_asked_for() -> None:
     assert again.argv == ["python3", "/bench/train.py", "--seconds", "8.0", "--folder", "/data"]
     settings = json.loads((TRAINING / "disk_input/recording.json").read_text())["environment"]
     assert again.settings == {name: value for name, value in settings.items() if name != "PMIX_MCA_gds"}  # of a launcher: another one has its own
+    machine = json.loads((TRAINING / "disk_input/machine.json").read_text())
+    assert again.limits == {name: machine.get(name) for name in ("cgroup_cpu_limit_cores", "allowed_cores", "niceness")}
     with pytest.raises(WarehouseError) as refused:
         recorded(recordings(), run[:-1])
     assert refused.value.code == "WH502" and str(refused.value.hint).startswith("did you mean")
@@ -268,7 +270,8 @@ def test_damaged_samples_are_issues_and_the_others_stay(tmp_path: Path) -> None:
     lines[5] = json.dumps(row | {"power_mw": "692", "sampled_at": "2026-11-26T17:02:34", "k" * 5000: 1})
     lines[6] = lines[6][:100]
     lines[7] = json.dumps({name: value for name, value in json.loads(lines[7]).items() if name != "sampled_at"})
-    path.write_text("\n".join(lines) + "\n")
+    xid = {name: row[name] for name in ("sampled_at", "gpu_index", "gpu_uuid")} | {"xid": 79}
+    path.write_text("\n".join([*lines, json.dumps(xid)]) + "\n")
     project = standard_project(tmp_path / "project")
     assert main(["--quiet", "--project", str(project.root), "ingest", str(tmp_path / "random")]) == 0
     assert main(["--quiet", "--project", str(project.root), "build"]) == 0
@@ -277,6 +280,9 @@ def test_damaged_samples_are_issues_and_the_others_stay(tmp_path: Path) -> None:
             ("missing-key", 8), ("not-json", 7), ("wrong-type", 6), ("wrong-type", 6), ("wrong-type", 6),
         ]
     with read_query(current_build(project).path, """
-        select distinct sample_count from staging.telemetry_place where raw_path = 'run-01/gpu.jsonl'
+        select distinct sample_count from staging.telemetry_place where raw_path = 'run-01/gpu.jsonl' and metric <> 'gpu_xid'
     """) as result:
         assert result.fetchall() == [(len(lines) - 3,)]  # of every metric: two lines have no time, one is lost
+    # The recorder writes an XID when the driver reports it, so that the first one is of the run, too.
+    with read_query(current_build(project).path, "select code, certainty from mart.gpu_xid_event") as result:
+        assert result.fetchall() == [(79, "in run")]

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from warehouse.record.command import record
-from warehouse.record.kernel import Cgroup, disk_counters, kernel_counters, kernel_states, unread
+from warehouse.record.kernel import Cgroup, disk_counters, interface_counters, kernel_counters, kernel_states, port_counters
 from warehouse.record.membership import describe_membership
+from warehouse.record.processes.numa_placement import NumaPlacement
 from warehouse.record.processes.process_tree import ProcessTree
+from warehouse.record.unread import unread
 
 # A parent that computes, and children that compute one after another and are waited for: their use moves to the parent when they end.
 FAMILY = """
@@ -137,11 +139,18 @@ def host(tmp_path: Path) -> Path:
         "proc/self/cgroup": "0::/job.slice/run\n",
         "sys/block/nvme0n1/device/model": "x",
         "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data": "1000\n",
+        "sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence": "3\n",
         "sys/class/infiniband/mlx5_1/ports/1/counters/port_rcv_data": "24\n",
+        "sys/class/net/eth0/device/vendor": "0x1af4\n",
+        "sys/class/net/eth0/statistics/rx_bytes": "800\n",
+        "sys/class/net/eth0/statistics/rx_dropped": "2\n",
+        "sys/class/net/br0/bridge/priority": "1\n",
+        "sys/class/net/br0/statistics/rx_bytes": "800\n",
+        "proc/net/snmp": "Tcp: RtoAlgorithm RetransSegs InErrs\nTcp: 1 6 0\n",
         "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "2000000\n",
         "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq": "3000000\n",
         "sys/fs/cgroup/job.slice/run/cpu.stat": "usage_usec 1\nnr_periods 50\nnr_throttled 20\nthrottled_usec 2500000\n",
-        "sys/fs/cgroup/job.slice/run/memory.stat": "anon 1\n",
+        "sys/fs/cgroup/job.slice/run/memory.stat": "anon 1\nworkingset_refault_anon 2\nworkingset_refault_file 30\n",
         "sys/fs/cgroup/job.slice/run/memory.current": "1048576\n",
         "sys/fs/cgroup/job.slice/run/memory.max": "max\n",
         "sys/fs/cgroup/job.slice/run/memory.events": "low 0\nhigh 0\nmax 4\noom 0\noom_kill 1\n",
@@ -155,11 +164,15 @@ def host(tmp_path: Path) -> Path:
 
 def test_counters_of_the_kernel_have_the_units_that_their_names_state(host: Path) -> None:
     ticks = os.sysconf("SC_CLK_TCK")
-    assert kernel_counters(host / "proc", host / "sys") == {
+    assert kernel_counters(host / "proc") == {
         "cpu_pressure_some_s": 1.5, "io_pressure_some_s": 2, "io_pressure_full_s": 0.5, "context_switches": 12345, "cpu_io_wait_s": 300 / ticks,
         "cpu_steal_s": 40 / ticks, "major_page_faults": 7, "swapped_in_pages": 0, "out_of_memory_kills": 1, "numa_missed_pages": 9,
-        "infiniband_recv_bytes": 4096,  # of both ports, in words of four bytes
+        "tcp_retransmitted_segments": 6,
     }
+    assert port_counters(host / "sys") == {  # in words of four bytes
+        "mlx5_0/1": {"infiniband_recv_bytes": 4000, "infiniband_out_of_sequence": 3}, "mlx5_1/1": {"infiniband_recv_bytes": 96},
+    }
+    assert interface_counters(host / "sys") == {"eth0": {"network_recv_bytes": 800, "network_recv_drops": 2}}  # packets of the bridge are the same ones
     assert kernel_states(host / "proc", host / "sys") == {
         "tasks_running": 3, "tasks_blocked": 1, "cpu_clock_mean_mhz": 2500, "cpu_clock_min_mhz": 2000,
     }
@@ -167,14 +180,30 @@ def test_counters_of_the_kernel_have_the_units_that_their_names_state(host: Path
         "disk_read_requests": 10, "disk_read_bytes": 2048 * 512, "disk_read_s": 0.5, "disk_write_requests": 20, "disk_write_bytes": 4096 * 512,
         "disk_write_s": 0.7, "disk_busy_s": 0.9, "disk_queue_s": 1.2,
     }}
-    assert unread(host / "proc", host / "sys") == {}
+    assert not {"pressure", "cpu_clock", "cgroup", "infiniband"} & unread(host / "proc", host / "sys").keys()
+
+
+def test_memory_of_a_process_is_remote_where_no_thread_of_it_runs(tmp_path: Path) -> None:
+    stat = "7 (a worker) S " + " ".join(["0"] * 35) + " {cpu} 0 0"
+    for name, content in {
+        "sys/devices/system/node/node0/cpulist": "0-1,4\n", "sys/devices/system/node/node1/cpulist": "2-3\n",
+        "proc/7/comm": "worker\n", "proc/7/task/7/stat": stat.format(cpu=1), "proc/7/task/8/stat": stat.format(cpu=4),
+        "proc/7/numa_maps": "5500 default file=/bin/x mapped=3 N0=2 N1=1 kernelpagesize_kB=4\n7f00 default anon=1 N1=1 kernelpagesize_kB=2048\n"
+        "7fff default\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    [row] = NumaPlacement(lambda: frozenset({7, 9}), tmp_path / "proc", tmp_path / "sys")()
+    del row["sampled_at"]
+    assert row == {"pid": 7, "process_name": "worker", "local_bytes": 8192, "remote_bytes": 4096 + (2 << 20)}
 
 
 def test_limits_of_a_cgroup_of_both_versions(host: Path) -> None:
     group = Cgroup(host / "proc", host / "sys")
     assert group.counters() == {
         "cgroup_cpu_periods": 50, "cgroup_throttled_periods": 20, "cgroup_throttled_s": 2.5, "cgroup_memory_limit_hits": 4,
-        "cgroup_out_of_memory_kills": 1,
+        "cgroup_out_of_memory_kills": 1, "cgroup_refaulted_pages": 32,
     }
     assert group.states() == {"cgroup_memory_used_bytes": 1 << 20}  # without a limit
     (host / "proc/self/cgroup").write_text("4:memory:/run\n2:cpu,cpuacct:/\n")
@@ -194,10 +223,13 @@ def test_limits_of_a_cgroup_of_both_versions(host: Path) -> None:
 
 def test_what_a_host_does_not_have_is_left_out_and_named(tmp_path: Path) -> None:
     proc, sys_folder = tmp_path / "proc", tmp_path / "sys"
-    assert (kernel_counters(proc, sys_folder), kernel_states(proc, sys_folder), disk_counters(proc, sys_folder)) == ({}, {}, {})
+    assert (kernel_counters(proc), kernel_states(proc, sys_folder), disk_counters(proc, sys_folder)) == ({}, {}, {})
+    assert (port_counters(sys_folder), interface_counters(sys_folder)) == ({}, {})
     group = Cgroup(proc, sys_folder)
     assert (group.counters(), group.states()) == ({}, {})
-    assert unread(proc, sys_folder).keys() == {"pressure", "cpu_clock", "cgroup"}
+    assert unread(proc, sys_folder).keys() >= {
+        "pressure", "cpu_clock", "cgroup", "process_io", "runqueue_wait", "infiniband", "numa_placement", "memory_bandwidth",
+    }
 
 
 def test_a_command_is_of_its_job_pod_and_container_and_no_secret_is_kept(tmp_path: Path) -> None:

@@ -463,3 +463,25 @@ def test_gpus_and_nodes_are_summed_up(folder: Path) -> None:
     change(folder / "machine.json", gpus=None, numa_nodes=None)
     run = land(folder).runs[0]
     assert {run[key] for key in ("gpu_model", "gpu_count", "gpu_driver_version", "numa_nodes", "numa_layout")} == {None}
+
+
+def test_what_an_engine_made_of_its_settings_lands_beside_what_it_was_given(land_stdout: Callable[[bytes | str], Landed]) -> None:
+    landed = land_stdout(
+        "INFO 03-02 10:00:00 [utils.py:326] non-default args: {'model': 'm/tiny', 'max_model_len': 32768, 'api_key': 'sk-1'}\n"
+        "INFO 03-02 10:00:05 [core.py:69] Initializing a V1 LLM engine (v0.9.2) with config: model='m/tiny', dtype=torch.bfloat16, max_seq_len=8192, "
+        "tensor_parallel_size=1, quantization=None, enforce_eager=False\n"
+        "INFO 03-02 10:00:09 [cuda.py:270] Using Flash Attention backend on V1 engine.\n"
+        "INFO 03-02 10:00:20 [kv_cache_utils.py:716] GPU KV cache size: 364,880 tokens\n"
+    )
+    rows = landed.tables["recorded_setting_stated"]
+    assert {(row["is_effective"], row["name"]): row["value"] for row in rows} == {
+        (False, "model"): "m/tiny", (False, "max_model_len"): "32768",
+        (True, "model"): "m/tiny", (True, "dtype"): "torch.bfloat16", (True, "max_seq_len"): "8192", (True, "tensor_parallel_size"): "1",
+        (True, "enforce_eager"): "False", (True, "attention_backend"): "Flash Attention", (True, "kv_cache_tokens"): "364880",
+    }
+    assert landed.source(rows[-1]) == b"364,880"
+
+
+def test_what_the_recorder_could_not_read_lands_with_its_reason(pristine: Path) -> None:
+    unread = json.loads(land(pristine).runs[0]["unread"])
+    assert "memory_bandwidth" in unread and all(unread.values())

@@ -290,8 +290,8 @@ def test_at_a_glance(published: Project) -> None:
         lines = text.splitlines()
         assert len(lines) <= 25 and "3 published numbers, " in lines[2] and "\u202e" not in text and "<script" not in text
         for number in (*numbers_of(published, "claim").values(), *numbers_of(published, "evil").values()):
-            assert sum(f"`{number}`" in line for line in lines if line.startswith("|")) == 1
-    (row,) = [line for line in lines if numbers_of(published, "claim")["a"] in line and line.startswith("|")]
+            assert sum(f"`{number}`" in line for line in lines if line.startswith("- ")) == 1
+    (row,) = [line for line in lines if numbers_of(published, "claim")["a"] in line and line.startswith("- ")]
     low, high = map(float, re.findall(r"\\\[([\d.]+), ([\d.]+)\\\]", row)[0])
     assert low < (100.1 + 100.11) / 2 < high and "tokens/s" in row
     assert any(re.match(r"- .*: against [123] numbers?$", line) for line in lines)

@@ -10,10 +10,12 @@ from serving import client
 from test_analysis_pages import asked, table
 
 from warehouse.errors import WarehouseError
+from warehouse.surfaces.html.components import cell
+from warehouse.surfaces.parts import Column
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.surfaces.views.results.conditions import read_conditions, where_sql
-from warehouse.surfaces.views.results.facets import facet_columns, facets
+from warehouse.surfaces.views.results.facets import facet_columns, facets, heading
 
 
 def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
@@ -40,6 +42,22 @@ def test_a_facet_counts_the_rows_that_the_other_conditions_leave() -> None:
         ("a", "1", "gpu=H100,model=a"), ("b", "1", "gpu=H100,model=b"), ("not stated", "1", "gpu=H100,model="),
     ]
     assert [(item.title, item.value, item.link) for item in groups["gpu"]] == [("H100", "3", None), ("H200", "1", "gpu=H200"), ("any", None, "None")]
+
+
+def test_values_that_look_the_same_are_no_facet_and_units_stand_once() -> None:
+    import duckdb
+
+    with duckdb.connect() as con:
+        con.execute("create table result as select repeat('x', 50) || i as parameters, 'm' || i as model from range(3) as each (i)")
+        groups = list(facets(Reader(con, cast(Visit, None)), "result", ("parameters", "model"), (), str))
+    assert [group.title for group in groups] == ["model"]
+    named = [heading("peak_bus_bandwidth_gb_per_s", "GB/s"), heading("variation_pct", "%"), heading("official_minutes", "min"), heading("rows_s")]
+    assert named == ["peak bus bandwidth", "variation", "official", "rows s"]
+
+
+def test_a_long_value_is_cut_and_all_of_it_is_said_on_hover() -> None:
+    shown = cell(Column("parameters", most=20), {"parameters": "cpu=<1>, " * 9}, str)
+    assert shown == f'<span title="{"cpu=&lt;1&gt;, " * 9}">cpu=&lt;1&gt;, cpu=&lt;1&gt;, c…</span>'
 
 
 def test_rows_are_sorted_with_those_without_a_value_last() -> None:

@@ -221,7 +221,7 @@ def test_accuracy_is_no_verdict_on_speed_and_each_rule_says_what_would_prove_it(
 
 
 def test_publish_and_lineage_show_the_validity_of_each_run(warehouse: Warehouse, wh_on: WhOn) -> None:
-    status, out, err = wh_on(warehouse.project, "publish", "serving_results")
+    status, out, err = wh_on(warehouse.project, "publish", "serving_results", "-v")
     assert status == 0 and "runs and loads by policy serving 3" in err and "record for" in err and "fails in-flight" in err
     (run,) = [row["run_id"] for row in results(warehouse, "protocol")]
     status, out, _ = wh_on(warehouse.project, "lineage", f"serving_results[run_id={run}].ttft_p50_ms", "--json")

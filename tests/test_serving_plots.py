@@ -14,6 +14,10 @@ from test_goodput import POINTS, REQUESTS, SLO
 from test_goodput import made as made_served
 
 from warehouse.project.project import Project
+from warehouse.surfaces.all_views import view_named
+from warehouse.surfaces.parts import Facts
+from warehouse.surfaces.view import Visit, utc_now
+from warehouse.transform.finished.builds import current_build
 
 AXES = ("--x", "user_tokens_per_s", "--y", "gpu_tokens_per_s")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,6 +53,16 @@ def test_the_frontier_on_a_terminal(points: Project, wh_on: WhOn) -> None:
     _, out, err = wh_on(points, "frontier", *AXES)
     assert "└" not in out and out.count(" on the frontier") == 2 and "y 60.5 at x 50.1" in out  # of several scopes their answers
     assert err.count("its plot: wh frontier --x user_tokens_per_s --y gpu_tokens_per_s --where model=m\n") == 1
+
+
+def test_the_page_offers_all_models_after_one_is_chosen(points: Project) -> None:
+    view = view_named("frontier")
+    asked = [("x", "user_tokens_per_s"), ("y", "gpu_tokens_per_s"), ("where", "model=n")]
+    page = view.answer(Visit(points, current_build(points), view.read(asked, {}), utc_now()))
+    offered = next(part for part in page.parts if part.name == "models")
+    assert isinstance(offered, Facts) and {item.heading: item.link is None for item in offered.items} == {"m": False, "n": True}
+    rows = page.table("frontier_1")
+    assert rows is not None and all(row["is_on_own"] for row in rows.records() if row["is_on_frontier"])
 
 
 def test_a_notice_for_each_reason_not_for_each_scope(tmp_path: Path, wh_on: WhOn) -> None:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.numbers.cell_rows import CellRows, cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
-from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.raw_bytes import OpenedFile, open_file
-from warehouse.claims.numbers.search import FoundCell, find_cell
+from warehouse.claims.numbers.search import FoundCell, asked_number, find_cell
 from warehouse.claims.publish.publication import PublishedRollup, publications
 from warehouse.claims.verify.impact import Impacts, impact
 from warehouse.claims.verify.verdict import Verdict
@@ -85,7 +84,7 @@ class Warehouse:
     def number(self, number: str) -> FoundCell:
         """The one cell that is meant: its row, exact value, and publication if it has one; untraced. Raises WH304 (none),
         WH305 (several), WH307 (it may be in a damaged publication)."""
-        return shown(find_cell(self.project, parse_argument(number)))
+        return shown(find_cell(self.project, asked_number(self.project, number)))
 
     def lineage(self, number: str) -> Lineage:
         """The four steps of a number: row, query, runs, raw files. Raises WH304 to WH307."""

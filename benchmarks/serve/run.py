@@ -1,7 +1,8 @@
 """`wh serve` under load: 50 clients that read pages of a warehouse of 10 million requests while `wh build` switches builds.
 
-Prints for each page how many answers there were, their median and 99th percentile in ms, and the floor: the same client's answers from a page
-that computes nothing (`/healthz`), in the same minute. Besides: errors, builds, and the server's peak memory.
+Prints for each page how many answers there were, their median and 99th percentile in ms, warm and in the seconds just after a switch, and the
+floor: the same client's answers from a page that computes nothing (`/healthz`), in the same minute. Besides: errors, builds, the CPU time that
+the server took for an answer, which depends less on what else the machine does, and its peak memory.
 """
 
 from __future__ import annotations
@@ -41,10 +42,12 @@ select
     20 * (0.5 + hash(range, 2) / 18446744073709551616.0) as itl_mean_ms
 from range({rows})
 """
+Found = dict[str, list[tuple[float, float]]]  # of each page, when it was asked for and how long it took
+_JUST_AFTER = 5.0  # seconds
 _SQL = "/api/sql?query=select+count(*),+avg(ttft_ms)+from+load_request+where+request+%25+{}+%3D+0"
 
 
-async def client(place: str, number: int, numbers: list[str], until: float, think: float, found: dict[str, list[float]], errors: list[str]) -> None:
+async def client(place: str, number: int, numbers: list[str], until: float, think: float, found: Found, errors: list[str]) -> None:
     """Reads one page after the other over one connection, with a pause after each as a reader has."""
     chosen, parts = random.Random(number), urlsplit(place)
     reading, writing = await asyncio.open_connection(parts.hostname, parts.port)
@@ -61,28 +64,43 @@ async def client(place: str, number: int, numbers: list[str], until: float, thin
         status = int(head.split(b" ", 2)[1])
         length = next(int(line[16:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length: "))
         body = await reading.readexactly(length)
-        found[name].append(1000 * (time.monotonic() - began))
+        found[name].append((began, 1000 * (time.monotonic() - began)))
         if status != 200 and not (name == "sql" and status == 429):
             errors.append(f"{status} {path} {body[:200]!r}")
         await asyncio.sleep(chosen.expovariate(1 / think))
     writing.close()
 
 
-def keep_building(project: Project, stop: threading.Event, seconds: float) -> int:
-    """Change a model and build, again and again: how many builds were made."""
-    made = 0
+def keep_building(project: Project, stop: threading.Event, seconds: float, switched: list[float]) -> None:
+    """Change a model and build, again and again; `switched` gets when each build was there."""
     while not stop.wait(seconds):
-        (project.root / "models" / "switched.sql").write_text(f"select {made} as one")
+        (project.root / "models" / "switched.sql").write_text(f"select {len(switched)} as one")
         subprocess.run([sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "build"], check=True, capture_output=True)
-        made += 1
-    return made
+        switched.append(time.monotonic())
 
 
 def quantile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-async def load(place: str, numbers: list[str], options: argparse.Namespace, found: dict[str, list[float]], errors: list[str]) -> None:
+def summary(answers: list[tuple[float, float]], switched: list[float]) -> dict[str, float]:
+    """Of all answers, and of those that were asked for warm or just after a switch."""
+    after = [each for began, each in answers if any(0 <= began - at < _JUST_AFTER for at in switched)]
+    warm = [each for began, each in answers if not any(-1 <= began - at < _JUST_AFTER for at in switched)]
+    every = [each for _, each in answers]
+    return {
+        "answers": len(every), "p50_ms": quantile(every, 0.5), "p99_ms": quantile(every, 0.99),
+        "warm_p99_ms": quantile(warm, 0.99) if warm else 0, "after_switch_p99_ms": quantile(after, 0.99) if after else 0,
+    }
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process took so far, of user and system time."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def load(place: str, numbers: list[str], options: argparse.Namespace, found: Found, errors: list[str]) -> None:
     until = time.monotonic() + options.seconds
     await asyncio.gather(*(client(place, each, numbers, until, options.think, found, errors) for each in range(options.clients)))
 
@@ -105,13 +123,14 @@ def main() -> None:
         command = [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "serve", "--port", "0", "--rate", "10000000"]
         serving = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         place = serving.stderr.readline().split()[1]
-        found: dict[str, list[float]] = defaultdict(list)
+        found: Found = defaultdict(list)
         errors: list[str] = []
-        stop, builds = threading.Event(), []
-        building = threading.Thread(target=lambda: builds.append(keep_building(project, stop, 20)))
+        stop, switched, before = threading.Event(), [], cpu_seconds(serving.pid)
+        building = threading.Thread(target=keep_building, args=(project, stop, 20, switched))
         building.start()
         try:
             asyncio.run(load(place, numbers, options, found, errors))
+            cpu = cpu_seconds(serving.pid) - before
         finally:
             stop.set()
             building.join()
@@ -123,17 +142,18 @@ def main() -> None:
     if "Traceback" in told:
         errors.append(told[-2000:])
     result = {
-        "pages": {
-            name: {"answers": len(each), "p50_ms": quantile(each, 0.5), "p99_ms": quantile(each, 0.99)} for name, each in sorted(found.items())
-        },
-        "errors": errors, "builds": builds[0], "peak_mb": peak,
+        "pages": {name: summary(each, switched) for name, each in sorted(found.items())},
+        "errors": errors, "builds": len(switched), "cpu_ms": 1000 * cpu / sum(map(len, found.values())), "peak_mb": peak,
     }
     if options.json:
         print(json.dumps(result, indent=2))
         return
     for name, each in result["pages"].items():
-        print(f"{name:13} {each['answers']:6} answers  median {each['p50_ms']:7.1f} ms  p99 {each['p99_ms']:7.1f} ms")
-    print(f"{len(errors)} errors, {builds[0]} builds switched, server's peak memory {peak:.0f} MB")
+        print(
+            f"{name:13} {each['answers']:6} answers  median {each['p50_ms']:7.1f} ms  p99 {each['p99_ms']:7.1f} ms"
+            f"  warm {each['warm_p99_ms']:7.1f} ms  after a switch {each['after_switch_p99_ms']:7.1f} ms"
+        )
+    print(f"{len(errors)} errors, {len(switched)} builds switched, {result['cpu_ms']:.1f} ms of CPU an answer, server's peak memory {peak:.0f} MB")
     for each in errors[:5]:
         print(each)
 

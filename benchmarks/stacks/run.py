@@ -30,10 +30,10 @@ def trial(
     def measured(chosen: list[str], first: int, count: int) -> Mapping[str, Mapping[str, float]]:
         spread = {name: SPREAD * (4 if noisier and name == names[-1] else 1) for name in chosen}
         level = {name: 1 + better_by if name == "0" else 1.0 for name in chosen}
-        return {
-            name: {str(session): level[name] * (1 + random_.gauss(0, interaction) + random_.gauss(0, spread[name])) for session in range(first, first + count)}
-            for name in chosen
-        }
+        def value(name: str) -> float:
+            return level[name] * (1 + random_.gauss(0, interaction) + random_.gauss(0, spread[name]))
+
+        return {name: {str(session): value(name) for session in range(first, first + count)} for name in chosen}
 
     if screened:
         screening = measured(names, 0, SCREENING)
@@ -65,9 +65,8 @@ def main() -> None:
         is_met &= met
         words = "right in at least 90 %" if better_by else "at most 5 %"
         runs = f", {SCREENING * stacks + FRONT_RUNNERS * sessions} runs" if screened else ""
-        print(
-            f"{stacks:>6} {sessions:>8} {interaction:>11.0%} {noisier!s:>7} {better_by:>9.0%} {share:>7.1%} {right:>7.1%}   {words}{runs}: {'met' if met else 'MISSED'}"
-        )
+        figures = f"{stacks:>6} {sessions:>8} {interaction:>11.0%} {noisier!s:>7} {better_by:>9.0%} {share:>7.1%} {right:>7.1%}"
+        print(f"{figures}   {words}{runs}: {'met' if met else 'MISSED'}")
     sys.exit(not is_met)
 
 

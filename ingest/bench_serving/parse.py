@@ -18,12 +18,12 @@ from warehouse.landing.readers.json_text import Element, Json, json_number, json
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.serving.console import console_entries
 from warehouse.landing.serving.path_names import told_by
 from warehouse.landing.severity import WARNING
 
 from .agreement import disagreements, disagreements_per_accelerator, metrics_of_requests
 from .bundles import CONSOLE, FOLDER, META, RECORDS, RESULT, SERVER_LOG
-from .console import console_entries
 from .counts import without_contradictions as without_contradicted_counts
 from .formats import RATE_WORDS, format_of, is_unknown_metric, kind_of, states_number
 from .latencies import without_contradictions

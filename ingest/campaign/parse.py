@@ -73,7 +73,8 @@ def _add_choice(bundle: Bundle, campaign: str, document: dict[str, Any], buffer:
             buffer.issue("no-cell", f"cell {number} has no name of its own", CHOICE, severity="error")
             continue
         seen.add(name)
-        buffer.add("matrix_choice", CHOICE, 0, bundle.manifest.by_path[CHOICE].bytes, campaign_id=campaign, cell=name, value=_number(cell.get("value")))
+        size = bundle.manifest.by_path[CHOICE].bytes
+        buffer.add("matrix_choice", CHOICE, 0, size, campaign_id=campaign, cell=name, value=_number(cell.get("value")))
 
 
 def _add_stack(bundle: Bundle, campaign: str, document: dict[str, Any], buffer: RowBuffer) -> None:

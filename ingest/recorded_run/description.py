@@ -13,13 +13,13 @@ from warehouse.landing.rows import RowBuffer
 
 from .bundles import MACHINE, RECORDING, SOFTWARE
 from .files import clean, document_in, rejecter, shown, typed_columns
-from .tables import GIT_FIELDS, MACHINE_FIELDS, RECORDING_FIELDS, SOFTWARE_FIELDS
+from .tables import GIT_FIELDS, GPU_FIELDS, MACHINE_FIELDS, RECORDING_FIELDS, SOFTWARE_FIELDS
 
 _RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
 
 
 def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
-    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats` and `gpu_uuids`, which are not columns."""
+    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats` and `gpus_by_uuid`, which are not columns."""
     recording, machine, software = (document_in(bundle, path, buffer) or {} for path in (RECORDING, MACHINE, SOFTWARE))
     argv = recording.get("argv")
     if not isinstance(argv, list) or not argv or not all(isinstance(element, str) for element in argv):
@@ -36,7 +36,8 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         **typed_columns(MACHINE_FIELDS, machine, rejecter(buffer, MACHINE)),
         **_numa_columns(machine.get("numa_nodes")),
         **_gpu_columns(machine.get("gpus")),
-        "gpu_uuids": sorted({clean(gpu["uuid"]) for gpu in _dicts(machine.get("gpus")) if isinstance(gpu.get("uuid"), str) and gpu["uuid"]}),
+        "gpus_by_uuid": _gpus_by_uuid(machine.get("gpus"), rejecter(buffer, MACHINE)),
+        "unread": _unread(recording.get("unread")),
         **typed_columns(SOFTWARE_FIELDS, software, rejecter(buffer, SOFTWARE)),
         **_python_columns(software.get("python")),
         **_git_columns(recording.get("git"), reject),
@@ -60,6 +61,17 @@ def _gpu_columns(gpus: Any) -> dict[str, Any]:
     # An empty list is a driver without GPUs, null is a host without a driver.
     count = len(known) if isinstance(gpus, list) else None
     return {"gpu_model": joined["name"], "gpu_count": count, "gpu_driver_version": joined["driver_version"]}
+
+
+def _gpus_by_uuid(gpus: Any, reject: Callable[[str, str], None]) -> dict[str, dict[str, Any]]:
+    known = {clean(gpu["uuid"]): gpu for gpu in _dicts(gpus) if isinstance(gpu.get("uuid"), str) and gpu["uuid"]}
+    return {uuid: typed_columns(GPU_FIELDS, known[uuid], reject) for uuid in sorted(known)}
+
+
+def _unread(stated: Any) -> str | None:
+    if not isinstance(stated, dict):
+        return None
+    return json.dumps({clean(name): clean(reason) for name, reason in sorted(stated.items()) if isinstance(reason, str)})
 
 
 def _python_columns(python: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from warehouse.landing.telemetry import Series
 
 from .bundles import RECORDING, SLOT
 from .description import shared_columns
+from .effective import add_settings
 from .indicator import read_indicator
 from .runs import add_host_samples, add_run
 from .samples import add_samples
@@ -40,6 +41,7 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for run, indicator in indicators.items():
         statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
         add_host_samples(bundle, run, run_ids[run], buffer)
+        add_settings(bundle, run, run_ids[run], buffer)
         yield from add_samples(bundle, run, run_ids[run], shared["hostname"], series, buffer)
         yield from buffer.full()
     if shared["missing_repeats"] and "interrupted" not in statuses:

@@ -42,12 +42,12 @@ def add_run(
     if indicator is not None:
         columns |= {"indicator_name": indicator.name, "component": indicator.component}
         columns["overall_score"] = indicator.score
-    for sampled in ("host", "node", "process", "server", "gpu", "gpu_process"):
+    for sampled in ("host", "node", "process", "server", "numa", "gpu", "gpu_process"):
         if document.get(f"{sampled}_sampling_error") is not None:
             reject(f"{sampled}-sampling-failed", f"sampling stopped early: {shown(document[f'{sampled}_sampling_error'])}")
     buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
-    for gpu_uuid in shared["gpu_uuids"]:
-        buffer.add("recorded_gpu", MACHINE, 0, bundle.manifest.by_path[MACHINE].bytes, run_id=run_id, gpu_uuid=gpu_uuid)
+    for gpu_uuid, gpu in shared["gpus_by_uuid"].items():
+        buffer.add("recorded_gpu", MACHINE, 0, bundle.manifest.by_path[MACHINE].bytes, run_id=run_id, gpu_uuid=gpu_uuid, **gpu)
     status: str | None = columns["status"]
     return status
 

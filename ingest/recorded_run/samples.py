@@ -25,6 +25,7 @@ _LABELS = {
     GPU_FILE: {"gpu_uuid": "UUID", "gpu_index": "gpu"},
     "node.jsonl": {"device": "device"},
     "processes.jsonl": {"process_group": "process_group", "command": "command"},
+    "numa.jsonl": {"pid": "pid", "process_name": "process_name"},
     "gpu_processes.jsonl": {"gpu_uuid": "UUID", "gpu_index": "gpu", "pid": "pid", "is_own": "is_own", "process_name": "process_name"},
 }
 _SAMPLES_AT_ONCE = 1 << 16

@@ -40,6 +40,8 @@ HOST_FIELDS = (
     ("net_external_sent_bytes", pa.int64()), ("net_external_recv_bytes", pa.int64()),
     ("net_loopback_sent_bytes", pa.int64()), ("net_loopback_recv_bytes", pa.int64()),
 )
+# What each GPU was set to, and the most that it could do, before the first run.
+GPU_FIELDS = (("max_sm_clock_mhz", pa.int64()), ("application_sm_clock_mhz", pa.int64()), ("default_power_limit_mw", pa.int64()))
 TABLES = {
     **TELEMETRY_TABLES,  # of GPUs
     "recorded_run": landing_schema(
@@ -62,6 +64,7 @@ TABLES = {
         pa.field("missing_repeats", pa.int64()),  # asked for, and not in the bundle; NULL: the recording does not say how many it was to have
         *(pa.field(f"git_{name}", type_) for name, type_ in GIT_FIELDS),
         *(pa.field(name, pa.string()) for name in ("command_options", "environment_settings")),  # JSON objects, without what each run has of its own
+        pa.field("unread", pa.string()),  # a JSON object: what the recorder could not read, with the reason; NULL: an earlier one did not say
         pa.field("visible_gpu_count", pa.int64()),
         pa.field("is_server_on_host", pa.bool_()),  # whether the command was told to talk to its own host, or did
         *(pa.field(*column) for column in COUNTER_FIELDS),
@@ -79,6 +82,12 @@ TABLES = {
         pa.field("ended_by_limit", pa.string()),
         *(pa.field(name, pa.string()) for name in ("limits", "limit_mechanisms")),  # JSON
     ),
-    "recorded_gpu": landing_schema(RUN_ID, pa.field("gpu_uuid", pa.string(), nullable=False)),  # of the machine, each once
+    "recorded_gpu": landing_schema(  # of the machine, each once
+        RUN_ID, pa.field("gpu_uuid", pa.string(), nullable=False), *(pa.field(*column) for column in GPU_FIELDS),
+    ),
+    # What a server or an engine said: what it was given, and, where `is_effective`, what it made of that.
+    "recorded_setting_stated": landing_schema(
+        RUN_ID, pa.field("is_effective", pa.bool_(), nullable=False), pa.field("name", pa.string(), nullable=False), pa.field("value", pa.string()),
+    ),
     "recorded_host_sample": landing_schema(RUN_ID, *(pa.field(*column) for column in HOST_FIELDS)),
 }

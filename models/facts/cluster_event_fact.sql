@@ -5,7 +5,7 @@ description: >
 grain: [source, artifact_manifest_digest, raw_path, raw_offset, code, object_name, gpu_uuid, event_at]
 collects: cluster_event
 columns:
-  source: {type: varchar, description: "kubernetes, kueue, slurm, node_health, nvidia_smi, dcgm", tests: [not_null]}
+  source: {type: varchar, description: "kubernetes, kueue, slurm, node_health, nvidia_smi, dcgm, kernel, dcgmi_diag, dcgmi_health, nvlink, lspci, ibdiagnet", tests: [not_null]}
   event_class: {type: varchar, description: "What kind of event it is, whoever reports it", tests: [not_null]}
   code: {type: varchar, description: "The source's reason, state or check", tests: [not_null]}
   severity: {type: varchar, description: "error: work was lost or cannot go on; warning: slower, or about to fail; info: what normally happens", tests: [not_null, {accepted_values: [error, warning, info]}]}

@@ -1,12 +1,12 @@
 /*
 description: >
-  One row per run and event of a cluster that concerns it: of its pods, its job, the controllers of its pods, or its nodes, while it ran,
+  One row per run and event of a cluster that concerns it: of its pods, its job, the controllers of its pods, its GPUs or its nodes, while it ran,
   while its job waited, or in the hour before it started. An event of which no time is known is left out.
 materialized: view
 grain: [run_id, source, artifact_manifest_digest, raw_path, raw_offset, code, object_name, gpu_uuid, event_at]
 columns:
   run_id: {type: varchar, description: "The run"}
-  concerns: {type: varchar, description: "What of the run the event is about: pod, job, controller (a Deployment, an autoscaler or another object whose name the pod's name begins with) or node"}
+  concerns: {type: varchar, description: "What of the run the event is about: pod, job, controller (a Deployment, an autoscaler or another object whose name the pod's name begins with), gpu or node"}
   phase: {type: varchar, description: "running, waiting (from submission of its job to the start), or before (the hour before the start)"}
   s_after_start: {type: double, unit: s, description: "From the start of the run to the event; below 0 it happened earlier"}
   source: {type: varchar, description: "Who reports the event"}
@@ -105,8 +105,17 @@ concerned as (
     union all
     select
         place.run_id,
-        'node' as concerns,
+        'gpu' as concerns,
         4 as place,
+        event.*
+    from cluster_event_fact as event
+    inner join (select distinct run_id, gpu_uuid from run_node where gpu_uuid is not null) as place
+        on place.gpu_uuid = event.gpu_uuid
+    union all
+    select
+        place.run_id,
+        'node' as concerns,
+        5 as place,
         event.*
     from cluster_event_fact as event
     inner join (select distinct run_id, lower(node_name) as node_name from run_node where node_name is not null) as place

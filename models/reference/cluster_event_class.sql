@@ -2,7 +2,8 @@
 description: >
   One row per source and code of an event: the class that it belongs to, and how serious it is. The classes are few: scheduling,
   lifecycle, image, volume, restart, oom, probe, eviction, preemption, job_timeout, node_not_ready, node_pressure, node_drained, nic_down,
-  nic_degraded, nic_misconfigured, gpu_xid, ecc, row_remap, throttle, pcie_degraded, gpu_reset. What is not listed is of class other.
+  nic_degraded, nic_misconfigured, gpu_xid, ecc, row_remap, throttle, pcie_degraded, gpu_reset, gpu_diagnosis, nvlink, fabric, machine_check,
+  memory_error, disk_error, hang. What is not listed is of class other.
 grain: [source, code]
 columns:
   source: {type: varchar, description: "Who reports it", tests: [not_null]}
@@ -93,5 +94,39 @@ from (
     ('nvidia_smi', 'page-retirement-pending', 'row_remap', 'warning'),
     ('nvidia_smi', 'pcie-width', 'pcie_degraded', 'warning'),
     ('nvidia_smi', 'recovery-action', 'gpu_reset', 'error'),
-    ('dcgm', 'xid', 'gpu_xid', 'error')
+    ('dcgm', 'xid', 'gpu_xid', 'error'),
+    ('kernel', 'xid', 'gpu_xid', 'error'),
+    ('kernel', 'sxid', 'nvlink', 'warning'),
+    ('kernel', 'sxid-fatal', 'nvlink', 'error'),
+    ('kernel', 'gpu-lost', 'gpu_reset', 'error'),
+    ('kernel', 'gpu-reset', 'gpu_reset', 'error'),
+    ('kernel', 'gpu-ecc-uncorrected', 'ecc', 'error'),
+    ('kernel', 'machine-check', 'machine_check', 'error'),
+    ('kernel', 'memory-uncorrected', 'memory_error', 'error'),
+    ('kernel', 'memory-corrected', 'memory_error', 'warning'),
+    ('kernel', 'oom', 'oom', 'error'),
+    ('kernel', 'oom-cgroup', 'oom', 'error'),
+    ('kernel', 'pcie-uncorrected', 'pcie_degraded', 'error'),
+    ('kernel', 'pcie-corrected', 'pcie_degraded', 'warning'),
+    ('kernel', 'pcie-bandwidth', 'pcie_degraded', 'info'),
+    ('kernel', 'link-down', 'nic_down', 'error'),
+    ('kernel', 'io-error', 'disk_error', 'error'),
+    ('kernel', 'io-timeout', 'disk_error', 'error'),
+    ('kernel', 'filesystem-error', 'disk_error', 'error'),
+    ('kernel', 'storage-server', 'disk_error', 'warning'),
+    ('kernel', 'cpu-throttled', 'throttle', 'warning'),
+    ('kernel', 'cpu-stalled', 'hang', 'error'),
+    ('kernel', 'task-blocked', 'hang', 'warning'),
+    ('dcgmi_diag', 'diag-failed', 'gpu_diagnosis', 'error'),
+    ('dcgmi_diag', 'diag-warned', 'gpu_diagnosis', 'warning'),
+    ('dcgmi_health', 'health-failure', 'gpu_diagnosis', 'error'),
+    ('dcgmi_health', 'health-warning', 'gpu_diagnosis', 'warning'),
+    ('nvlink', 'nvlink-inactive', 'nvlink', 'warning'),
+    ('nvlink', 'nvlink-recoveries', 'nvlink', 'warning'),
+    ('lspci', 'pcie-width', 'pcie_degraded', 'warning'),
+    ('lspci', 'pcie-speed', 'pcie_degraded', 'warning'),
+    ('lspci', 'pcie-uncorrected', 'pcie_degraded', 'warning'),
+    ('ibdiagnet', 'fabric-error', 'fabric', 'error'),
+    ('ibdiagnet', 'fabric-errors', 'fabric', 'error'),
+    ('ibdiagnet', 'fabric-warnings', 'fabric', 'warning')
 ) as known (source, code, event_class, severity)

@@ -40,6 +40,7 @@ from (
     ('mib', 'bytes', 1048576),
     ('kib', 'bytes', 1024),
     ('bytes/s', 'bytes/s', 1),
+    ('kib/s', 'bytes/s', 1024),
     ('tokens/s', 'tokens/s', 1),
     ('1/s', '1/s', 1),
     ('count', 'count', 1),

@@ -7,6 +7,7 @@ order: 3
 with restarted as (
     select
         'pod ' || slice.subject as subject,
+        coalesce(slice.is_neighbour, false) as is_neighbour,
         case
             when slice.is_ambiguous then null
             when slice.value_delta > 0 then true
@@ -98,6 +99,7 @@ select * from restarted
 union all
 select
     concat_ws(' ', lower(object_kind), object_name) as subject,
+    concerns = 'node' and lower(object_kind) = 'pod' as is_neighbour,
     not is_usual as is_found,
     -- What happened to a neighbour on the same node may have no part in it.
     if(concerns = 'node', 0.5, 1) as score,
@@ -115,6 +117,7 @@ from disturbed
 union all
 select
     'events' as subject,
+    false as is_neighbour,
     false as is_found,
     0 as score,
     printf('%d events concern the run, and none is a restart, a cold start or a change of scale while it ran', count(*)) as statement,

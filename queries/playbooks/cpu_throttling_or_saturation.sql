@@ -1,8 +1,9 @@
 /*
 description: The host's CPUs are saturated, or a CPU limit stops the run
-playbook: low_gpu_utilization
+playbook: [low_gpu_utilization, slow_host]
 evidence: cAdvisor's container_cpu_cfs_* counters, node exporter's node_cpu_seconds_total and node_pressure_cpu_waiting_seconds_total, or host samples of wh record
 order: 1
+part: input
 */
 with slice as (
     select
@@ -10,6 +11,7 @@ with slice as (
         explained.run_id,
         telemetry.metric,
         telemetry.labels,
+        telemetry.is_neighbour,
         telemetry.value_delta,
         telemetry.value_mean,
         telemetry.rate_per_s,
@@ -23,7 +25,7 @@ with slice as (
     where
         telemetry.metric in (
             'pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cpu_mode_s', 'cpu_pressure_s', 'cpu_util_pct', 'process_runqueue_wait_s',
-            'process_user_cpu_s', 'process_system_cpu_s'
+            'process_user_cpu_s', 'process_system_cpu_s', 'cgroup_cpu_throttled_period_count', 'cgroup_cpu_period_count'
         )
 ),
 
@@ -50,6 +52,7 @@ measured as (
         run_id,
         'threads of the run' as subject,
         'own' as kind,
+        false as is_neighbour,
         share,
         is_supported,
         note,
@@ -62,14 +65,16 @@ measured as (
         run_id,
         subject,
         'throttled' as kind,
-        sum(value_delta) filter (where metric = 'pod_cpu_throttled_period_count') / nullif(sum(value_delta) filter (where metric = 'pod_cpu_period_count'), 0)
+        coalesce(bool_or(is_neighbour), false) as is_neighbour,
+        sum(value_delta) filter (where metric like '%throttled_period_count') / nullif(sum(value_delta) filter (where metric not like '%throttled_period_count'), 0)
             as share,
         bool_and(is_supported) as is_supported,
         min(note) as note,
         min(artifact_manifest_digest) as artifact_manifest_digest,
         arg_min(raw_path, artifact_manifest_digest || raw_path) as raw_path
     from slice
-    where metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count')
+    where
+        metric in ('pod_cpu_throttled_period_count', 'pod_cpu_period_count', 'cgroup_cpu_throttled_period_count', 'cgroup_cpu_period_count')
     group by
         role,
         run_id,
@@ -80,6 +85,7 @@ measured as (
         run_id,
         subject,
         'busy' as kind,
+        false as is_neighbour,
         1 - sum(value_delta) filter (where labels ->> '$.mode' in ('idle', 'iowait')) / nullif(sum(value_delta), 0) as share,
         bool_and(is_supported) as is_supported,
         min(note) as note,
@@ -97,6 +103,7 @@ measured as (
         run_id,
         subject,
         if(metric = 'cpu_util_pct', 'busy', 'pressure') as kind,
+        false as is_neighbour,
         if(metric = 'cpu_util_pct', value_mean / 100, rate_per_s) as share,
         is_supported,
         note,
@@ -114,11 +121,13 @@ usual as (
     where
         role = 'baseline'
         and is_supported
+        and not is_neighbour
     group by kind
 )
 
 select
     measured.subject,
+    measured.is_neighbour,
     case
         when not measured.is_supported then null
         when measured.kind = 'busy' then measured.share >= 0.9 and coalesce(measured.share > usual.share + 0.1, true)
@@ -130,7 +139,7 @@ select
             greatest(1, (1 - coalesce(usual_own.share, 0)) / (1 - least(0.99, own.share)))
         when measured.kind <> 'busy' then 1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0))))
     end as slowdown,
-    0.5 as score,
+    if(measured.kind = 'busy' and own.share is null, 0.5, null) as score,
     case measured.kind
         when 'throttled' then printf('its CPU was throttled in %.3g %% of the scheduling periods', 100 * measured.share)
         when 'own' then printf('they waited for a CPU for %.3g %% of the time in which they could have run', 100 * measured.share)

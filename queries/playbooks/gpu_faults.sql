@@ -1,7 +1,7 @@
 /*
 description: A GPU reported faults during the run (XID, ECC, remapped rows)
 playbook: distributed_straggler
-evidence: XID codes, ECC and remapping counters of GPUs (dcgm-exporter)
+evidence: XID codes, ECC and remapping counters of GPUs (dcgm-exporter, wh record), or kernel logs of the run's nodes
 order: 5
 */
 with counter as (
@@ -26,6 +26,7 @@ own as (
 
 select
     own.subject,
+    own.is_neighbour,
     if(own.is_supported, own.value >= counter.least_count and own.value > 3 * if(own.peer_count > 1, own.peer_median, 0), null) as is_found,
     counter.most as score,
     printf('%s rose by %.0f', own.metric, own.value) || coalesce(printf(', in the median of the peers by %.0f', own.peer_median), '')
@@ -42,6 +43,7 @@ where own.value is not null
 union all
 select
     own.subject,
+    own.is_neighbour,
     case
         when event.code is null then if(own.is_supported, false, null)
         when event.certainty = 'unknown' or event.is_ambiguous then null
@@ -77,6 +79,7 @@ where
 union all
 select
     own.subject,
+    own.is_neighbour,
     if(own.is_supported, own.value_max > 0, null) as is_found,
     0.9 as score,
     if(own.value_max > 0, 'a row could not be remapped', 'no row failed to be remapped') || coalesce(own.note, '') as statement,
@@ -89,3 +92,63 @@ from own
 where
     own.metric = 'gpu_row_remap_failure'
     and own.value_max is not null
+union all
+-- Of a GPU of the node, whose address the kernel states: it may not be the run's, unless the log has its uuid, too.
+select
+    coalesce('GPU ' || event.gpu_uuid, 'node ' || event.node_name) as subject,
+    case when event.phase = 'running' then true else false end as is_found,
+    case when known.xid_class = 'application' then 0.3 else 0.9 end as score,
+    concat_ws(' ', 'the kernel reported', case when event.phase = 'running' then 'during' else 'before' end, 'the run:', event.message) as statement,
+    try_cast(event.object_name as double) as observed,
+    null as expected,
+    'code' as unit,
+    event.artifact_manifest_digest,
+    event.raw_path
+from run_event as event
+inner join explained
+    on
+        explained.run_id = event.run_id
+        and explained.role = 'run'
+left join gpu_xid as known
+    on known.code = try_cast(event.object_name as bigint)
+where
+    event.source = 'kernel'
+    and event.event_class = 'gpu_xid'
+    -- The run names its GPUs, and this is another one.
+    and not (event.concerns = 'node' and event.gpu_uuid is not null and exists (
+        select 1
+        from run_node as place
+        where
+            place.run_id = event.run_id
+            and place.gpu_uuid is not null
+    ))
+union all
+select
+    'node ' || place.node_name as subject,
+    false as is_found,
+    0.0 as score,
+    'its kernel log has no XID of this time' as statement,
+    null as observed,
+    null as expected,
+    'code' as unit,
+    min(log.artifact_manifest_digest) as artifact_manifest_digest,
+    min(log.raw_path) as raw_path
+from explained
+inner join run_node as place
+    on place.run_id = explained.run_id
+inner join kernel_log as log
+    on
+        lower(log.node_name) = lower(place.node_name)
+        and log.first_at <= explained.started_at
+        and log.last_at >= explained.ended_at
+where
+    explained.role = 'run'
+    and not exists (
+        select 1
+        from run_event as event
+        where
+            event.run_id = explained.run_id
+            and event.source = 'kernel'
+            and event.event_class = 'gpu_xid'
+    )
+group by place.node_name

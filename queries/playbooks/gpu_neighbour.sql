@@ -1,7 +1,7 @@
 /*
 description: Another process used the GPU
 playbook: [slow_gpus, low_gpu_utilization]
-evidence: the processes on each GPU, which wh record samples
+evidence: the processes on each GPU, which wh record samples; or memory and utilisation of GPUs (dcgm-exporter, wh record) and a run to compare with
 order: 1
 */
 with process as (
@@ -39,6 +39,53 @@ other as (
         subject
 ),
 
+-- Where no sample names processes: another one holds memory, at the least a CUDA context of a few hundred MB, and keeps the GPU busy for work that is
+-- not the run's.
+held as (
+    select
+        explained.role,
+        explained.run_id,
+        coalesce(slice.gpu_uuid, slice.subject) as gpu,
+        max(slice.value_max) filter (where slice.metric = 'gpu_memory_used_bytes') as memory_bytes,
+        coalesce(
+            max(slice.value_mean) filter (where slice.metric = 'gpu_sm_active_pct'), max(slice.value_mean) filter (where slice.metric = 'gpu_util_pct')
+        ) as busy_pct,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.artifact_manifest_digest) as artifact_manifest_digest,
+        min(slice.raw_path) as raw_path
+    from run_telemetry as slice
+    inner join explained using (run_id)
+    where
+        slice.metric in ('gpu_memory_used_bytes', 'gpu_sm_active_pct', 'gpu_util_pct')
+        and not slice.is_idle_neighbour
+        and slice.is_neighbour is distinct from true
+    group by
+        explained.role,
+        explained.run_id,
+        coalesce(slice.gpu_uuid, slice.subject)
+),
+
+usual_held as (
+    select
+        median(memory_bytes) as memory_bytes,
+        max(memory_bytes) as memory_most_bytes,
+        median(busy_pct) as busy_pct
+    from held
+    where
+        role = 'baseline'
+        and is_supported
+),
+
+slower as (
+    select coalesce(max(expected / observed), 1) as worse_by
+    from changed
+    where
+        better = 'higher'
+        and metric like '%\_per\_s' escape '\'
+        and observed > 0
+        and expected > 0
+),
+
 usual as (
     select median(used_pct) as used_pct
     from other
@@ -66,3 +113,37 @@ select
 from other
 cross join usual
 where other.role = 'run'
+union all
+select
+    'GPU ' || own.gpu as subject,
+    if(
+        own.is_supported and usual.memory_bytes is not null,
+        own.memory_bytes - usual.memory_bytes >= 200e6 and own.memory_bytes > usual.memory_most_bytes + 200e6 and busy.growth >= 1.2, null
+    ) as is_found,
+    greatest(1, busy.growth) as slowdown,
+    printf('it held %.4g GB of memory at most and was busy for %.3g %% of the time', own.memory_bytes / 1e9, own.busy_pct)
+    || coalesce(
+        printf(
+            ', in the baseline %.4g GB and %.3g %%; for the same work it was busy for %.3g times as long', usual.memory_bytes / 1e9, usual.busy_pct,
+            busy.growth
+        ), '; the baseline has no such figure'
+    )
+    || '; no sample names its processes' as statement,
+    own.memory_bytes as observed,
+    usual.memory_bytes as expected,
+    'bytes' as unit,
+    own.artifact_manifest_digest,
+    own.raw_path
+from held as own
+cross join usual_held as usual
+cross join slower
+cross join lateral (select slower.worse_by * own.busy_pct / nullif(usual.busy_pct, 0) as growth) as busy
+where
+    own.role = 'run'
+    and own.memory_bytes is not null
+    and own.busy_pct is not null
+    and not exists (
+        select 1
+        from process
+        where process.run_id = own.run_id
+    )

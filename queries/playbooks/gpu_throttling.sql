@@ -1,8 +1,9 @@
 /*
 description: GPU clocks were held back, or were lower than in the baseline
-playbook: [slow_gpus, tail_latency_regression]
+playbook: [slow_gpus, tail_latency_regression, low_gpu_utilization]
 evidence: dcgm-exporter's violations or clock event reasons (with their unit), or DCGM_FI_DEV_SM_CLOCK, in Prometheus' formats; or GPUs that wh record sampled
 order: 7
+part: clocks
 */
 with held_back as (
     select
@@ -84,7 +85,8 @@ select
         when usual.value is not null then held_back.value < 0.95 * usual.value
     end as is_found,
     greatest(1, clock.slowdown) as slowdown,
-    greatest(0, least(1, (held_back.value - coalesce(usual.value, 0)) / 100)) as score,
+    -- Without a clock to compare, the time in which it was held back is all that is known.
+    if(clock.slowdown is null, greatest(0, least(1, (held_back.value - coalesce(usual.value, 0)) / 100)), null) as score,
     if(
         held_back.reason is not null,
         printf('its clocks were held back for %.3g %% of the time (%s)', held_back.value, replace(held_back.reason, '_', ' ')),

@@ -1,10 +1,11 @@
 /*
 description: The GPUs wait for input, because loading or preparing it is slow
-playbook: low_gpu_utilization
+playbook: [low_gpu_utilization, slow_host]
 evidence: times that ranks or loaders wait for data (a metric input_wait_s, or dataloader times of a profiler), or utilisation of the host's CPUs beside that of the GPUs
 order: 2
+part: input
 */
-with waited as (
+with metered as (
     select
         explained.role,
         explained.run_id,
@@ -15,7 +16,9 @@ with waited as (
             when slice.kind = 'histogram' then slice.value_mean * slice.value_delta
             when slice.kind is null then slice.value_mean
         end
-        / if(slice.unit = 'ms', 1000, 1) / nullif(coalesce(slice.counted_s, slice.duration_s), 0) as share,
+        / if(slice.unit = 'ms', 1000, 1) as wait_s,
+        coalesce(slice.counted_s, slice.duration_s) as counted_s,
+        slice.duration_s,
         slice.is_supported,
         slice.note,
         slice.artifact_manifest_digest,
@@ -27,6 +30,68 @@ with waited as (
         and slice.unit in ('s', 'ms')
 ),
 
+-- What a profiler traced of each rank, step by step; the first step fills the loader.
+traced_step as (
+    select
+        explained.role,
+        traced.run_id,
+        'rank ' || coalesce(traced.rank, 0) as subject,
+        traced.dataloader_s / nullif(traced.step_time_s, 0) as share,
+        traced.artifact_manifest_digest,
+        traced.raw_path
+    from rank_step_fact as traced
+    inner join explained using (run_id)
+    where
+        traced.step is not null
+        and traced.dataloader_s is not null
+    qualify traced.step > min(traced.step) over (partition by traced.run_id, traced.rank)
+),
+
+-- In the time between the samples in the run and its ends, it may have waited always or never.
+waited as (
+    select
+        role,
+        run_id,
+        subject,
+        metric,
+        wait_s / nullif(counted_s, 0) as share,
+        wait_s / nullif(greatest(duration_s, counted_s), 0) as share_least,
+        (wait_s + greatest(0, duration_s - counted_s)) / nullif(greatest(duration_s, counted_s), 0) as share_most,
+        is_supported,
+        note,
+        artifact_manifest_digest,
+        raw_path
+    from metered
+    union all
+    select
+        role,
+        run_id,
+        subject,
+        'dataloader_s' as metric,
+        median(share) as share,
+        quantile_cont(share, 0.25) as share_least,
+        quantile_cont(share, 0.75) as share_most,
+        true as is_supported,
+        null as note,
+        min(artifact_manifest_digest) as artifact_manifest_digest,
+        min(raw_path) as raw_path
+    from traced_step
+    group by
+        role,
+        run_id,
+        subject
+),
+
+-- Ranks wait for one another, so the one that waits most for its input sets the pace; all of them have lost what each has lost.
+shared as (
+    select
+        metric,
+        min(share_least) as share_least
+    from waited
+    where role = 'run'
+    group by metric
+),
+
 usual as (
     select
         metric,
@@ -36,15 +101,6 @@ usual as (
         role = 'baseline'
         and is_supported
     group by metric
-),
-
-lost as (
-    select max(1 - observed / expected) as share
-    from changed
-    where
-        better = 'higher'
-        and metric like '%\_per\_s' escape '\'
-        and expected > 0
 ),
 
 host as (
@@ -82,17 +138,23 @@ gpu as (
 ),
 
 usual_host as (
-    select median(cpu_pct) as cpu_pct
+    select
+        median(host.cpu_pct) as cpu_pct,
+        median(gpu.busy_pct) as busy_pct
     from host
+    inner join gpu
+        on gpu.run_id = host.run_id
     where
-        role = 'baseline'
-        and is_supported
+        host.role = 'baseline'
+        and host.is_supported
 )
 
 select
     waited.subject,
     if(waited.is_supported, waited.share >= 0.05 and coalesce(waited.share > 1.5 * usual.share, true), null) as is_found,
-    greatest(0, least(1, (waited.share - coalesce(usual.share, 0)) / coalesce(if(lost.share > 0, lost.share, null), 1))) as score,
+    greatest(1, (1 - coalesce(usual.share, 0)) / (1 - least(0.99, waited.share_most))) as slowdown,
+    greatest(1, (1 - coalesce(usual.share, 0)) / (1 - least(0.99, shared.share_least))) as slowdown_least,
+    null as score,
     printf('it waited for input for %.3g %% of the time', 100 * waited.share)
     || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure')
     || coalesce(waited.note, '') as statement,
@@ -104,7 +166,8 @@ select
 from waited
 left join usual
     on usual.metric = waited.metric
-cross join lost
+inner join shared
+    on shared.metric = waited.metric
 where
     waited.role = 'run'
     and waited.share is not null
@@ -112,6 +175,9 @@ union all
 select
     'node ' || host.node as subject,
     if(host.is_supported, host.cpu_pct >= 90 and gpu.busy_pct < 60 and coalesce(host.cpu_pct > usual_host.cpu_pct + 10, true), null) as is_found,
+    -- At most all that the GPUs waited more.
+    greatest(1, usual_host.busy_pct / nullif(gpu.busy_pct, 0)) as slowdown,
+    1 as slowdown_least,
     0.4 as score,
     printf('its CPUs were busy for %.3g %% of the time and its GPUs for %.3g %%', host.cpu_pct, gpu.busy_pct)
     || coalesce(printf('; in the baseline the CPUs for %.3g %%', usual_host.cpu_pct), '')

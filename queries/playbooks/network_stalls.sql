@@ -1,8 +1,9 @@
 /*
 description: The network loses packets, is slow, or a link went down
-playbook: low_gpu_utilization
+playbook: [low_gpu_utilization, slow_host]
 evidence: node exporter's node_network_* and node_infiniband_* counters, ping-exporter, or events of network cards (health checks, Kubernetes)
 order: 4
+part: network
 */
 -- Two Prometheus servers that scrape one network card report the same twice.
 with of_port as (
@@ -97,6 +98,7 @@ select
         when measured.kind = 'loss' then measured.value >= 0.5 and coalesce(measured.value > 2 * usual.value, true)
         when usual.value is not null then measured.value > 1.5 * usual.value and measured.value - usual.value >= 0.1
     end as is_found,
+    if(measured.kind = 'rtt', greatest(1, measured.value / nullif(usual.value, 0)), null) as slowdown,
     case measured.kind
         when 'link_failures' then 0.9
         when 'loss' then least(0.9, 0.3 + measured.value / 10)
@@ -130,6 +132,7 @@ union all
 select
     concat_ws(' ', run_event.object_kind, run_event.object_name, 'on', run_event.node_name) as subject,
     true as is_found,
+    null as slowdown,
     if(severity = 'error', 0.9, 0.6) as score,
     concat(code, coalesce(': ' || message, '')) as statement,
     null as observed,

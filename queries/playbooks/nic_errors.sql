@@ -3,6 +3,7 @@ description: A network card or link loses packets or has errors that its peers h
 playbook: distributed_straggler
 evidence: network counters of nodes (node exporter) or probes between nodes (ping-exporter)
 order: 4
+part: network
 */
 with known as (
     select *

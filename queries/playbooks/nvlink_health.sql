@@ -3,6 +3,7 @@ description: An NVLink has errors that those of its peers have not
 playbook: distributed_straggler
 evidence: NVLink error counters of GPUs (dcgm-exporter)
 order: 2
+part: network
 */
 with weight as (
     select *

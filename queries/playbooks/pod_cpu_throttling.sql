@@ -9,6 +9,7 @@ with counted as (
         explained.role,
         explained.run_id,
         slice.subject as pod,
+        coalesce(slice.is_neighbour, false) as is_neighbour,
         max(slice.value_delta) filter (where slice.metric = 'pod_cpu_throttled_period_count') as throttled_periods,
         max(slice.value_delta) filter (where slice.metric = 'pod_cpu_period_count') as periods,
         max(slice.rate_per_s) filter (where slice.metric = 'pod_cpu_throttled_s') as throttled_per_s,
@@ -23,6 +24,7 @@ with counted as (
         explained.role,
         explained.run_id,
         pod,
+        coalesce(slice.is_neighbour, false),
         coalesce(slice.labels ->> '$.container', '')
 ),
 
@@ -49,6 +51,7 @@ usual as (
         where
             role = 'baseline'
             and is_supported
+            and not is_neighbour
         group by
             measured,
             run_id
@@ -60,6 +63,7 @@ worst as (
     select
         pod,
         measured,
+        bool_and(is_neighbour) as is_neighbour,
         max(share) as share,
         bool_and(is_supported) as is_supported,
         min(note) as note,
@@ -76,6 +80,7 @@ worst as (
 
 select
     'pod ' || worst.pod as subject,
+    worst.is_neighbour,
     if(worst.is_supported, worst.share >= if(worst.measured = 'time', 0.05, 0.1) and coalesce(worst.share > 1.5 * usual.share, true), null) as is_found,
     -- A request of a tenth of a second or more meets a throttled period almost surely if one in four is.
     least(1, (worst.share - coalesce(usual.share, 0)) / 0.25) as score,

@@ -49,6 +49,7 @@ worst as (
         observed,
         expected,
         unit,
+        usual_factor,
         if(better = 'lower', observed / expected, expected / observed) as worse_by
     from changed
     where
@@ -57,14 +58,14 @@ worst as (
         and observed > 0
         and expected > 0
     order by
-        worse_by desc,
+        worse_by / greatest(1.1, usual_factor) desc,
         metric
     limit 1
 )
 
 select
     worst.metric as subject,
-    worst.worse_by >= 1.1 and compared.observed > 0.9 * compared.expected as is_found,
+    worst.worse_by >= greatest(1.1, worst.usual_factor) and compared.observed > 0.9 * compared.expected as is_found,
     1 - 1 / worst.worse_by as score,
     printf('it is %.4g %s, in the baseline %.4g %s; ', worst.observed, coalesce(worst.unit, ''), worst.expected, coalesce(worst.unit, ''))
     || coalesce(

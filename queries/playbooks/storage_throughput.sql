@@ -1,8 +1,9 @@
 /*
 description: Reading from storage is slow, or the run reads from disks what others do not
-playbook: low_gpu_utilization
+playbook: [low_gpu_utilization, slow_host]
 evidence: "node exporter's node_disk_io_time_seconds_total, node_disk_read_bytes_total and node_pressure_io_waiting_seconds_total, or node and process samples of wh record"
 order: 3
+part: input
 */
 with slice as (
     select
@@ -102,7 +103,6 @@ select
     end as is_found,
     -- If the run did nothing else in that time, and nothing of it before.
     1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0)))) as slowdown,
-    0.0 as score,
     case measured.metric
         when 'io_pressure_s' then printf('tasks waited for input and output for %.3g %% of the time', 100 * measured.rate)
         when 'disk_busy_s' then printf('it was busy for %.3g %% of the time', 100 * measured.rate)

@@ -36,6 +36,13 @@ level as (
 growth as (
     select
         *,
+        greatest(1.5, coalesce((
+            select max(changed.usual_factor)
+            from changed
+            where
+                changed.metric = level.quantity || '_p99_ms'
+                and changed.point = level.point
+        ), 1)) as least_growth,
         run_p99 / nullif(baseline_p99, 0) as tail_growth,
         coalesce(run_p50 / nullif(baseline_p50, 0), run_mean / nullif(baseline_mean, 0)) as middle_growth
     from level
@@ -43,7 +50,7 @@ growth as (
 
 select
     concat_ws(' ', quantity, nullif(point, '')) as subject,
-    tail_growth >= 1.5 and middle_growth - 1 < (tail_growth - 1) / 2 as is_found,
+    tail_growth >= least_growth and middle_growth - 1 < (tail_growth - 1) / 2 as is_found,
     tail_growth - 1 as score,
     printf('p99 is %.2f times that of the baseline, the middle %.2f times', tail_growth, middle_growth) as statement,
     run_p99 as observed,

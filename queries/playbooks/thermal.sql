@@ -3,6 +3,7 @@ description: A GPU is hotter than its peers, is slowed down to cool, or runs at 
 playbook: distributed_straggler
 evidence: temperatures, clocks and throttling times of GPUs (dcgm-exporter)
 order: 3
+part: clocks
 */
 with usual as (
     select
@@ -52,6 +53,7 @@ select
         when metric = 'gpu_sm_clock_mhz' then value < 0.95 * expected
         else value > expected + 10 and coalesce(slowed_share > 0.01, true)
     end as is_found,
+    if(metric = 'gpu_sm_clock_mhz', greatest(1, expected / nullif(value, 0)), null) as slowdown,
     case
         when metric like 'gpu_throttle%' then least(1, value / observed_s)
         when metric = 'gpu_sm_clock_mhz' then 1 - value / nullif(expected, 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from samples import kueue, otlp, slurm
+from samples import kueue, node_tools, otlp, slurm
 
 START = datetime(2026, 11, 2, 10, 0, tzinfo=UTC)
 SECONDS = 120
@@ -168,6 +168,7 @@ def measured_runs() -> list[Run]:
         Run("events-base", "events", 120, 400, 1000), Run("events-slow", "events", 122, 2000, 1000), Run("events-fine", "events", 123, 400, 1000),
         Run("bystander-base", "bystander", 120, 400, 1000), Run("bystander-slow", "bystander", 122, 2000, 1000),
         Run("traces-base", "traces", 124, 400, 1000), Run("traces-slow", "traces", 126, 2000, 1000),
+        Run("kernel-base", "kernel", 128, 400, 1000), Run("kernel-slow", "kernel", 130, 2000, 1000), Run("kernel-fine", "kernel", 132, 400, 1000),
     ]
     return runs
 
@@ -191,6 +192,17 @@ def events(runs: dict[str, Run]) -> list[dict[str, Any]]:
         _kubernetes_event(slow, 50, "BackOff", "Back-off restarting failed container main"),
         _kubernetes_event(slow, 55, "Unhealthy", "Readiness probe failed: timeout", name="coredns-abc", uid="pod-dns", namespace="kube-system"),
     ]
+
+
+def kernel_log(runs: dict[str, Run]) -> str:
+    """The journal of the node of the case `kernel`: a machine check and an XID while `kernel-slow` ran, lines before and after each run."""
+    lines = [(run.start + timedelta(seconds=second), "audit: type=1400") for run in runs.values() if run.case == "kernel" for second in (-3000, 300)]
+    slow = runs["kernel-slow"].start
+    lines += [
+        (slow + timedelta(seconds=30), "mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 7: 8c00004000010090"),
+        (slow + timedelta(seconds=40), node_tools.XID_79),
+    ]
+    return "".join(f"{at:%Y-%m-%dT%H:%M:%S}+00:00 {runs['kernel-slow'].node} kernel: {message}\n" for at, message in sorted(lines))
 
 
 QUOTA_MESSAGE = "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor h100, 8 more needed"
@@ -267,6 +279,7 @@ def write_evidence(folder: Path) -> None:
         if run.signs:
             _write(folder / "metrics" / run.name / "answer.json", json.dumps(answer(run)))
     _write(folder / "events/events.json", json.dumps({"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": events(runs)}))
+    _write(folder / "kernel/journal.log", kernel_log(runs))
     for first, name, waits in ((0, "traces-base", 0.01), (100, "traces-slow", 1.5)):
         spans = [
             otlp.span(first + number, runs[name].start + timedelta(seconds=number), waits if number % 5 == 0 else 0.01) for number in range(1, 61)

@@ -26,7 +26,7 @@ from warehouse.transform.finished.builds import current_build
 THRESHOLD = 0.02
 _Q = 0.05
 _ORDER = ("confirmed", "suspected", "inconclusive", "equivalent", "not supported")
-_BAD = ("worse", "higher", "lower")
+BAD = ("worse", "higher", "lower")
 _OF_SERIES = ("workload", "parameters", "hardware", "testbed")  # the variables that a series holds equal
 
 
@@ -144,14 +144,14 @@ class Comparison:
     def worst(self) -> str | None:
         """The strongest verdict that something got worse: `confirmed`, `suspected` or None. A metric without a direction counts: which
         way is worse is not known."""
-        bad = {each.judged.verdict for each in self.metrics if each.judged.outcome in _BAD}
+        bad = {each.judged.verdict for each in self.metrics if each.judged.outcome in BAD}
         return next((verdict for verdict in ("confirmed", "suspected") if verdict in bad), None)
 
     def worst_headline(self) -> str | None:
         """The same in words; exploratory, if all that has this verdict is."""
         if (worst := self.worst()) is None:
             return None
-        of_it = [each for each in self.metrics if each.judged.verdict == worst and each.judged.outcome in _BAD]
+        of_it = [each for each in self.metrics if each.judged.verdict == worst and each.judged.outcome in BAD]
         return f"{worst} worse{' (exploratory)' if all(each.is_exploratory for each in of_it) else ''}"
 
 

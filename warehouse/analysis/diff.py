@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.analysis.conditions import Difference, differences, read_conditions
 from warehouse.analysis.measurements import measured
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
-from warehouse.claims.numbers.number import parse_argument
-from warehouse.claims.numbers.search import FoundCell, find_cell
+from warehouse.claims.numbers.search import FoundCell, asked_number, find_cell
 from warehouse.claims.publish.specification import stored_specification
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
@@ -90,7 +89,7 @@ class BuildDiff:
 
 def diff_numbers(project: Project, a: str, b: str) -> NumberDiff:
     """What differs between two numbers, each given as for `wh lineage`. Raises WH304 to WH307."""
-    cells = [find_cell(project, parse_argument(each)) for each in (a, b)]
+    cells = [find_cell(project, asked_number(project, each)) for each in (a, b)]
     first, second = (lineage_of(project, each) for each in cells)
     texts = [_sql(project, each) for each in (first, second)]
     aspects = [Aspect(name, value, other) for (name, value), (_, other) in zip(_aspects(first, cells[0]), _aspects(second, cells[1]), strict=True)]

@@ -52,7 +52,7 @@ class MetricNames:
             return name, name.split(", ")[0], stated or unit
         unit = _UNITS.get(unit or "", unit)
         ending = max((each for each in self.suffixes if metric.endswith(each)), key=len, default="")
-        if not ending or not re.fullmatch(r"[a-z][a-z0-9_]*", metric):
+        if not self.suffixes or not re.fullmatch(r"[a-z][a-z0-9_]*", metric):
             return metric, metric, unit
         words = metric.removesuffix(ending).strip("_").split("_")
         statistics = [word for word in words if re.fullmatch(r"mean|avg|min|max|p\d+", word)]

@@ -18,6 +18,8 @@ SUBJECT = ("model", "benchmark", "test", "indicator", "component", "benchmark_ca
 GPU = ("accelerator_family", "accelerator_name", "accelerator", "gpu_model", "hardware", "cpu_model", "system")
 GPU_COUNT = ("accelerator_count", "gpu_count")
 ENGINE, ENGINE_VERSION = ("framework",), ("framework_version", "server_version")
+_LOAD = ("load_kind", "load", "concurrency_point", "request_rate_per_s", "input_length", "output_length")
+NAMED = frozenset((*SUBJECT, *GPU, *GPU_COUNT, *ENGINE, *ENGINE_VERSION, *_LOAD))  # what a name says
 
 
 @dataclass(frozen=True)

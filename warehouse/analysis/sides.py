@@ -187,7 +187,7 @@ def _clause(found: Measured, name: str, value: str) -> str:
 def _known_values(found: Measured, asked: str) -> str | None:
     """What the first condition may be, as a hint."""
     match = _CONDITION.fullmatch(_NEXT.split(asked)[0])
-    if not match or not found.conditions:
+    if not match:
         return None
     name = match["name"]
     if name in _DIMENSIONS and (columns := _stating(found, name)):
@@ -196,6 +196,13 @@ def _known_values(found: Measured, asked: str) -> str | None:
         stated = f"select distinct coalesce({', '.join(columns)}, null) from {table} where {key} in ({runs}) order by 1"
         values = [printable(row[0]) for row in found.con.execute(stated).fetchall() if row[0] is not None]
         return f"{name} has the values: {'; '.join(values[:_OFFERED])}" if values else f"no run states {name}"
+    if name in _COLUMNS and name in found.measurements.columns:
+        stated = f"select m.{name}::varchar from {found.measurements.sql} as m where m.{name} is not null group by 1"
+        most = f"{stated} order by count(distinct m.run_id) desc, 1 limit {_OFFERED}"
+        if values := [printable(row[0]) for row in found.con.execute(most).fetchall()]:
+            return f"{name} has the values: {'; '.join(values)}"
+    if not found.conditions:
+        return None
     kinds = _KINDS.get(name, (name,))
     sql = (
         f"select distinct case when c.name = ? then c.value_text else c.name || ' ' || c.value_text end from {found.conditions.sql} as c"

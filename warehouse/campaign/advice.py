@@ -25,7 +25,8 @@ from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
 _LOCK = "pylock.toml"
-_CELLS = "select campaign_key, cell, session, repeat, is_screening, factors, is_baseline, run_id, status, status_reason, stack_digest from campaign_cell_fact"
+_COLUMNS = ("campaign_key", "cell", "session", "is_screening", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest")
+_CELLS = f"select {', '.join(_COLUMNS)} from campaign_cell_fact"
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ class Advised:
 
 
 def advise(project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0) -> Advised:
-    """What a campaign says, which is given by its name or id; `*` stands for any characters. Raises WH211 (nothing built), WH502 (no such campaign, or
-    several; no result; no such metric) and WH504 where it has several metrics and none was chosen."""
+    """What a campaign says, which is given by its name or id; `*` stands for any characters. Raises WH211 (nothing built), WH502 (no such campaign,
+    or several; no result; no such metric) and WH504 where it has several metrics and none was chosen."""
     with measured(current_build(project)) as session:
         rows = session.con.execute(_CELLS).fetchall()
         key = _chosen(campaign, sorted({row[0] for row in rows}))
@@ -119,9 +120,8 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         cells = {name: _result(of_cell[name], results[name]) for name in sorted(results)}
         first = found[0]
         compared = best({name: cell.values for name, cell in cells.items()}, higher_is_better=first.better == "higher", indifference=indifference)
-        advised.append(
-            Advice(key, first.benchmark_case_id, first.variables["workload"], first.point, first.metric, first.unit, first.better == "higher", sessions, cells, compared, others)
-        )
+        work = first.benchmark_case_id, first.variables["workload"], first.point
+        advised.append(Advice(key, *work, first.metric, first.unit, first.better == "higher", sessions, cells, compared, others))
     measured_cells = {name for each in advised for name in each.cells}
     return Advised(key, tuple(advised), tuple(_result(found, []) for name, found in sorted(of_cell.items()) if name not in measured_cells))
 
@@ -171,10 +171,7 @@ def _result(slots: Sequence[Mapping[str, Any]], found: Sequence[tuple[str, Measu
 
 
 def _slot(row: tuple[Any, ...]) -> dict[str, Any]:
-    names = (
-        "campaign_key", "cell", "session", "repeat", "is_screening", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest"
-    )
-    slot = dict(zip(names, row, strict=True))
+    slot = dict(zip(_COLUMNS, row, strict=True))
     slot["factors"] = json.loads(slot["factors"] or "{}")
     return slot
 
@@ -192,8 +189,8 @@ def _chosen(campaign: str, keys: Sequence[str]) -> str:
 
 
 def lock_of(project: Project, advised: Advised) -> bytes:
-    """The lock of the first stack of the first piece of work that may be the best, as its evidence has it. Raises WH502 where nothing is advised, and what
-    reading evidence raises."""
+    """The lock of the first stack of the first piece of work that may be the best, as its evidence has it. Raises WH502 where nothing is advised,
+    and what reading evidence raises."""
     first = next((each.cells[each.found.may_be_best[0]] for each in advised.works if each.found.may_be_best), None)
     if first is None:
         raise WarehouseError("WH502", "it advises no stack", advised.campaign, exit_code=ExitCode.NOT_FOUND)

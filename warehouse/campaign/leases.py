@@ -1,8 +1,8 @@
 """Who works on what: leases in the store, objects created only if absent, so that two runners of one campaign never run a slot at once.
 
-A lease is a chain of numbered objects under its name. Each says whose it is and until when. Its owner adds the next before the last has ended; whoever
-finds that the last has ended adds the next as its own. The owner gives a lease back by an object that says so. The assumption: no clock is wrong
-by more than `MARGIN`.
+A lease is a chain of numbered objects under its name. Each says whose it is and until when. Its owner adds the next before the last has ended;
+whoever finds that the last has ended adds the next as its own. The owner gives a lease back by an object that says so. The assumption: no clock
+is wrong by more than `MARGIN`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from warehouse.evidence.objects.base import Objects
 from warehouse.evidence.store import CAMPAIGNS
 
 
-
 def session_key(campaign_id: str, session: int) -> str:
     return f"{CAMPAIGNS}/{campaign_id}/sessions/{session:04d}.json"
 

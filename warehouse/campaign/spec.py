@@ -66,8 +66,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The second part of a campaign: after all sessions, the cells that were best by `metric` (`front_runners` of them for each piece of work, and the
-    baseline) run in so many fresh sessions, and only those count. A choice by the same runs would favour the lucky."""
+    """The second part of a campaign: after all sessions, the cells that were best by `metric` (`front_runners` of them for each piece of work, and
+    the baseline) run in so many fresh sessions, and only those count. A choice by the same runs would favour the lucky."""
 
     metric: str
     front_runners: int
@@ -76,8 +76,9 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class Spec:
-    """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began; every cell runs `repeats` times in each
-    session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with. `sample` is the number of cells drawn by `seed`; None: all."""
+    """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began. Every cell runs `repeats` times in each
+    session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with.
+    `sample` is the number of cells drawn by `seed`; None: all."""
 
     name: str
     command: tuple[str, ...]
@@ -140,7 +141,8 @@ class _Reader:
             raise self._fault("campaign.command", "names no program", 'for example: command = ["python", "bench.py"]')
         factors = tuple(self._factor(key, value) for key, value in self._table("factors").items())
         if not factors:
-            raise self._fault("factors", "there is none", 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]')
+            hint = 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]'
+            raise self._fault("factors", "there is none", hint)
         sessions = self._count("campaign.sessions", campaign.get("sessions", 1), least=1)
         confirmation = self._confirmation()
         if (sessions > 1 or confirmation) and "session_gap" not in campaign:

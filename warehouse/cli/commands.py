@@ -100,6 +100,11 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
 }
 
+# What people come for; a terminal shows these with their summaries, and of the others the names.
+FIRST = (
+    "init", "ingest", "record", "build", "status", "tables", "sql", "judge", "publish", "lineage", "verify", "compare", "changes", "explain",
+    "frontier", "serve", "report",
+)
 COMMANDS = {name: summary for _, commands in GROUPS.values() for name, summary in commands.items()}
 
 

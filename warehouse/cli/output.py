@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any, TextIO
@@ -39,9 +40,11 @@ _STATES = {
 _LEAST_CUT, _LEAST_FOLDED = 12, 24  # characters of a column that is cut to the terminal's width, or goes on in more lines
 _FOLDS = 4  # lines of a cell in such a column
 _LEAST_HEADER = 12
+SCREEN = 36  # lines of a list on a terminal of 40: the others are for what stands above and below it
 _NOT_SHOWN = 12  # columns that are named
 _LEAD = re.compile(r"[ │├└─]*")  # of a line, as a tree has it
 _LABEL = re.compile(r"\S+(?: \S+)? {2,}")  # before what a line says
+_WORD = re.compile(r"[^_ ]*[_ ]?")  # of a heading
 _FIGURE = re.compile(r"(?:[-+]?[\d.,]+(?:e[-+]?\d+)?|NULL|nan|-?inf)?", re.IGNORECASE)
 
 
@@ -217,6 +220,11 @@ def step_bar() -> Iterator[Callable[[str, int, int], None]]:
 # --- text --------------------------------------------------------------------------------------------------------
 
 
+def is_on_terminal() -> bool:
+    """Whether a person reads what is printed, and no program."""
+    return sys.stdout.isatty()
+
+
 def terminal_width() -> int | None:
     """The columns of the terminal that stdout is, or those that COLUMNS names; None where nothing limits a line."""
     if sys.stdout.isatty():
@@ -309,9 +317,11 @@ def _fitted(
 ) -> dict[int, int]:
     """The widths of the columns that fit, by their places: text may be narrower than it is, figures may not."""
     least = _LEAST_FOLDED if folds else _LEAST_CUT
-    natural = [max(longest[place], min(len(header), _LEAST_HEADER)) for place, header in enumerate(headers)]
+    # A heading goes on in the next line, but is not cut in a word.
+    words = [min(len(header), max(_LEAST_HEADER, *map(len, _WORD.findall(header)))) for header in headers]
+    natural = [max(longest[place], words[place]) for place in range(len(headers))]
     figures = [all(_FIGURE.fullmatch(row[place]) for row in rows) for place in range(len(headers))]
-    needed = [width if figures[place] else min(width, least) for place, width in enumerate(natural)]
+    needed = [width if figures[place] else max(min(width, least), words[place]) for place, width in enumerate(natural)]
     is_empty = [folds and all(row[place] in ("", "NULL") for row in rows) for place in range(len(headers))]
     kept = [place for place, width in enumerate(natural) if not folds or (width <= _FOLDS * least and not is_empty[place])] or [0]
     while len(kept) > 1 and sum(needed[place] + 2 for place in kept) - 2 > room:
@@ -342,11 +352,32 @@ def _header_lines(header: str, width: int) -> list[str]:
     if len(header) <= width:
         return [header]
     lines = [""]
-    for word in re.findall(r"[^_ ]*[_ ]?", header):
+    for word in _WORD.findall(header):
         if lines[-1] and len(lines[-1]) + len(word.rstrip()) > width:
             lines.append("")
         lines[-1] += word
     return [part for each in lines for part in wrapped(each, width)]
+
+
+def table_of_first(headers: Sequence[str], rows: Sequence[Sequence[Any]], most: int, rest: str) -> str:
+    """A table of the first rows, and below it how many more there are, as `first_of` has it."""
+    shown = first_of([""] * len(rows), most, rest)
+    if len(shown) < len(rows):
+        return f"{table(headers, rows[: len(shown) - 1], rest=rest)}\n{shown[-1]}"
+    return table(headers, rows)
+
+
+def first_of(lines: Sequence[str], most: int, rest: str) -> list[str]:
+    """A list for people at a terminal: as many of its entries as fit so many lines there, then how many more there are and the command that
+    shows the `rest`. With --verbose, and where no terminal limits it, all."""
+    room = _room(sys.stdout)
+    if room is None or is_verbose():
+        return list(lines)
+    heights = list(accumulate(len(folded(printable_lines(line), room).split("\n")) for line in lines))
+    if not heights or heights[-1] <= most:
+        return list(lines)
+    count = max(1, sum(height < most for height in heights))
+    return [*lines[:count], f"and {len(lines) - count:,} more: {rest}"]
 
 
 def size(count: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
@@ -24,8 +25,8 @@ from typer._coercion import RuntimeParam, build_runtime_param
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from warehouse import __version__
-from warehouse.cli.commands import COMMANDS, GROUPS, module_of
-from warehouse.cli.output import notice, set_output
+from warehouse.cli.commands import COMMANDS, FIRST, GROUPS, module_of
+from warehouse.cli.output import is_on_terminal, is_verbose, notice, set_output
 from warehouse.errors import EXIT_CODES, ExitCode, WarehouseError, did_you_mean, printable_lines
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _NEGATIVE_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+_WIDEST_EXAMPLE = 94
 _INTERRUPTED = "nothing is left half done; run the command again"
 
 
@@ -124,7 +126,7 @@ class Command(_Parsing, TyperCommand):
     def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
         with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
             for line in self.examples:
-                formatter.write(f"  {line}\n")
+                formatter.write(f"  {_continued(line)}\n")
         formatter.write(f"\nMore: {self.page}\n")
 
 
@@ -152,13 +154,21 @@ class Program(_Parsing, TyperGroup):
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
+        if is_on_terminal() and not is_verbose():
+            with formatter.section("What people come for"):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name]) for name in FIRST])
+            with formatter.section("All commands"):
+                formatter.write_dl([(heading, ", ".join(commands)) for heading, commands in GROUPS.values()], col_max=40)
+            formatter.write("\nwh -v --help describes all commands, options and exit codes.\n")
+            return
         for heading, commands in GROUPS.values():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
         _write_options(ctx, formatter, "Options", [param for param in self.get_params(ctx) if isinstance(param, TyperOption)])
 
     def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
-        _write_records(formatter, "Exit codes", [(str(code.value), meaning) for code, meaning in EXIT_CODES.items()])
+        if is_verbose() or not is_on_terminal():
+            _write_records(formatter, "Exit codes", [(str(code.value), meaning) for code, meaning in EXIT_CODES.items()])
         formatter.write("\nwh COMMAND --help shows the options of a command, with examples.\n")
 
 
@@ -167,7 +177,7 @@ def load_command(name: str) -> Command:
     module = importlib.import_module(module_of(name))
     app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
     details = getdoc(module.command)
-    help = f"{COMMANDS[name].capitalize()}." + (f"\n\n{details}" if details else "")
+    help = f"{COMMANDS[name][:1].upper()}{COMMANDS[name][1:]}." + (f"\n\n{details}" if details else "")
     app.command(name, cls=Command, help=help, context_settings=_SETTINGS)(module.command)
     command = typer.main.get_command(app)
     assert isinstance(command, Command)
@@ -244,15 +254,15 @@ def _log_file(value: Path | None) -> Path | None:
     return value
 
 
-def _option(*names: str, callback: Callable[[Any], Any], help: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, callback=callback, expose_value=False, help=help, metavar=metavar)
+def _option(*names: str, callback: Callable[[Any], Any], help: str, metavar: str | None = None, is_eager: bool = False) -> Any:
+    return typer.Option(*names, callback=callback, expose_value=False, help=help, metavar=metavar, is_eager=is_eager)
 
 
 _Project = Annotated[
     str | None, _option("--project", callback=_set_project, metavar="DIR", help="the project (default: WH_PROJECT, or the current folder and up)")
 ]
 _Quiet = Annotated[bool, _option("--quiet", "-q", callback=_quiet, help="print data, warnings and errors only")]
-_Verbose = Annotated[bool, _option("--verbose", "-v", callback=_verbose, help="print every detail")]
+_Verbose = Annotated[bool, _option("--verbose", "-v", callback=_verbose, help="print every detail", is_eager=True)]
 _LogFile = Annotated[
     Path | None,
     _option("--log-file", callback=_log_file, metavar="FILE", help="append all that goes to standard error to this file, with the time in UTC"),
@@ -303,6 +313,16 @@ def _in_context(error: UsageError, command: AnyCommand, ctx: Context) -> UsageEr
     near = did_you_mean(error.option_name, known)
     hint = near or ("put -- before the command" if ctx.info_name == "record" else "")
     return UsageError(f"there is no option {error.option_name}" + (f"; {hint}" if hint else ""), ctx)
+
+
+def _continued(line: str) -> str:
+    """A command line as it can be typed, which goes on in further lines where it is longer than a screen is wide."""
+    lines = [""]
+    for word in shlex.split(line, posix=False) if len(line) > _WIDEST_EXAMPLE else ():
+        if lines[-1] and len(lines[-1]) + len(word) > _WIDEST_EXAMPLE:
+            lines.append("   ")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n".join(lines) if len(lines) > 1 else line
 
 
 def _shown_name(param: TyperArgument) -> str:

@@ -94,7 +94,8 @@ def list_tree(path: Path, store_root: Path | None = None) -> Tree:
     try:
         root = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise WarehouseError("WH004", f"cannot be listed: {error}", printable(str(path)), exit_code=ExitCode.USAGE) from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise WarehouseError("WH004", f"cannot be listed: {reason}", printable(str(path)), "correct the path", ExitCode.USAGE) from error
     if what := next((f"the {what} of a warehouse" for each in (root, *root.parents) if (what := _holds(each, root, store_root))), None):
         raise WarehouseError("WH004", f"not evidence: {what}", printable(str(path)), _NOT_HERE, ExitCode.USAGE)
     left_out: list[WarehouseError] = []

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from warehouse.evidence.manifest import Manifest
 
 
+LIMITS = ("cgroup_cpu_limit_cores", "allowed_cores", "niceness")  # of machine.json
+
+
 @dataclass(frozen=True)
 class Again:
     """A recording as it was asked for. `recording_id` is that of the first in a chain of recordings that repeat one another: their campaign.
-    `settings` are variables of the environment. `declarations` are the texts of the declarations in its bundle, by file name."""
+    `settings` are variables of the environment, `limits` those of CPU time on the recorded machine. `declarations` are the texts of the declarations
+    in its bundle, by file name."""
 
     recording_id: str
     argv: list[str]
@@ -28,6 +32,7 @@ class Again:
     working_folder: str | None
     script_sha256: str | None
     settings: dict[str, str]
+    limits: dict[str, Any]
     declarations: dict[str, str]
 
 
@@ -47,11 +52,13 @@ def recorded(project: Project, run_id: str) -> Again:
         raise WarehouseError(
             "WH401", "secrets were left out of its command, so it cannot be repeated", printable(run_id), "give the command after --", ExitCode.USAGE
         )
+    machine = json.loads(_text(store, digest, manifest, "machine.json")) if "machine.json" in manifest.by_path else {}
     environment: Mapping[str, Any] = document.get("environment") or {}
     names = [path for path in manifest.by_path if "/" not in path and is_named_as_declaration(path)]
     return Again(
         document.get("campaign") or document["recording_id"], argv, int(document["repeats"]), float(document["sample_interval_s"]),
         document.get("working_folder"), document.get("script_sha256"), {name: value for name, value in environment.items() if is_setting(name)},
+        {name: machine.get(name) for name in LIMITS},
         {name: _text(store, digest, manifest, name) for name in names},
     )
 

@@ -29,16 +29,18 @@ from warehouse.record.git import describe_git
 from warehouse.record.gpu import GpuReadings, gpus
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
-from warehouse.record.kernel import NodeReadings, unread
+from warehouse.record.kernel import NodeReadings
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
 from warehouse.record.processes.limits import Confinement, Limits
 from warehouse.record.processes.local_servers import LocalServers
+from warehouse.record.processes.numa_placement import NumaPlacement, node_of_cpus
 from warehouse.record.processes.process_tree import ProcessTree
 from warehouse.record.redaction import Redaction, redacted
 from warehouse.record.sampler import Sampler
 from warehouse.record.script import find_script
 from warehouse.record.software import describe_software
+from warehouse.record.unread import unread
 
 FORMAT = "warehouse-recording"
 FORMAT_VERSION = 1
@@ -85,9 +87,8 @@ def record(
     """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
 
     `campaign` is the `recording_id` of the recording that this one repeats. Secrets in the command are not written (`record.redaction`), nor what
-    the patterns `redact` match. A run that passes one
-    of `limits` is ended, and has failed. `on_run` is called after each run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded
-    is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
+    the patterns `redact` match. A run that passes one of `limits` is ended, and has failed. `on_run` is called after each run. An interrupt (Ctrl-C)
+    ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
     """
     if not command or repeats < 1 or sample_interval_s <= 0:
         raise ValueError("a command, at least one repeat and a positive sample interval are needed")
@@ -196,6 +197,8 @@ def _process_samplers(tree: ProcessTree, folder: Path, sample_interval_s: float)
     }
     if gpus():
         samplers["gpu_process_sampling_error"] = Sampler(folder / "gpu_processes.jsonl", sample_interval_s, GpuProcesses(lambda: tree.pids))
+    if len(set(node_of_cpus().values())) > 1:
+        samplers["numa_sampling_error"] = Sampler(folder / "numa.jsonl", sample_interval_s, NumaPlacement(lambda: tree.pids))
     for sampler in samplers.values():
         sampler.start()
     return samplers

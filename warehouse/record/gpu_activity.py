@@ -22,9 +22,13 @@ class Activity:
         else:
             self._samples = []
 
+    @property
+    def is_supported(self) -> bool:
+        return bool(self._samples) and None not in self._samples
+
     def __call__(self) -> dict[str, float]:
         driver = nvml()
-        if None in self._samples or not self._samples:
+        if not self.is_supported:
             return {}
         before, now = self._before, self._samples[0]
         if asked(driver.nvmlGpmSampleGet, self._handle, now) is None:

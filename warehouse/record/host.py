@@ -130,16 +130,16 @@ def _network(psutil: Any) -> tuple[Traffic | None, Traffic | None]:
     counters = psutil.net_io_counters(pernic=True, nowrap=False) or {}
     traffic = {name: (nic.bytes_recv, nic.bytes_sent) for name, nic in counters.items()}
     loopback = {name for name in traffic if name == "lo" or name.startswith(("lo0", "Loopback"))}
-    external = _outward(traffic.keys() - loopback)
+    external = outward(traffic.keys() - loopback)
     return {name: traffic[name] for name in external} or None, {name: traffic[name] for name in loopback} or None
 
 
-def _outward(interfaces: set[str]) -> set[str]:
+def outward(interfaces: set[str], sys: Path = Path("/sys")) -> set[str]:
     """The interfaces at the host's edge: bridges, bonds, VLANs and veths would count the same packet again. Inside a
     container nothing is physical, and what is no bridge, bond or port of one is the edge."""
 
     def has(interface: str, *entries: str) -> bool:
-        return any(Path("/sys/class/net", interface, entry).exists() for entry in entries)
+        return any((sys / "class/net" / interface / entry).exists() for entry in entries)
 
     physical = {name for name in interfaces if has(name, "device")}
     return physical or {name for name in interfaces if not has(name, "bridge", "bonding", "brport")}

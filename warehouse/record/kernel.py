@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from warehouse.record.host import utc_text
+from warehouse.record.host import outward, utc_text
 
 Counters = dict[str, float]
 
@@ -28,15 +28,24 @@ _DISKSTATS = {
 _SECTOR_BYTES = 512  # of this file, whatever the disk's own are
 # Bytes are counted in words of four (InfiniBand Architecture Specification, PortCounters).
 _PORT = {
-    "port_rcv_data": ("infiniband_recv_bytes", 4), "port_xmit_data": ("infiniband_sent_bytes", 4), "port_xmit_wait": ("infiniband_wait_ticks", 1),
-    "symbol_error": ("infiniband_symbol_errors", 1), "link_downed": ("infiniband_links_lost", 1),
+    "counters/port_rcv_data": ("infiniband_recv_bytes", 4), "counters/port_xmit_data": ("infiniband_sent_bytes", 4),
+    "counters/port_xmit_wait": ("infiniband_wait_ticks", 1), "counters/symbol_error": ("infiniband_symbol_errors", 1),
+    "counters/link_downed": ("infiniband_links_lost", 1), "counters/link_error_recovery": ("infiniband_link_recoveries", 1),
+    "counters/port_rcv_errors": ("infiniband_recv_errors", 1), "counters/port_xmit_discards": ("infiniband_send_discards", 1),
+    # Of adapters for RoCE: what was lost or marked by congestion on the way.
+    "hw_counters/out_of_sequence": ("infiniband_out_of_sequence", 1), "hw_counters/np_cnp_sent": ("infiniband_congestion_notices", 1),
 }
+_INTERFACE = {
+    "rx_bytes": ("network_recv_bytes", 1), "tx_bytes": ("network_sent_bytes", 1), "rx_errors": ("network_recv_errors", 1),
+    "tx_errors": ("network_send_errors", 1), "rx_dropped": ("network_recv_drops", 1), "tx_dropped": ("network_send_drops", 1),
+}
+_RETRANSMITTED = ("RetransSegs", "tcp_retransmitted_segments")
 _MOST_CPUS = 32  # whose clocks are read: each read takes some 10 us
 
 
 class NodeReadings:
-    """Called again and again, the rows of `node.jsonl`: one of the host and the command's cgroup, and one of each disk. Times in seconds, sizes in
-    bytes; counters as the kernel has them, most of them since boot."""
+    """Called again and again, the rows of `node.jsonl`: one of the host and the command's cgroup, and one of each disk, network interface and
+    InfiniBand port. Times in seconds, sizes in bytes; counters as the kernel has them, most of them since boot."""
 
     def __init__(self) -> None:
         self._cgroup = Cgroup()
@@ -44,11 +53,12 @@ class NodeReadings:
     def __call__(self) -> list[dict[str, Any]]:
         at: dict[str, Any] = {"sampled_at": utc_text(datetime.now(UTC))}
         node = kernel_counters() | kernel_states() | self._cgroup.counters() | self._cgroup.states()
-        return [at | node, *(at | {"device": disk} | counters for disk, counters in disk_counters().items())]
+        devices = disk_counters() | interface_counters() | port_counters()
+        return [at | node, *(at | {"device": device} | counters for device, counters in devices.items())]
 
 
-def kernel_counters(proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> Counters:
-    return {**_pressure(proc), **_scheduling(proc), **_paging(proc), **_infiniband(sys)}
+def kernel_counters(proc: Path = Path("/proc")) -> Counters:
+    return {**_pressure(proc), **_scheduling(proc), **_paging(proc), **_retransmitted(proc)}
 
 
 def disk_counters(proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> dict[str, Counters]:
@@ -105,14 +115,30 @@ def _paging(proc: Path) -> Counters:
     return {name: counted[key] for key, name in _VMSTAT.items() if key in counted}
 
 
-def _infiniband(sys: Path) -> Counters:
-    """Summed over the ports of all adapters."""
-    found: Counters = {}
-    for port in (sys / "class/infiniband").glob("*/ports/*/counters"):
-        for file, (name, unit) in _PORT.items():
-            if (read := text(port / file)) and read.isdecimal():
-                found[name] = found.get(name, 0) + int(read) * unit
-    return found
+def _retransmitted(proc: Path) -> Counters:
+    """Segments of TCP that were sent again (RFC 4022, tcpRetransSegs), of the network namespace that we are in."""
+    tables = [line.split() for line in (text(proc / "net/snmp") or "").splitlines() if line.startswith("Tcp:")]
+    known = dict(zip(*tables, strict=False)) if len(tables) == 2 else {}
+    key, name = _RETRANSMITTED
+    return {name: int(known[key])} if known.get(key, "").isdecimal() else {}
+
+
+def interface_counters(sys: Path = Path("/sys")) -> dict[str, Counters]:
+    """The counters of each interface at the host's edge, by its name."""
+    names = {path.name for path in (sys / "class/net").glob("*")} - {"lo"}
+    found = {name: _numbers(sys / "class/net" / name / "statistics", _INTERFACE) for name in sorted(outward(names, sys))}
+    return {name: counters for name, counters in found.items() if counters}
+
+
+def port_counters(sys: Path = Path("/sys")) -> dict[str, Counters]:
+    """The counters of each InfiniBand or RoCE port, by adapter and port: `mlx5_0/1`."""
+    found = {f"{port.parents[1].name}/{port.name}": _numbers(port, _PORT) for port in sorted((sys / "class/infiniband").glob("*/ports/*"))}
+    return {name: counters for name, counters in found.items() if counters}
+
+
+def _numbers(folder: Path, files: Mapping[str, tuple[str, int]]) -> Counters:
+    read = {name: (text(folder / file), unit) for file, (name, unit) in files.items()}
+    return {name: int(value) * unit for name, (value, unit) in read.items() if value and value.isdecimal()}
 
 
 # --- the cgroup -------------------------------------------------------------------------------------------------------
@@ -122,7 +148,7 @@ class Cgroup:
     """The cgroup that the recorder is in, and so the command: what its limits did. Version 2, or the hierarchies of version 1."""
 
     def __init__(self, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> None:
-        self._cpu, self._memory = (_folder(controller, proc, sys / "fs/cgroup") for controller in ("cpu", "memory"))
+        self._cpu, self._memory = (cgroup_folder(controller, proc, sys / "fs/cgroup") for controller in ("cpu", "memory"))
 
     def counters(self) -> Counters:
         """`cgroup_throttled_s`: time in which its tasks were not run because their quota was used up."""
@@ -137,6 +163,10 @@ class Cgroup:
         for key, name in (("max", "cgroup_memory_limit_hits"), ("oom_kill", "cgroup_out_of_memory_kills")):
             if key in events:
                 found[name] = events[key]
+        memory = _pairs(self._memory, "memory.stat")
+        refaulted = [memory[key] for key in ("workingset_refault_file", "workingset_refault_anon", "workingset_refault") if key in memory]
+        if refaulted:  # pages that were evicted and needed again
+            found["cgroup_refaulted_pages"] = sum(refaulted)
         hits = text(self._memory / "memory.failcnt") if self._memory else None
         if hits and hits.isdecimal():
             found["cgroup_memory_limit_hits"] = int(hits)
@@ -157,7 +187,7 @@ class Cgroup:
         return found
 
 
-def _folder(controller: str, proc: Path, root: Path) -> Path | None:
+def cgroup_folder(controller: str, proc: Path, root: Path) -> Path | None:
     """The folder of our own cgroup for a controller, or of the nearest one above it that can be read."""
     for line in (text(proc / "self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -174,23 +204,6 @@ def _folder(controller: str, proc: Path, root: Path) -> Path | None:
 def _pairs(folder: Path | None, file: str) -> Mapping[str, int]:
     lines = (line.split() for line in ((text(folder / file) if folder else None) or "").splitlines())
     return {pair[0]: int(pair[1]) for pair in lines if len(pair) == 2 and pair[1].isdecimal()}
-
-
-# --- what cannot be read ----------------------------------------------------------------------------------------------
-
-
-def unread(proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> dict[str, str]:
-    """What this host cannot tell, with the reason."""
-    return dict(_unread(proc, sys))
-
-
-def _unread(proc: Path, sys: Path) -> Iterator[tuple[str, str]]:
-    if not (proc / "pressure/cpu").exists():
-        yield "pressure", "there is no /proc/pressure: the kernel has no PSI, or it is off (psi=1 turns it on)"
-    if not any((sys / "devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_cur_freq")):
-        yield "cpu_clock", "there is no cpufreq: a virtual machine does not see its CPUs' clocks"
-    if _folder("cpu", proc, sys / "fs/cgroup") is None:
-        yield "cgroup", "the cgroup of the command cannot be read under /sys/fs/cgroup"
 
 
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, in a second

@@ -28,12 +28,19 @@ def describe_machine() -> dict[str, Any]:
         "cpu_vendor": _cpuinfo("vendor_id"),
         "physical_cores": psutil.cpu_count(logical=False),
         "logical_cores": psutil.cpu_count(logical=True),
-        "cgroup_cpu_limit_cores": cgroup_cpu_limit(_own_cgroup_folders()),
-        "allowed_cores": len(os.sched_getaffinity(0)),
-        "niceness": os.getpriority(os.PRIO_PROCESS, 0),
+        **describe_limits(),
         "numa_nodes": numa_nodes(_NODES),
         "memory_bytes": psutil.virtual_memory().total,
         "gpus": gpus(),
+    }
+
+
+def describe_limits() -> dict[str, Any]:
+    """The limits of CPU time that hold for this process, and so for the command."""
+    return {
+        "cgroup_cpu_limit_cores": cgroup_cpu_limit(_own_cgroup_folders()),
+        "allowed_cores": len(os.sched_getaffinity(0)),
+        "niceness": os.getpriority(os.PRIO_PROCESS, 0),
     }
 
 

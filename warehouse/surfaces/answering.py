@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.policy import policies_state
+from warehouse.claims.verify.last_checks import checks_state
 from warehouse.digest import domain_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Ledger
@@ -23,7 +24,7 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.surfaces.kept import Kept
 from warehouse.surfaces.parts import Page
-from warehouse.surfaces.view import BUILD, View, Visit, address, utc_now
+from warehouse.surfaces.view import BUILD, MOST_REMEMBERED, View, Visit, address, utc_now
 from warehouse.transform.finished.builds import Build, check_current, current_build, find_build, find_current
 from warehouse.transform.finished.query import json_value, open_build
 from warehouse.version import __version__
@@ -84,6 +85,7 @@ class Answers:
     project: Project
     bodies: Kept[bytes] = field(default_factory=lambda: Kept(_MOST_BODY_BYTES, len))
     _pages: Kept[Page] = field(default_factory=lambda: Kept(_MOST_ANSWERS))
+    _of_builds: Kept[Any] = field(default_factory=lambda: Kept(MOST_REMEMBERED))
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
     _had_events: bool = False
@@ -109,10 +111,10 @@ class Answers:
         key = domain_digest("wh/answer/1", [
             __version__, view.name, json_value(values), build.digest if build else None, pinned is not None,
             current.digest if current else None, self.ledger_state(), now.date().isoformat(),
-            policies_state(self.project), role if view.is_by_role else None,
+            policies_state(self.project), role if view.is_by_role else None, *([now.hour, checks_state(self.project)] if view.says_checks else ()),
         ])
         newer = current if pinned is not None and build and current and current.digest != build.digest else None
-        return Question(view, Visit(project, build, values, now, visitor, role, self._events), pinned is not None, newer, key)
+        return Question(view, Visit(project, build, values, now, visitor, role, self._events, self._of_builds), pinned is not None, newer, key)
 
     def answer(self, asked: Question) -> Answer:
         """Raises what the view raises."""

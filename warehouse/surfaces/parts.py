@@ -21,7 +21,7 @@ class Column:
     interval) and `threshold`; `tone` names the column with the state word that colours these. `half` names the column with half the width of
     a number's interval, `is_exact` says that all digits are shown, and `below` names the column with the id or path that stands small under a
     value. `note` says what the column means. `sort` is the address of the same table sorted by the column, and `order` how it is sorted by it
-    now."""
+    now. Of a text `most` characters are shown, and all of it on hover."""
 
     name: str
     title: str = ""
@@ -37,6 +37,7 @@ class Column:
     note: str = ""
     sort: str | None = None
     order: Literal["up", "down"] | None = None
+    most: int | None = None
 
     @property
     def heading(self) -> str:
@@ -51,10 +52,12 @@ class Chart:
     `value` is great; a `timeline` a lane for each `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
     a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
     whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
-    else of `group`; with `middle`, in steps through the median of those with the same value of it, such as the repeats of one session.
+    else of `group`; with `middle`, in steps through the median of those with the same value of it, within the interval that the columns
+    of `around` bound. Points of one line with the same value of `beside`, such as the repeats of a session, stand beside each other.
     Each value of `facet` has a panel of its own, all with the same axes unless `is_own`. `logs`: which axes are logarithmic.
     `details` are columns that a point says beside these, such as its run.
-    `better` is the direction of x that is better, which the line of `steps` needs."""
+    `better` is the direction of x that is better, which the line of `steps` needs. `label` is written beside the first point of
+    a line of `steps`, where there is room."""
 
     kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
     x: str
@@ -74,12 +77,15 @@ class Chart:
     link: str | None = None
     line: str | None = None
     middle: str | None = None
+    around: tuple[str, str] | None = None
+    beside: str | None = None
     facet: str | None = None
     logs: tuple[Literal["x", "y"], ...] = ()
     better: Literal["higher", "lower"] = "lower"
     value: str | None = None
     is_own: bool = False
     details: tuple[str, ...] = ()
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -195,7 +201,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Choice:
-    """One field of a filter or a form: a text field, or a choice."""
+    """One field of a filter or a form: a text field, or a choice. `words`: what people call a choice, where that is not itself."""
 
     name: str
     title: str = ""
@@ -203,6 +209,7 @@ class Choice:
     choices: tuple[str, ...] = ()
     form: Literal["line", "text", "hidden"] = "line"
     hint: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def heading(self) -> str:

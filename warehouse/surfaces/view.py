@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
@@ -16,11 +16,14 @@ from warehouse.evidence.ledger.events import Event
 from warehouse.evidence.ledger.reading import LedgerReading
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
+from warehouse.surfaces.kept import Kept
 from warehouse.surfaces.parts import Page
 from warehouse.transform.finished.builds import Build
 
 _LONGEST = 4096  # characters of a parameter
+MOST_REMEMBERED = 1000  # things that follow from builds
 BUILD = "build"
+T = TypeVar("T")
 
 
 _READERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, date: date.fromisoformat}
@@ -83,7 +86,7 @@ OFFSET = Parameter("offset", "How many rows to leave out at the beginning.", int
 @dataclass(frozen=True)
 class Visit:
     """One asking of a view: the project with the build that it is of (None where nothing is built, or the view needs none), its parameters
-    by name, and the time that it is to count from (UTC); who asks, and with which role."""
+    by name, and the time that it is to count from (UTC); who asks, and with which role. `memory` is shared by all visits."""
 
     project: Project
     build: Build | None
@@ -92,6 +95,13 @@ class Visit:
     visitor: str = ""
     role: str = "admin"
     ledger: LedgerReading = field(default_factory=LedgerReading)
+    memory: Kept[Any] = field(default_factory=lambda: Kept(MOST_REMEMBERED))
+
+    def of_build(self, name: str, make: Callable[[], T]) -> T:
+        """What follows from the build alone, such as the names of its metrics: made for the first who asks, and remembered for the others."""
+        assert self.build
+        found: T = self.memory.get(f"{self.build.digest} {name}", make)
+        return found
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -106,7 +116,8 @@ class View:
     """`path` has its parameters in braces, as in `/runs/{run_id}`; a parameter whose braces say `:path` may have slashes. `needs_build`: it
     cannot be answered where nothing is built. `menu` is its word in the menu. `is_costly`: few of it are answered at a time. `is_act`: it does
     something when it is asked, such as hashing files again: it is asked by POST. `is_fresh`: it depends on more than its key says, or may be
-    large. No answer of either is kept. `is_by_role`: its page offers what the visitor's role may do."""
+    large. No answer of either is kept. `is_by_role`: its page offers what the visitor's role may do.
+    `says_checks`: it says when a number was last verified, and how many hours ago."""
 
     name: str
     path: str
@@ -120,6 +131,7 @@ class View:
     is_act: bool = False
     is_fresh: bool = False
     is_by_role: bool = False
+    says_checks: bool = False
 
     @property
     def is_kept(self) -> bool:

@@ -38,6 +38,7 @@ with hardware as (
         value_last,
         if(kind = 'counter', counted_s, duration_s) as observed_s,
         is_supported,
+        is_neighbour,
         note
     from run_telemetry
     where

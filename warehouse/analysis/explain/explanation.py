@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import inf, isfinite, log, prod
+from math import exp, inf, isfinite, log, prod
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from warehouse.analysis.conditions import Difference, differences, read_conditions
+from warehouse.analysis.explain.baseline import nearest
 from warehouse.analysis.explain.circumstances import circumstances
 from warehouse.analysis.explain.playbooks import Check, read_playbooks
+from warehouse.analysis.explain.unjoined import Unjoined, as_notes, of_check, read_unjoined
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
@@ -33,24 +35,24 @@ FOUND: State = "found"
 NOT_FOUND: State = "not found"
 MISSING: State = "evidence missing"
 BROKEN: State = "broken"
-_MOST_BASELINE = 10  # runs, the nearest in time
 _MOST_ROWS = 10_000  # of one check
-# The columns that make runs comparable, in words; so does their mode.
-_SAME = {"benchmark_case_id": "case", "workload_spec_digest": "workload", "hardware_topology_key": "machine"}
 # What was measured while the runs ran is what checks are about, no difference between what was asked of them.
 _MEASURED_KINDS = frozenset({"host", "telemetry", "reported", "evidence"})
 _PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
 # What a check returns. It may leave out those that are not needed.
 _NEEDED = ("subject", "is_found", "statement")
-_COLUMNS = (*_NEEDED, "score", "slowdown", "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
+_COLUMNS = (*_NEEDED, "score", "slowdown", "slowdown_least", "is_neighbour", "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
 _LEAST_EFFECT = 1.02  # a run that is hardly slower has nothing of which a cause could have a share
+_ENOUGH_TO_DIFFER = 3  # runs of a baseline, that say how much such runs differ
+_NORMAL = 1.4826  # standard deviation of a normal distribution / the median distance from its median
 _LEAST_REST = 1.1  # what causes account for is not known more exactly
 
 
 @dataclass(frozen=True)
 class Finding:
     """One thing that a check looked at. `score` is how much of the trouble it would explain: 1 is all of it. `slowdown` is how many times slower it
-    can have made the run at most, where the check says so; then the score follows from that. The bundle and the file in it are the evidence;
+    can have made the run at most, and `slowdown_least` at least; None: the evidence does not bound it. Without a score of the check's own, the score
+    follows from `slowdown`. `is_neighbour`: it is not the run's own, and was at its place. The bundle and the file in it are the evidence;
     `is_found` is None where the evidence does not support an answer."""
 
     subject: str
@@ -63,20 +65,39 @@ class Finding:
     artifact_manifest_digest: str | None
     raw_path: str | None
     slowdown: float | None = None
+    slowdown_least: float = 1.0
+    is_neighbour: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a check found: the things that it looked at, the worst first. `fault` says why a check is broken."""
+    """What a check found: the things that it looked at, the worst first, the run's own before those of neighbours. `fault` says why a check is
+    broken, `unjoined` which evidence of the kind that it needs was ingested and belongs to no run."""
 
     check: Check
     state: State
     findings: tuple[Finding, ...] = ()
     fault: str | None = None
+    unjoined: str | None = None
+
+    @property
+    def found(self) -> tuple[Finding, ...]:
+        return tuple(each for each in self.findings if each.is_found)
 
     @property
     def score(self) -> float:
-        return max((each.score for each in self.findings if each.is_found), default=0.0)
+        return max((each.score for each in self.found), default=0.0)
+
+    @property
+    def is_of_neighbours(self) -> bool:
+        """Whether it was found of neighbours only: a possible influence on the run."""
+        return bool(self.found) and all(each.is_neighbour for each in self.found)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """How many times slower it made the run, at least and at most; what the evidence does not bound may be any factor."""
+        least = max((each.slowdown_least for each in self.found), default=1.0)
+        return least, max((each.slowdown or inf for each in self.found), default=inf)
 
     @property
     def unanswered(self) -> int:
@@ -87,13 +108,14 @@ class Answer:
     def said(self) -> str:
         """In one line: what the evidence says of the worst thing, or which evidence would answer."""
         if not self.findings:
-            return self.fault or f"needs {self.check.evidence}"
+            return self.fault or self.unjoined or f"needs {self.check.evidence}"
         return f"{self.findings[0].subject}: {self.findings[0].statement}"
 
 
 @dataclass(frozen=True)
 class Change:
-    """One metric of the run at one point, beside the median of the runs that it is compared with."""
+    """One metric of the run at one point, beside the median of the runs that it is compared with. `usual_factor`: three robust standard deviations
+    of these, as a factor; 1 where they are too few to show how much they differ."""
 
     indicator: str
     metric: str
@@ -102,6 +124,7 @@ class Change:
     better: str
     observed: float
     expected: float
+    usual_factor: float = 1.0
 
     @property
     def ratio(self) -> float | None:
@@ -146,12 +169,31 @@ class Explanation:
         """How many times slower the run is than its baseline; 1 where it is not."""
         return _effect(self.changes)
 
+    def share(self, answer: Answer) -> str:
+        """In words, how many times slower a cause can have made the run; empty where the run is hardly slower."""
+        if self.effect < _LEAST_EFFECT:
+            return ""
+        least, most = answer.bounds
+        of = f"of {self.effect:.3g} times slower"
+        if most == inf:
+            return f"1 to {self.effect:.3g} {of} (no evidence bounds it)"
+        low, high = min(least, self.effect), min(most, self.effect)
+        return f"at most {high:.3g} {of}" if low <= 1 else f"{low:.3g} to {high:.3g} {of}"
+
+    def together(self) -> tuple[float, float]:
+        """How many times slower the likeliest causes made the run together, at least and at most. Causes in one part of a run's time, such as the
+        wait for its input, may be one cause seen twice, so the greatest counts; those of different parts multiply."""
+        parts: dict[str, list[tuple[float, float]]] = {}
+        for each in self.causes():
+            if self.is_suspected(each.check.playbook) and not each.is_of_neighbours:
+                parts.setdefault(each.check.part or each.check.name, []).append(each.bounds)
+        least, most = ([max(each[place] for each in bounds) for bounds in parts.values()] for place in (0, 1))
+        return prod(least), prod(most)
+
     def left_over(self) -> float | None:
-        """How many times slower the run still is if each of the likeliest causes cost it as much as it can have; None where that is nothing, or one
-        of them does not say."""
-        suspected = [each for each in self.causes() if self.is_suspected(each.check.playbook)]
-        most = [max((each.slowdown or inf for each in cause.findings if each.is_found), default=inf) for cause in suspected]
-        rest = self.effect / prod(most) if most else 1.0
+        """How many times slower the run still is if the likeliest causes cost it as much as they can have; None where that is nothing, or one
+        of them has no bound."""
+        rest = self.effect / self.together()[1] if self.has_suspected_cause() else 1.0
         return rest if rest > _LEAST_REST else None
 
     def of_playbook(self, playbook: str, *, are_symptoms: bool) -> list[Answer]:
@@ -184,18 +226,22 @@ class Explanation:
         return sorted(names, key=place)
 
     def causes(self) -> list[Answer]:
-        """What was found, the likeliest cause first: of a suspected scenario before any other, then by score. A check of several playbooks is
-        there once."""
+        """What was found, the likeliest cause first: of a suspected scenario before any other, the run's own before neighbours, then by explained
+        share. A check of several playbooks is there once."""
         found = [each for each in self.answers if each.state == FOUND and not each.check.is_symptom]
-        ranked = sorted(found, key=lambda each: (not self.is_suspected(each.check.playbook), -each.score, each.check.order, each.check.name))
+        ranked = sorted(found, key=self._likelihood)
         first = {each.check.name: each for each in reversed(ranked)}
         return [each for each in ranked if first[each.check.name] is each]
+
+    def _likelihood(self, each: Answer) -> tuple[bool, bool, float, float, int, str]:
+        least, _ = each.bounds
+        return not self.is_suspected(each.check.playbook), each.is_of_neighbours, -round(each.score, 2), -least, each.check.order, each.check.name
 
 
 def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playbook: str | None = None, build: Build | None = None) -> Explanation:
     """Ask the checks of all playbooks, or of one, about a run, in the current build or another. Without a `baseline`, the run is compared with the
-    succeeded and admitted runs of its case, workload and machine that are nearest in time. Raises WH502 for a run that the build does not have,
-    or that is to be compared with itself, WH541 for an unknown playbook, WH201 for a check whose header is not valid, WH211, WH218, WH501."""
+    healthy runs of its case, workload, machine and place that are nearest in time (`baseline.py`). Raises WH502 for a run that the build does not
+    have, or that is to be compared with itself, WH541 for an unknown playbook, WH201 for a check whose header is not valid, WH211, WH218, WH501."""
     checks = read_playbooks(project)
     names = sorted({check.playbook for check in checks})
     if playbook is not None and playbook not in names:
@@ -208,14 +254,16 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
             _check_known(found, runs, asked)
         if run_id in baseline:
             raise WarehouseError("WH502", "a run is not compared with itself", printable(run_id), "give other runs as the baseline", ExitCode.USAGE)
-        chosen, chosen_by = (tuple(dict.fromkeys(baseline)), "given") if baseline else _nearest(found, runs, run_id)
+        chosen, chosen_by = (tuple(dict.fromkeys(baseline)), "given") if baseline else nearest(found, runs, run_id)
         changes = _changes(found, run_id, chosen)
         _create_explained(found.con, runs, run_id, chosen)
         _create_changed(found.con, changes)
         effect = _effect(changes)
-        answers = tuple(_answered(found.con, check, effect) for check in checks if playbook in (None, check.playbook))
+        unjoined = read_unjoined(found.con, run_id)
+        answers = tuple(_answered(found.con, check, effect, unjoined) for check in checks if playbook in (None, check.playbook))
         differing = _differences(found, run_id, chosen)
-        return Explanation(run_id, chosen, chosen_by, changes, answers, differing, circumstances(found.con, runs, run_id, chosen))
+        notes = (*circumstances(found.con, runs, run_id, chosen), *as_notes(unjoined))
+        return Explanation(run_id, chosen, chosen_by, changes, answers, differing, notes)
 
 
 def _runs(found: Measured) -> "RoleTable":
@@ -227,37 +275,9 @@ def _runs(found: Measured) -> "RoleTable":
 def _check_known(found: Measured, runs: "RoleTable", run_id: str) -> None:
     if not found.con.execute(f"select 1 from {runs.sql} where run_id = ?", [run_id]).fetchall():
         similar = found.con.execute(f"select run_id from {runs.sql} order by levenshtein(run_id, ?), run_id limit 3", [run_id[:200]]).fetchall()
-        hint = did_you_mean(run_id, [name for (name,) in similar])
+        names = [name for (name,) in similar]
+        hint = did_you_mean(run_id, names) or (f"similar: {', '.join(map(printable, names))}" if names else "nothing ran yet: wh record -- COMMAND")
         raise WarehouseError("WH502", "the build has no run with this id", printable(run_id), hint, ExitCode.NOT_FOUND)
-
-
-def _nearest(found: Measured, runs: "RoleTable", run_id: str) -> tuple[tuple[str, ...], str]:
-    """Comparable runs, the nearest in time, those before the run if there are any; and in words how they were chosen."""
-    columns = runs.columns
-    where = [f"other.{name} is not distinct from run.{name}" for name in (*_SAME, "mode") if name in columns]
-    where += [f"other.{name} = '{value}'" for name, value in (("status", "succeeded"), ("state", "admitted")) if name in columns]
-    distance = "abs(epoch(other.started_at) - epoch(run.started_at))" if "started_at" in columns else "0"
-    is_after = "coalesce(other.started_at > run.started_at, true)" if "started_at" in columns else "true"
-    rows = found.con.execute(
-        f"select other.run_id, {is_after} as is_after from {runs.sql} as run inner join {runs.sql} as other on other.run_id <> run.run_id and"
-        f" {' and '.join(where) or 'true'} where run.run_id = ? order by is_after, {distance}, other.run_id", [run_id],
-    ).fetchall()
-    before = [name for name, is_after in rows if not is_after]
-    return tuple((before or [name for name, _ in rows])[:_MOST_BASELINE]), _chosen_by(found, runs, run_id)
-
-
-def _chosen_by(found: Measured, runs: "RoleTable", run_id: str) -> str:
-    """What the runs have in common that are compared: two runs of which a machine is not stated are not known to share one."""
-    names = [name for name in (*_SAME, "started_at") if name in runs.columns]
-    texts = ", ".join(f"{name} is not null" for name in names) or "true"
-    stated = dict(zip(names, found.con.execute(f"select {texts} from {runs.sql} where run_id = ?", [run_id]).fetchone() or (), strict=False))
-    known, unknown = ([word for name, word in _SAME.items() if bool(stated.get(name)) == is_known] for is_known in (True, False))
-    words = [f"the same {_listed(known)}" if known else "any", "nearest in time" if stated.get("started_at") else "its time is not known"]
-    return ", ".join(words) + (f"; its {_listed(unknown)} {'is' if len(unknown) == 1 else 'are'} not stated" if unknown else "")
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else words[0]
 
 
 def _create_explained(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", run_id: str, baseline: Sequence[str]) -> None:
@@ -267,14 +287,15 @@ def _create_explained(con: "duckdb.DuckDBPyConnection", runs: "RoleTable", run_i
 
 def _create_changed(con: "duckdb.DuckDBPyConnection", changes: Sequence[Change]) -> None:
     con.execute(
-        "create temp table changed (indicator varchar, metric varchar, point varchar, unit varchar, better varchar, observed double, expected double)"
+        "create temp table changed (indicator varchar, metric varchar, point varchar, unit varchar, better varchar, observed double, expected double,"
+        " usual_factor double)"
     )
-    rows = [[each.indicator, each.metric, each.point, each.unit, each.better, each.observed, each.expected] for each in changes]
+    rows = [[each.indicator, each.metric, each.point, each.unit, each.better, each.observed, each.expected, each.usual_factor] for each in changes]
     if rows:
-        con.executemany("insert into changed values (?, ?, ?, ?, ?, ?, ?)", rows)
+        con.executemany("insert into changed values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float) -> Answer:
+def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unjoined: Sequence[Unjoined]) -> Answer:
     import duckdb
 
     try:
@@ -291,7 +312,8 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float) -> 
     state = MISSING
     if any(each.is_found is not None for each in rows):
         state = FOUND if any(each.is_found for each in rows) else NOT_FOUND
-    return Answer(check, state, tuple(sorted(rows, key=lambda each: (_PLACES[each.is_found], -each.score, each.subject))))
+    rows.sort(key=lambda each: (_PLACES[each.is_found], each.is_neighbour, -each.score, each.subject))
+    return Answer(check, state, tuple(rows), unjoined=of_check(unjoined, check.sql) if state == MISSING else None)
 
 
 def _check_columns(check: Check, names: Sequence[str]) -> None:
@@ -323,13 +345,18 @@ def _finding(check: Check, row: Mapping[str, Any], effect: float) -> Finding:
         value: str | None = kept(name, str, "a text")
         return value
 
-    slowdown = number("slowdown")
-    if slowdown is not None and slowdown < 1:
-        raise WarehouseError("WH541", f"slowdown is at least 1, not {slowdown:g}", check.place)
-    score = number("score") or 0.0 if slowdown is None else _share(slowdown, effect)
+    slowdown, least, score = number("slowdown"), number("slowdown_least") or 1.0, number("score")
+    for name, value in (("slowdown", slowdown), ("slowdown_least", least)):
+        if value is not None and value < 1:
+            raise WarehouseError("WH541", f"{name} is at least 1, not {value:g}", check.place)
+    if slowdown is not None:
+        least = min(least, slowdown)
+    if score is None:
+        score = 0.0 if slowdown is None else _share(slowdown, effect)
     return Finding(
         text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, text("statement") or "", number("observed"),
-        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown,
+        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown, least,
+        bool(kept("is_neighbour", bool, "true, false or NULL")),
     )
 
 
@@ -352,10 +379,21 @@ def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Cha
     for each in found.read("m.run_id in (select unnest(?::varchar[]))", [list(baseline)]):
         others.setdefault(each.name, []).append(each)
     changes = [
-        Change(each.indicator, each.metric, each.point, each.unit, each.better, each.value, median(other.value for other in others[each.name]))
+        Change(
+            each.indicator, each.metric, each.point, each.unit, each.better, each.value, median(other.value for other in others[each.name]),
+            _usual_factor([other.value for other in others[each.name]]),
+        )
         for each in own if each.name in others
     ]
     return tuple(sorted(changes, key=lambda each: (-each.worse_by, -each.distance, each.indicator, each.metric, each.point)))
+
+
+def _usual_factor(values: Sequence[float]) -> float:
+    """Three standard deviations of the logarithms, from the median of their distances to the median: one odd run does not widen it."""
+    if len(values) < _ENOUGH_TO_DIFFER or min(values) <= 0:
+        return 1.0
+    middle = log(median(values))
+    return exp(3 * _NORMAL * median(abs(log(value) - middle) for value in values))
 
 
 def _differences(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Difference, ...]:

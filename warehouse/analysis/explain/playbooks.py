@@ -13,13 +13,14 @@ from warehouse.errors import printable
 from warehouse.project.project import PLAYBOOKS, Project, standard_folder
 from warehouse.transform.project.model_files import read_sql_file
 
-_KEYS = frozenset({"description", "playbook", "evidence", "is_symptom", "order"})
+_KEYS = frozenset({"description", "playbook", "evidence", "is_symptom", "order", "part"})
 
 
 @dataclass(frozen=True)
 class Check:
     """One check. `description` says what is the case if it is found. `evidence` names the families that would answer it. A symptom says
-    whether the playbook's scenario is the case at all. `order` is its place among checks that are equally likely. `is_standard`: it comes with
+    whether the playbook's scenario is the case at all. `order` is its place among checks that are equally likely. `part` names the part of a run's
+    time that the cause takes: the checks of one part may see one cause. `is_standard`: it comes with
     this package, whose code it is as much as any Python."""
 
     name: str
@@ -31,6 +32,7 @@ class Check:
     sql: str  # with the header, so that places in messages are those of the file
     place: str
     is_standard: bool
+    part: str | None = None
 
 
 def read_playbooks(project: Project) -> tuple[Check, ...]:
@@ -61,6 +63,6 @@ def _read(path: Path, place: str, is_standard: bool) -> tuple[Check, ...]:
         raise header.fault(f"order is a whole number, not {order!r}", "order")
     description, evidence = (" ".join(text.split()) for text in texts.values())
     return tuple(
-        Check(path.stem, name.strip(), description, evidence, bool(is_symptom), order or 0, header.file, place, is_standard)
+        Check(path.stem, name.strip(), description, evidence, bool(is_symptom), order or 0, header.file, place, is_standard, header.text("part"))
         for name in dict.fromkeys(names)
     )

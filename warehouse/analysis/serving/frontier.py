@@ -9,13 +9,13 @@ from math import isfinite
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
+from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, no_point, uncounted
 from warehouse.analysis.serving.validity import VERDICTS, point_validity, rules_of_one_run
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project.project import Project
 from warehouse.statistics.frontier import Better, OnFrontier, Outside, membership, non_dominated, value_at
 from warehouse.statistics.interval import NotSupported
-from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.builds import Build, current_build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable
 
@@ -97,25 +97,41 @@ def frontiers(
     build = current_build(project)
     table = load_points(build)
     axes = _axis(table, x), _axis(table, y)
+    of_scopes, left_out = _by_scope(build, table, axes, where, scope)
+    rules = rules_of_one_run(project, table)
+    found = []
+    for of_one, rows in of_scopes:
+        for row in rows:
+            row[_VALIDITY] = point_validity(row, rules).verdict if rules.rules else None
+        found.append(_frontier(of_one, rows, axes, at, interpolate, within))
+    return Frontiers(build.digest, *axes, within, tuple(found), left_out)
+
+
+def scopes(project: Project, x: str, y: str, scope: Sequence[str] | None = None) -> list[tuple[Mapping[str, Any], int]]:
+    """The scopes that have points on two axes, and how many, whatever `where` chooses of them. Raises what `frontiers` does."""
+    build = current_build(project)
+    table = load_points(build)
+    of_scopes, _ = _by_scope(build, table, (_axis(table, x), _axis(table, y)), None, scope)
+    return [(of_one, len({(row["curve_key"], row["load_kind"], row["load"]) for row in rows})) for of_one, rows in of_scopes]
+
+
+def _by_scope(
+    build: Build, table: RoleTable, axes: tuple[Axis, Axis], where: str | None, scope: Sequence[str] | None
+) -> tuple[list[tuple[dict[str, Any], list[dict[str, Any]]]], dict[str, int]]:
+    """The rows that are points, by their scope, and how many are none, by the reason."""
     names = [column_of(table, name) for name in scope] if scope is not None else [name for name in SCOPE if name in table.columns]
     with open_build(build.path) as con:
-        rows = _rows(con, table, where)
-    if not rows:
-        raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
-    rules = rules_of_one_run(project, table)
+        if not (rows := _rows(con, table, where)):
+            raise no_point(con, table, where)
     left_out: Counter[str] = Counter()
-    scopes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         if reason := _not_counted(row, axes):
             left_out[reason] += 1
         else:
-            row[_VALIDITY] = point_validity(row, rules).verdict if rules.rules else None
-            scopes.setdefault(tuple(row[name] for name in names), []).append(row)
-    found = [
-        _frontier(dict(zip(names, values, strict=True)), of_scope, axes, at, interpolate, within)
-        for values, of_scope in sorted(scopes.items(), key=lambda item: tuple(map(str, item[0])))
-    ]
-    return Frontiers(build.digest, *axes, within, tuple(found), dict(left_out))
+            found.setdefault(tuple(row[name] for name in names), []).append(row)
+    ordered = sorted(found.items(), key=lambda item: tuple(map(str, item[0])))
+    return [(dict(zip(names, values, strict=True)), of_one) for values, of_one in ordered], dict(left_out)
 
 
 def best_at(found: Frontiers, frontier: Frontier, x: float, interpolate: bool = False) -> OnFrontier | Outside:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, uncounted
+from warehouse.analysis.serving.load_points import SCOPE, chosen, column_of, labels, load_points, no_point, uncounted
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.statistics.interval import Interval, NotSupported
@@ -93,10 +93,8 @@ def goodput(project: Project, slo: str, where: str | None = None, target: float 
         raise WarehouseError("WH521", "no table has the requests of runs", build.path.name, hint)
     with open_build(build.path) as con:
         meant = _Slo(_limits(requests, slo)) if re.search("[<=]", slo) else _named(con, role_table(build.path, SLOS), requests, slo)
-        rows = _rows(con, points, requests, meant, where)
-    if not rows:
-        place = where or (points.name if meant.model_pattern is None else slo)
-        raise WarehouseError("WH522", "no point matches", printable(place), exit_code=ExitCode.NOT_FOUND)
+        if not (rows := _rows(con, points, requests, meant, where)):
+            raise no_point(con, points, where, slo if meant.model_pattern else None, meant.model_pattern)
     left_out = Counter(reason for row in rows if (reason := uncounted(row)))
     curves: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:
@@ -121,7 +119,7 @@ def _named(con: "duckdb.DuckDBPyConnection", slos: RoleTable | None, requests: R
     rows = con.execute(f"select * from {slos.sql}") if slos else None
     found = {row["slo"]: row for row in _dicts(rows)} if rows else {}
     if name not in found:
-        hint = did_you_mean(name, found) or _HINT
+        hint = did_you_mean(name, found) or f"{_HINT}; named are: {', '.join(map(printable, sorted(found))) or 'none'}"
         raise WarehouseError("WH522", f"no SLO is named {printable(name)}", printable(name), hint, ExitCode.NOT_FOUND)
     row = found[name]
     limits = {column: float(value) for column, value in row.items() if column in requests.columns and value is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.sides import conditions
 from warehouse.errors import ExitCode, WarehouseError, printable
@@ -13,8 +13,12 @@ from warehouse.transform.finished.role_tables import RoleTable, role_table
 from warehouse.transform.project.model import LOAD_POINTS
 from warehouse.transform.sql.duck import quote, text_literal
 
+if TYPE_CHECKING:
+    import duckdb
+
 # Points compete, and curves are compared, where these are equal, as far as a table has them.
 SCOPE = ("model", "input_length", "output_length", "precision")
+_OFFERED = 8  # values of a column
 _COUNTED = ("succeeded", "unknown")  # the statuses of a run that has a result
 _LABELS = ("framework", "framework_version", "accelerator", "accelerator_count", "deployment_model")
 
@@ -43,6 +47,24 @@ def chosen(table: RoleTable, where: str | None) -> str:
         for name, is_negated, value in (conditions(where) if where else ())
     ]
     return " and ".join(clauses) or "true"
+
+
+def no_point(
+    con: "duckdb.DuckDBPyConnection", table: RoleTable, where: str | None, slo: str | None = None, models: str | None = None
+) -> WarehouseError:
+    """The error (WH522) of a question that no point matches, with the way out: other values, or how to get points at all. `models`: the
+    pattern of those that an `slo` is for."""
+    hint = f"the SLO is for models like {printable(models)}" if models else "name fewer conditions, or other ones"
+    if not con.execute(f"select 1 from {table.sql} limit 1").fetchall():
+        hint = "this build has no run of a served model; to bring results: wh ingest PATH; wh build"
+    for name, _, _ in conditions(where) if where else ():
+        column = quote(column_of(table, name))
+        found = con.execute(f"select {column}::varchar from {table.sql} where {column} is not null group by 1 order by count(*) desc, 1").fetchall()
+        if found:
+            values = "; ".join(printable(value) for (value,) in found[:_OFFERED])
+            hint = f"{name} has the values: {values}" + (f" and {len(found) - _OFFERED} more" if len(found) > _OFFERED else "")
+            break
+    return WarehouseError("WH522", "no point matches", printable(where or slo or table.name), hint, ExitCode.NOT_FOUND)
 
 
 def uncounted(row: Mapping[str, Any]) -> str | None:

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.serving.load_points import chosen, has_result, labels, load_points
+from warehouse.analysis.serving.load_points import chosen, has_result, labels, load_points, no_point
 from warehouse.claims.gate.checks import OF_OBSERVATIONS, RELATIVE_TO_OTHERS
 from warehouse.claims.gate.evidence import RUN_ID, Evidence, Observation
 from warehouse.claims.gate.judgement import RuleVerdict, judge
 from warehouse.claims.gate.observed import observed_columns, plain
 from warehouse.claims.gate.policy import PROVISIONAL, PUBLISHABLE, Policy, load_policy
-from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.errors import WarehouseError
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
@@ -117,8 +117,8 @@ def validity(project: Project, where: str | None = None, policy: str = POLICY, r
         raise WarehouseError("WH522", f"policy {policy} has no rule about one run", policy, hint)
     with open_build(build.path) as con:
         points = tuple(point_validity(row, rules) for row in _rows(con, table, where, run_ids))
-    if not points:
-        raise WarehouseError("WH522", "no point matches", printable(where or table.name), exit_code=ExitCode.NOT_FOUND)
+        if not points:
+            raise no_point(con, table, where)
     return Validity(build.digest, rules, tuple(sorted(points, key=lambda point: -VERDICTS.index(point.verdict))))
 
 

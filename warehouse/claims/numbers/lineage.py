@@ -12,8 +12,7 @@ from typing import Any
 
 from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.numbers.current import is_same
-from warehouse.claims.numbers.number import parse_argument
-from warehouse.claims.numbers.search import FoundCell, current_cell, find_cell
+from warehouse.claims.numbers.search import FoundCell, asked_number, current_cell, find_cell
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
@@ -87,7 +86,7 @@ def lineage(project: Project, argument: str) -> Lineage:
 
     events = list(Ledger(open_store(project).objects).events())
     with kept_open(find_current(project)):
-        return lineage_of(project, find_cell(project, parse_argument(argument), publications(project, events)), events)
+        return lineage_of(project, find_cell(project, asked_number(project, argument), publications(project, events)), events)
 
 
 def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:

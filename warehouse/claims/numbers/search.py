@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument
+from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, parse_argument
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
 from warehouse.claims.publish.specification import declared_units, stored_specification
 from warehouse.digest import canonical_json
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _LISTED = 20
+_OFFERED = 3  # cells of a query
 _NEAREST = 6  # numbers; one that is published and built counts twice
 
 
@@ -55,6 +56,22 @@ def _typed(value: Any) -> str:
     text = "NULL" if value is None else str(value)
     is_text = value is not None and text.lower() == "null"
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if is_text or set(text) & set(',]"=') or text != text.strip() else text
+
+
+def asked_number(project: Project, text: str) -> NumberArgument:
+    """What a person typed, as `parse_argument` has it. Raises WH304; of the name of a query alone, with cells of it."""
+    try:
+        return parse_argument(text)
+    except WarehouseError as error:
+        query = text.strip()
+        cells = [FoundCell(query, row, cell, None, None) for _, row, _ in built_rows(project, query) for cell in row.cells.values() if cell.number_id]
+        if not cells:
+            raise
+        measured = sorted(cells, key=lambda found: not isinstance(found.cell.value, float))
+        listed = "".join(f"\n  {found.cell.number_id}  {found.cell.value}  {found.key}" for found in measured[:_OFFERED])
+        others = f"\n  and {len(cells) - _OFFERED:,} more: wh sql 'select * from {query}'" if len(cells) > _OFFERED else ""
+        message = "this is a query; a number is one of its cells"
+        raise WarehouseError(error.code, message, query, f"name one, such as{listed}{others}", error.exit_code) from None
 
 
 def find_cell(project: Project, argument: NumberArgument, published: Sequence[PublishedRollup] | None = None) -> FoundCell:

@@ -9,9 +9,8 @@ from typing import Any
 
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
-from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.recorded import recorded_specification
-from warehouse.claims.numbers.search import FoundCell, find_cell, published_cell, published_number
+from warehouse.claims.numbers.search import FoundCell, asked_number, find_cell, published_cell, published_number
 from warehouse.claims.publish.admissibility import decisions_then, made_with, reads_decisions
 from warehouse.claims.publish.guarantees import YES, as_recorded
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
@@ -19,6 +18,7 @@ from warehouse.claims.publish.signing import publication_event
 from warehouse.claims.publish.specification import read_specification
 from warehouse.claims.verify.auditor import Auditor
 from warehouse.claims.verify.completeness import difference, events_then, evidence_then
+from warehouse.claims.verify.last_checks import remember_number, remember_publication
 from warehouse.claims.verify.retrace import CellRecord
 from warehouse.claims.verify.store_now import StoreNow
 from warehouse.claims.verify.verdict import (
@@ -53,7 +53,7 @@ def verify_number(project: Project, argument: str, store: StoreNow | None = None
     if store is None:
         with kept_open(find_current(project)), StoreNow(project) as store:
             return verify_number(project, argument, store)
-    wanted, published = parse_argument(argument), publications(project, store.events)
+    wanted, published = asked_number(project, argument), publications(project, store.events)
     try:
         found = find_cell(project, wanted, published)
     except WarehouseError as error:
@@ -74,6 +74,8 @@ def verify_number(project: Project, argument: str, store: StoreNow | None = None
     auditor = Auditor(project, specification, traced, found.publication, store)
     verdict = auditor.verdict(claim, _evidence(found, bundles, auditor))
     reason = "; ".join([*_unpublished(found, instead), verdict.reason])
+    if found.publication and verdict.number_id:
+        remember_number(project, found.publication.digest, verdict.number_id, verdict.state)
     return replace(verdict, reason=reason, now=now, published_instead=instead)
 
 
@@ -149,7 +151,7 @@ def verify_publication(project: Project, publication: PublishedRollup, store: St
     then = evidence_then(project, publication, store.events) | publication.bundles()
     auditor = Auditor(project, specification.document, columns, publication, store, accounted=then)
     together = auditor.published_bundles
-    current, states = CurrentNumbers(project, publication), set[str]()
+    current, states = CurrentNumbers(project, publication), dict[str, str]()
     for row in publication.rows():
         for cell in row.cells.values():
             if cell.number_id:
@@ -157,10 +159,13 @@ def verify_publication(project: Project, publication: PublishedRollup, store: St
                 stale_because = None if current.hold(row, cell) else STALE_BECAUSE
                 claim = _claim(found, cell.runs, bundles_of(row, cell), bool(cell.evidence), stale_because)
                 verdict = auditor.verdict(claim, chain([together, claim.bundles, row.bundles], auditor.bundles_then()))
-                states.add(verdict.state)
+                states[cell.number_id] = verdict.state
                 yield verdict
-    if states <= {VERIFIED, STALE, RETRACTED}:  # else it is found out already
-        yield from _incomplete(project, publication, specification.document, auditor, together, then, store)
+    doubts = []
+    if set(states.values()) <= {VERIFIED, STALE, RETRACTED}:  # else it is found out already
+        doubts = list(_incomplete(project, publication, specification.document, auditor, together, then, store))
+    yield from doubts
+    remember_publication(project, publication.digest, states, doubts[0].state if doubts else None)
 
 
 def _incomplete(

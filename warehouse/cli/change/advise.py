@@ -22,7 +22,9 @@ _MOST_WORKS, _MOST_CELLS, _MOST_FAILED = 4, 12, 4
 def command(
     campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="the campaign's name or id; * stands for any characters")],
     metric: Annotated[str | None, typer.Option("--metric", metavar="NAME", help="what to compare, where the runs have several")] = None,
-    indifference: Annotated[float, typer.Option("--indifference", metavar="SHARE", min=0, help="a difference that does not matter, such as 0.01")] = 0.0,
+    indifference: Annotated[
+        float, typer.Option("--indifference", metavar="SHARE", min=0, help="a difference that does not matter, such as 0.01")
+    ] = 0.0,
     lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
 ) -> ExitCode:
@@ -63,8 +65,10 @@ def _say_work(advice: "Advice") -> None:
     unit, better = f", {advice.unit}" if advice.unit else "", "higher" if advice.higher_is_better else "lower"
     say(f"{advice.case} {advice.point}".rstrip() + f": {advice.metric}{unit}, {better} is better")
     say(f"  {_verdict(advice)}")
-    names = [*advice.found.may_be_best, *sorted(advice.found.beaten_by, key=advice.typical, reverse=advice.higher_is_better), *advice.found.not_compared]
-    say(table(["", "cell", "stack", advice.metric, "times as good as the best other", "sessions", "failed"], [_row(advice, name) for name in names[:_MOST_CELLS]]))
+    beaten = sorted(advice.found.beaten_by, key=advice.typical, reverse=advice.higher_is_better)
+    names = [*advice.found.may_be_best, *beaten, *advice.found.not_compared]
+    headings = ["", "cell", "stack", advice.metric, "times as good as the best other", "sessions", "failed"]
+    say(table(headings, [_row(advice, name) for name in names[:_MOST_CELLS]]))
     if len(names) > _MOST_CELLS:
         say(f"and {len(names) - _MOST_CELLS} more cells")
 

@@ -17,12 +17,19 @@ EXAMPLES = (
     "wh explain recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02",
     "wh explain recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-02 --baseline recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --json",
 )
-# Listed where --verbose is not given.
+# Listed where --verbose is not given, so that an answer fits a screen.
+_CAUSES = 5
 _CHANGES = 3  # metrics
-_FINDINGS = 1  # of one check
+_NOTES = 4
 _DIFFERENCES = 5
-_MISSING = 6  # checks without evidence
-_NEEDS_CHARACTERS = 140
+# What evidence is collected with, as checks name it, and how people say it: checks without evidence are listed by the first that fits.
+_COLLECTED_WITH = {
+    "wh record": "wh record", "node exporter": "node exporter", "dcgm-exporter": "dcgm-exporter", "cAdvisor": "cAdvisor",
+    "server": "the server's metrics", "Kineto": "a profiler", "nccl-tests": "nccl-tests", "Kueue": "Kueue's or Slurm's state",
+    "Slurm": "Slurm's state", "Kubernetes": "kubectl get events", "CoreDNS": "CoreDNS' metrics",
+}
+_OTHERWISE = "other runs"
+_LEAST_SLOWER = 1.02
 
 
 def command(
@@ -51,18 +58,23 @@ def command(
 
 
 def _print(found: "Explanation") -> None:
-    chosen = f"{counted(len(found.baseline), 'run')} ({found.chosen_by})" if found.baseline else "no run: there is no comparable one"
-    say(f"{printable(found.run_id)}, compared with {chosen}")
-    for note in found.notes:
+    say(_effect(found))
+    notes = found.notes if is_verbose() else found.notes[:_NOTES]
+    for note in notes:
         say(f"note: {printable(note)}")
+    if len(notes) < len(found.notes):
+        notice(f"{counted(len(found.notes) - len(notes), 'more note')}; -v lists all")
     _print_changes(found)
     _print_differences(found)
     causes = found.causes()
     say("")
     heading = "likeliest causes:" if found.has_suspected_cause() else "what checks found, although no symptom of their playbooks is found:"
     say(heading if causes else "no check found a cause")
-    for number, answer in enumerate(causes, 1):
-        _print_answer(f"{number}. ", answer, found.effect)
+    shown = causes if is_verbose() else causes[:_CAUSES]
+    for number, answer in enumerate(shown, 1):
+        _print_answer(f"{number}. ", answer, found)
+    if len(shown) < len(causes):
+        say(f"   and {counted(len(causes) - len(shown), 'more check')} found something; -v lists all")
     if rest := found.left_over():
         say(f"   something else made it {rest:.3g} times slower: together these can account for {found.effect / rest:.3g} of {found.effect:.3g}")
     if is_verbose():
@@ -72,8 +84,15 @@ def _print(found: "Explanation") -> None:
         _print_summary(found)
 
 
+def _effect(found: "Explanation") -> str:
+    """The run, and how much slower than which others it is."""
+    chosen = f"compared with {counted(len(found.baseline), 'run')} ({found.chosen_by})" if found.baseline else "no run is comparable with it"
+    slower = f"{found.effect:.3g} times slower, " if found.effect >= _LEAST_SLOWER else ""
+    return printable(f"{found.run_id}: {slower}{chosen}")
+
+
 def _print_summary(found: "Explanation") -> None:
-    """The checks that found nothing, in a few lines: those of a suspected scenario that had no evidence, with what they need."""
+    """The checks that found nothing, in a few lines: those of a suspected scenario that had no evidence, by what collects it."""
     say("")
     for name in filter(found.is_suspected, found.playbooks()):
         symptoms = (each.said for each in found.of_playbook(name, are_symptoms=True) if each.state == "found")
@@ -84,17 +103,23 @@ def _print_summary(found: "Explanation") -> None:
             by_state[each.state].append(each.check.name)
     if "not found" in by_state:
         say(f"not found: {', '.join(by_state['not found'])}")
-    missing = {
-        each.check.name: each for each in sorted(found.answers, key=lambda each: not found.is_suspected(each.check.playbook))
-        if each.state == "evidence missing" and (found.is_suspected(each.check.playbook) or each.findings)
-    }
-    if missing:
-        say("could not be checked:")
-    for answer in list(missing.values())[:_MISSING]:
-        needs = printable(answer.said)
-        say(f"  {answer.check.name}: {needs if len(needs) <= _NEEDS_CHARACTERS else needs[: _NEEDS_CHARACTERS - 1].rstrip() + '…'}")
-    others = len(by_state.get("evidence missing", ())) - min(len(missing), _MISSING)
+    missing: dict[str, dict[str, None]] = {}
+    for each in sorted(found.answers, key=lambda each: not found.is_suspected(each.check.playbook)):
+        if each.state == "evidence missing" and (found.is_suspected(each.check.playbook) or each.findings or each.unjoined):
+            missing.setdefault(_lacks(each), {}).setdefault(each.check.name.replace("_", " "))
+    for why, names in missing.items():
+        say(printable(f"could not be checked: {', '.join(names)} ({why})"))
+    others = len(by_state.get("evidence missing", ())) - sum(map(len, missing.values()))
     notice("-v lists every check with what it looked at" + (f", also {counted(others, 'check')} without evidence" if others else ""))
+
+
+def _lacks(answer: "Answer") -> str:
+    """Why a check has no answer: its evidence is here and does not support one, belongs to no run, or was not collected."""
+    if answer.findings:
+        return "its evidence does not support an answer"
+    if answer.unjoined:
+        return "its evidence is here, and belongs to no run"
+    return "needs " + next((words for name, words in _COLLECTED_WITH.items() if name in answer.check.evidence), _OTHERWISE)
 
 
 def _print_changes(found: "Explanation") -> None:
@@ -160,15 +185,15 @@ def _unanswered(answer: "Answer") -> str:
     return f", {answer.unanswered} more with too little evidence" if answer.unanswered else ""
 
 
-def _print_answer(prefix: str, answer: "Answer", effect: float) -> None:
-    slowdown = max((each.slowdown or 0 for each in answer.findings if each.is_found), default=0)
-    share = f": at most {min(slowdown, effect):.3g} of {effect:.3g} times slower" if slowdown and effect > 1 else ""
-    say(f"{prefix}{printable(answer.check.description)} ({answer.check.name}){share}")
-    found = [each for each in answer.findings if each.is_found]
-    for each in found if is_verbose() else found[:_FINDINGS]:
-        say(f"   {printable(each.subject)}: {printable(each.statement)}{_place(each)}")
-    if len(found) > _FINDINGS and not is_verbose():
-        say(f"   and {len(found) - _FINDINGS} more; -v lists all")
+def _print_answer(prefix: str, answer: "Answer", found: "Explanation") -> None:
+    of = " of a neighbour" if answer.is_of_neighbours else ""
+    share = found.share(answer)
+    say(f"{prefix}{printable(answer.check.description)} ({answer.check.name}{of}){': ' if share else ''}{share}")
+    shown = answer.found if is_verbose() else answer.found[:1]
+    more = len(answer.found) - len(shown)
+    for each in shown:
+        neighbour = "possible influence of a neighbour: " if each.is_neighbour else ""
+        say(f"   {neighbour}{printable(each.subject)}: {printable(each.statement)}{_place(each)}{f'; and {more} more' if more else ''}")
 
 
 def _place(found: "Finding") -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warehouse.cli.output import notice, print_json_line, say, warn
+from warehouse.cli.output import SCREEN, first_of, notice, print_json_line, say, warn
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 
 if TYPE_CHECKING:
@@ -27,18 +28,19 @@ def command(
     from warehouse.project.project import find_project
 
     damaged: list[WarehouseError] = []
-    count = 0
-    for line in ledger_lines(find_project(), subject, damaged):
-        count += 1
-        if as_json:
+    lines = list(ledger_lines(find_project(), subject, damaged))
+    if as_json:
+        for line in lines:
             print_json_line(_document(line))
-        else:
-            say(_text(line))
+    else:
+        every = "wh ledger -v" + (f" {shlex.quote(subject)}" if subject else "")
+        for text in first_of([_text(line) for line in reversed(lines)], SCREEN, every):
+            say(text)
     for damage in damaged:
         warn(damage)
     if damaged:
         return ExitCode.FAILED
-    if subject and not count:
+    if subject and not lines:
         notice(f"the ledger has nothing of {printable(subject)}")
         return ExitCode.NOT_FOUND
     return ExitCode.OK

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from warehouse.cli.output import print_json, say
+from warehouse.cli.output import SCREEN, is_on_terminal, is_verbose, notice, print_json, say, table_of_first
 from warehouse.errors import ExitCode
 
 PAGE = "docs/ingestors.md"
@@ -31,6 +31,11 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print the inge
     ]
     if as_json:
         print_json(ingestors)
+        return ExitCode.OK
+    if is_on_terminal() and not is_verbose():
+        rows = [[f"{each['name']} {each['version']}", each["origin"], "; ".join(each["formats"])] for each in ingestors]
+        say(table_of_first(["ingestor", "origin", "reads"], rows, SCREEN - 2, "wh ingestors -v"))
+        notice("all formats, and the tables that they fill: wh ingestors -v")
         return ExitCode.OK
     for number, ingestor in enumerate(ingestors):
         say("\n" * (number > 0) + f"{ingestor['name']} {ingestor['version']}  {ingestor['origin']}: {ingestor['place']}")

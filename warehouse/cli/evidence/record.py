@@ -26,6 +26,10 @@ EXAMPLES = (
     "wh record --repeats 3 -- python -m warehouse.record.indicators.group_by --rows 20000",
     "wh record --like recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01",
 )
+_LIMITS = {
+    "cgroup_cpu_limit_cores": "the limit of CPU time, in cores,", "allowed_cores": "the number of cores that it may run on",
+    "niceness": "its niceness",
+}
 INTERRUPTED = "the recording is not in the store; wh ingest of its folder in .wh/recordings takes what was recorded"
 
 
@@ -115,6 +119,27 @@ def _prepare(again: dict[str, Any]) -> None:
     os.environ.update(changed)
     settings = "".join(f"{name}={value} " for name, value in changed.items())
     notice(f"recording again: {printable(settings + shlex.join(again['argv']))}")
+    _limit(again["limits"])
     script = find_script(again["argv"])
     if again["script_sha256"] != (script.sha256 if script else None):
         notice("the script is not the recorded one: its runs are of another workload")
+
+
+def _limit(limits: dict[str, Any]) -> None:
+    """Take the niceness of the recorded command, and say which other limits are not as they were: only who starts `wh record` can set those."""
+    from warehouse.record.machine import describe_limits
+
+    niceness = limits.get("niceness")
+    if isinstance(niceness, int) and niceness != os.getpriority(os.PRIO_PROCESS, 0):
+        try:
+            os.setpriority(os.PRIO_PROCESS, 0, niceness)
+        except PermissionError:
+            pass  # it is named below
+    now = describe_limits()
+    for name, words in _LIMITS.items():
+        if name in limits and limits[name] != now[name]:
+            notice(f"{words} is {_shown(now[name])}, in the recorded run it was {_shown(limits[name])}")
+
+
+def _shown(limit: Any) -> str:
+    return "none" if limit is None else printable(f"{limit:g}" if isinstance(limit, float) else str(limit))

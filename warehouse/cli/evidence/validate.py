@@ -29,7 +29,7 @@ def command(
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise WarehouseError("WH004", f"cannot be read: {error.strerror}", place, exit_code=ExitCode.USAGE) from error
+        raise WarehouseError("WH004", f"cannot be read: {error.strerror}", place, "correct the path", exit_code=ExitCode.USAGE) from error
     declaration = judged(data)
     if as_json:
         _print_json(place, declaration)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warehouse.cli.completion import table_names
-from warehouse.cli.output import notice, print_json, say, table
+from warehouse.cli.output import SCREEN, first_of, notice, print_json, say, table_of_first
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def command(
     from warehouse.transform.lineage.columns import project_columns
     from warehouse.transform.lineage.derived import ROWS, ColumnRef
 
-    graph = project_columns(find_project())
+    graph, every = project_columns(find_project()), shlex.join(["wh", "columns", "-v", *(["--down"] if down else []), name])
     name, column = graph.find(name)
     starts = [ColumnRef(name, each) for each in ((*graph.columns[name], ROWS) if column is None else (column,))]
     if column is None:
@@ -48,9 +49,9 @@ def command(
         document = {"table": name, "column": column, "down": down, "unknown": unknown}
         print_json({**document, "edges": [edge_document(edge) for edge in edges]})
     elif column is None:
-        say(table(["column", "kind", "to" if down else "from"], _rows(graph, starts, down=down)))
+        say(table_of_first(["column", "kind", "to" if down else "from"], _rows(graph, starts, down=down), SCREEN - 2, every))
     else:
-        say("\n".join(column_tree(graph, starts[0], down=down)))
+        say("\n".join(first_of(column_tree(graph, starts[0], down=down), SCREEN, every)))
     for model, reason in unknown.items():
         notice(not_understood(model, reason))
     return ExitCode.OK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warehouse.cli.output import counted, notice, print_json, say, table
+from warehouse.cli.output import counted, first_of, notice, print_json, say, table_of_first
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
 
 PAGE = "docs/contracts.md"
+_TABLES, _IDENTIFIERS, _MISSING = 9, 5, 2  # lines on a terminal
+_EVERY = "wh contracts -v"
 _RENDER = (
     "wh contracts render name=nightly benchmarkClass=realism_grade workloadType=inference schedulerPath=slurm cadence=nightly model=lab/decoder-7b"
     " precision=fp8 batchingPolicy=continuous concurrencyModel=closed_loop comparisonVariable=driver_stack inputTokens=1024 outputTokens=128"
@@ -77,8 +79,10 @@ def _summarise(document: dict[str, Any]) -> None:
         [name, "yes" if each["is_canonical"] else "", len(each["columns"]), len(each["tests"]), ", ".join(each["grain"]), missing.get(name, "")]
         for each in document["tables"] for name in [each["name"]]
     ]
-    say(table(["table", "canonical", "columns", "tests", "grain", "missing"], rows))
-    say("\n" + table(["identifier", "tables", "means"], [[each["name"], len(each["tables"]), each["means"]] for each in document["identifiers"]]))
+    rows.sort(key=lambda row: (bool(row[5]), not row[1]))  # canonical ones first, and those that are missing last
+    say(table_of_first(["table", "canonical", "columns", "tests", "grain", "missing"], rows, _TABLES, _EVERY))
+    identifiers = [[each["name"], len(each["tables"]), each["means"]] for each in document["identifiers"]]
+    say("\n" + table_of_first(["identifier", "tables", "means"], identifiers, _IDENTIFIERS, _EVERY))
     hot = document["hot_metrics"]
     say(f"\nhot metrics, allowed labels: {', '.join(hot['allowed_labels'])}")
     say(f"hot metrics, forbidden labels: {', '.join(hot['forbidden_labels'])}")
@@ -90,7 +94,7 @@ def _summarise(document: dict[str, Any]) -> None:
     for heading, parts in (("retention", tiers), ("policies", policies), ("ingestors", ingestors)):
         say(f"{heading}: {', '.join(parts)}")
     say(f"metric definitions: {len(document['metric_definitions'])}")
-    for each in document["missing"]:
-        if each["what"] != "table":
-            say(f"missing: {each['what']} {each['name']}: {each['reason']}")
+    missing_lines = [f"missing: {each['what']} {each['name']}: {each['reason']}" for each in document["missing"] if each["what"] != "table"]
+    for line in first_of(missing_lines, _MISSING, _EVERY):
+        say(line)
     notice(f"{counted(len(document['missing']), 'thing is', 'things are')} missing; wh contracts --json prints the whole document")

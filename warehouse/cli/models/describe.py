@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from warehouse.cli.completion import table_names
-from warehouse.cli.output import counted, next_step, notice, print_json, say, table
+from warehouse.cli.output import SCREEN, counted, next_step, notice, print_json, say, table_of_first
 from warehouse.errors import ExitCode
 
 PAGE = "docs/models.md"
@@ -34,6 +35,7 @@ def command(
     rows = "" if summary.rows is None else f", {counted(summary.rows, 'row')}"
     notice(f"{summary.schema}.{summary.table}, {summary.kind}{rows}" + (f": {' '.join(summary.description.split())}" if summary.description else ""))
     notice(f"grain: {', '.join(found.grain) or 'not declared'}")
-    say(table(["column", "type", "unit", "description"], [[each.name, each.type, each.unit, each.description] for each in found.columns]))
+    columns = [[each.name, each.type, each.unit, each.description] for each in found.columns]
+    say(table_of_first(["column", "type", "unit", "description"], columns, SCREEN - 7, f"wh describe -v {shlex.quote(name)}"))
     next_step(f'wh sql "select * from {summary.table} limit 10"')
     return ExitCode.OK

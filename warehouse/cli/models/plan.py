@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.models.selecting import MoreModels, Select, selected
-from warehouse.cli.output import NO_MODELS, counted, counting_bar, next_step, notice, print_json, say, say_diff, table, warn
+from warehouse.cli.output import NO_MODELS, SCREEN, counted, counting_bar, next_step, notice, print_json, say, say_diff, table_of_first, warn
 from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -48,10 +48,15 @@ def command(
 
 def _print(models: "Sequence[PlannedModel]") -> None:
     if models:
-        say(table(["table", "action", "why"], [[model.name, model.action, model.reason] for model in models]))
+        rows = [[model.name, model.action, model.reason, _updated_by(model)] for model in models]
+        say(table_of_first(["table", "action", "why", "updated by"], rows, SCREEN - 3, "wh plan -v"))
     for model in models:
         if model.diff:
             say_diff("\n" + model.diff)
+
+
+def _updated_by(model: "PlannedModel") -> str:
+    return ", ".join(model.key) or (f"none: {model.whole_because}" if model.whole_because else "")
 
 
 def _summary(found: "Preview", *, is_selected: bool) -> str:

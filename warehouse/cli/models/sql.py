@@ -6,7 +6,7 @@ import os
 import resource
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from enum import StrEnum
@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from warehouse.cli.output import STDOUT, counted, notice, say, text_table, warn
+from warehouse.cli.output import SCREEN, STDOUT, counted, is_on_terminal, is_verbose, notice, say, text_table, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, naming
 from warehouse.project.sql_limits import SqlLimits, size_bytes, timed_out
@@ -29,6 +29,7 @@ EXAMPLES = (
     "echo 'select count(*) from benchmark_run_fact' | wh sql -",
 )
 
+_ALL = "--format csv has all"
 _GRACE_SECONDS = 2  # in which a query that is over its time may end by itself
 _OWN_BYTES = 1 << 30  # that the process may take beside the engine's memory, for rows on their way out
 
@@ -112,13 +113,24 @@ def command(
             notice(told)
         if form == Form.TABLE:
             found = read_cells(result, limits.rows or TABLE_ROWS)
-            say(text_table(found.names, found.rows, rest="--format csv has all"))
-            if found.has_more:
-                notice(f"the first {counted(len(found.rows), 'row')}: --rows N shows more, --format csv all")
+            shown = found.rows if limits.rows else _on_a_screen(found.names, found.rows)
+            say(text_table(found.names, shown, rest=_ALL))
+            if found.has_more or len(shown) < len(found.rows):
+                notice(f"the first {counted(len(shown), 'row')}: --rows N shows more, --format csv all")
         else:
             with naming(STDOUT):
                 write_result(result, text, form, sys.stdout, limits, for_spreadsheet=for_spreadsheet)
     return ExitCode.OK
+
+
+def _on_a_screen(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The first rows, as many as fit a screen as a table; all with --verbose, and where no terminal shows them."""
+    if is_verbose() or not is_on_terminal():
+        return rows
+    shown = rows[:SCREEN]
+    while len(shown) > 1 and (height := text_table(names, shown, rest=_ALL).count("\n") + 1) > SCREEN:
+        shown = shown[: min(len(shown) - 1, max(1, len(shown) * SCREEN // height))]
+    return shown
 
 
 @contextmanager

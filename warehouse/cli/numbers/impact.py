@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from warehouse.cli.completion import table_names
-from warehouse.cli.output import counted, notice, print_json, say, warn
+from warehouse.cli.output import SCREEN, counted, first_of, notice, print_json, say, warn
 from warehouse.errors import ExitCode, printable
 
 PAGE = "docs/lineage.md"
@@ -35,7 +36,9 @@ def command(
     if as_json:
         print_json([asdict(each) for each in found.numbers])
     else:
-        say("\n".join(f"{each.number_id}  {printable(str(each.value))}  {printable(each.key)}" for each in found.numbers))
+        lines = [f"{each.number_id}  {printable(str(each.value))}  {printable(each.key)}" for each in found.numbers]
+        for line in first_of(lines, SCREEN, f"wh impact -v {shlex.quote(thing)}"):
+            say(line)
     publications = {each.publication for each in found.numbers}
     kinds = ", ".join(sorted({each.kind for each in found.numbers}))
     numbers = counted(len(found.numbers), "number")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warehouse.cli.completion import query_names
-from warehouse.cli.output import counted, next_step, notice, print_json, say, step_bar
+from warehouse.cli.output import counted, is_verbose, next_step, notice, print_json, say, step_bar
 from warehouse.errors import ExitCode
+
+if TYPE_CHECKING:
+    from warehouse.trace.determinism import Determinism
 
 
 class Standing(StrEnum):
@@ -66,19 +71,18 @@ def command(
         return ExitCode.OK
     state = "published" if publication.is_new else "published before, nothing changed"
     notice(f"{publication.query}: {counted(publication.rows, 'row')}, {counted(publication.numbers, 'number')}, {state}")
-    names_of: dict[str, list[str]] = {}
-    for name, column in publication.columns.items():
-        names_of.setdefault(f"{column}" + (f", within {column.tolerance:g}" if column.tolerance else ""), []).append(name)
-    for how, names in names_of.items():
-        notice(f"{how}: {', '.join(names)}")
+    for line in _exactness(publication.columns):
+        notice(line)
     for verdict, count in publication.judged.verdicts.items():
         notice(f"{verdict}: {counted(count, 'number')} by policy {publication.judged.policy}")
     for line in publication.left_out[:_LEFT_OUT]:
         notice(line)
     if (more := len(publication.left_out) - _LEFT_OUT) > 0:
         notice(f"and {more} more: --json lists all, under left_out")
-    for line in validity_lines(validity):
+    for line in validity_lines(validity)[: None if is_verbose() else 1]:
         notice(line)
+    if validity and not is_verbose():
+        notice("which rules they break, and what to record: wh validity")
     if publication.unseen:
         bundles = counted(publication.unseen, "bundle that arrived after the build is", "bundles that arrived after the build are")
         notice(f"{bundles} not in it; to include {'it' if publication.unseen == 1 else 'them'}: wh build")
@@ -88,3 +92,19 @@ def command(
     say(publication.digest)
     next_step(f"wh verify {publication.digest[:12]}", "replays every number of it")
     return ExitCode.OK
+
+
+def _exactness(columns: "Mapping[str, Determinism]") -> Iterator[str]:
+    """How exactly a replay must give the columns; with --verbose each column with the reason."""
+    if is_verbose():
+        names_of: dict[str, list[str]] = {}
+        for name, column in columns.items():
+            names_of.setdefault(f"{column}" + (f", within {column.tolerance:g}" if column.tolerance else ""), []).append(name)
+        yield from (f"{how}: {', '.join(names)}" for how, names in names_of.items())
+        return
+    from warehouse.trace.determinism import EXACT
+
+    within = Counter(column.tolerance for column in columns.values() if column.tolerance)
+    ways = [f"{counted(sum(column.determinism == EXACT for column in columns.values()), 'column')} to the last bit"]
+    ways += [f"{count} within {tolerance:g} because floats were added" for tolerance, count in within.items()]
+    yield f"a replay must give {', '.join(ways)}; -v lists them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.numbers.signatures import signings_document, signings_text
-from warehouse.cli.output import counted, is_verbose, notice, print_json_line, progress_bar, say, warn
+from warehouse.cli.output import counted, is_on_terminal, is_verbose, notice, print_json_line, progress_bar, say, warn
 from warehouse.cli.program import usage
 from warehouse.errors import ExitCode, WarehouseError, printable
 
@@ -32,6 +33,7 @@ EXAMPLES = (
 INTERRUPTED = "nothing was changed; the printed verdicts are valid"
 
 _TIMEOUT_S = 600
+_SHOWN = 7  # verdicts on a terminal: each takes up to five lines
 _MOST_S = 31_536_000  # a year
 
 
@@ -61,7 +63,7 @@ def command(
 
     if all == (target is not None):
         raise usage("name one number, publication or packet, or give --all")
-    counts, states, problems = Counter[str](), set[str](), set[str]()
+    counts, states, problems, shown = Counter[str](), set[str](), set[str](), 0
     is_one = target is not None and _digest(target) is None and not _is_report(target)
     with ExitStack() as bars:
         bar = bars.enter_context(progress_bar(_how_many(target), " numbers")) if not is_one else None
@@ -71,13 +73,17 @@ def command(
             if as_json:
                 print_json_line(_document(verdict))
             elif is_one or is_verbose() or verdict.state != VERIFIED or verdict.number_id is None:
-                say("\n".join(_lines(verdict)), state=verdict.state)
+                shown += 1
+                if shown <= _SHOWN or is_verbose() or not is_on_terminal():
+                    say("\n".join(_lines(verdict)), state=verdict.state)
             for problem in map(str, verdict.problems):
                 if problem not in problems:  # a thousand numbers may depend on one lost file
                     warn(problem)
                 problems.add(problem)
             if bar is not None:
                 bar.update(1)
+    if shown > _SHOWN and not is_verbose() and is_on_terminal():
+        say(f"and {shown - _SHOWN:,} more: {shlex.join(['wh', 'verify', '-v', target or '--all'])}")
     if not is_one:
         notice(", ".join(f"{count} {state}" for state, count in counts.most_common()) or "nothing is published")
     return exit_code(states, is_strict=strict)

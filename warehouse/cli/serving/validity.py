@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from warehouse.cli.output import counted, is_verbose, notice, print_json, say, table
+from warehouse.cli.output import SCREEN, counted, first_of, is_verbose, notice, print_json, say
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from warehouse.claims.gate.judgement import RuleVerdict
 
 PAGE = "docs/serving.md"
+_NOTICES = 11  # lines of what is said besides
 _RUNS, _GROUPS, _RECORDS = 7, 1, 2  # that are listed where --verbose is not given
 EXAMPLES = (
     "wh validity",
@@ -41,22 +43,22 @@ def command(
         print_json({"build": found.build, "policy": found.policy.reference, "points": [point.document() for point in found.points]})
         return ExitCode.OK
     judged = [point for point in found.points if point.verdict != NOT_PROVEN]
-    for point in judged if is_verbose() else judged[:_RUNS]:
+    for point in () if rules else judged if is_verbose() else judged[:_RUNS]:
         for line in _lines(point):
             say(line)
-    if len(judged) > _RUNS and not is_verbose():
+    if rules:
+        every = shlex.join(["wh", "validity", "-v", "--rules", *(["--where", where] if where else [])])
+        for block in first_of([_rules(point) for point in found.points], SCREEN - _NOTICES, every):
+            say(block)
+    elif len(judged) > _RUNS and not is_verbose():
         say(f"and {len(judged) - _RUNS} more: wh validity -v")
-    silent = Counter((_names(point.silent), _names(point.holding)) for point in found.points if point.verdict == NOT_PROVEN)
+    silent = Counter((_names(point.silent), _names(point.holding)) for point in found.points if point.verdict == NOT_PROVEN and not rules)
     groups = silent.most_common(None if is_verbose() else _GROUPS)
     for (names, holding), count in groups:
         say(f"{counted(count, 'point')} {NOT_PROVEN}: no evidence for {names}; {f'holds {holding}' if holding else 'no rule is shown to hold'}")
     if len(groups) < len(silent):
         others = silent.total() - sum(count for _, count in groups)
         say(f"and {others} more {NOT_PROVEN}, in {counted(len(silent) - len(groups), 'other way')}: wh validity -v")
-    if rules:
-        for point in found.points:
-            say(f"\n{printable(point.run_id)}, {load_text(point)}: {point.verdict}")
-            say(table(["rule", "verdict", "finding"], [[each.rule.id, each.told, printable(str(each))] for each in point.rules]))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(Counter(point.verdict for point in found.points).items()))
     notice(f"{counted(len(found.points), 'point')} by policy {found.policy}: {counts}")
     for subject, count in Counter(each.rule.subject for point in found.points for each in point.beside if each.figure is None).items():
@@ -77,6 +79,12 @@ def _lines(point: "PointValidity") -> list[str]:
     if point.silent:
         because.append(f"no evidence for {_names(point.silent)}" if is_verbose() else f"no evidence for {counted(len(point.silent), 'rule')}")
     return [f"{point.verdict:<8}  {load_text(point)}  {printable(point.run_id)}", f"          {'; '.join(because)}"]
+
+
+def _rules(point: "PointValidity") -> str:
+    """A run and load, and below it every rule with what it found."""
+    rules = (f"  {each.told:<18}  {each.rule.id}: {printable(str(each))}" for each in point.rules)
+    return "\n".join([f"{printable(point.run_id)}, {load_text(point)}: {point.verdict}", *rules])
 
 
 def _names(rules: "Sequence[RuleVerdict]") -> str:

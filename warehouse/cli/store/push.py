@@ -60,7 +60,8 @@ def copy(place_text: str, wanted: list[str], build_id: str | None, *, as_json: b
     new = there = total = 0
     if build_id is None or wanted:
         if source.is_empty():
-            raise WarehouseError("WH004", "there is no evidence in this store", source.objects.url, exit_code=ExitCode.USAGE)
+            message = "there is no evidence in this store"
+            raise WarehouseError("WH004", message, source.objects.url, "name a store that has some", ExitCode.USAGE)
         selection = select(source, wanted)
         try:
             for moved in transfer(source, target, selection):

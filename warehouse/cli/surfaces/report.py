@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warehouse.cli.output import notice, write
+from warehouse.cli.output import notice, say, write
 from warehouse.errors import ExitCode, naming
 
 PAGE = "docs/reports.md"
@@ -49,6 +49,9 @@ def command(
         text = report_at_a_glance(project, audience.value, of)
     else:
         text = (report_markdown if markdown else report_html)(make_report(project, audience.value, of))
+    if output is None and glance:
+        say(text.rstrip("\n"))
+        return ExitCode.OK
     if output is None:
         write(text)
         return ExitCode.OK

@@ -55,6 +55,9 @@ def _tool(name: str, view: str, description: str, parts: tuple[str, ...] = ()) -
 
 def view_tools() -> tuple[ViewTool, ...]:
     return (
+        _tool("overview", "overview", (
+            "Begin here: what moved, new runs, what needs a decision, which published numbers hold, and the best results of each kind of evidence."
+        )),
         _tool("search", "numbers", (
             "Find published numbers: by number id, by cell (query[key=value].column), or by a value as it is printed, such as 8.7k tok/s."
             " Without q: the last published numbers of each query."
@@ -83,6 +86,12 @@ def view_tools() -> tuple[ViewTool, ...]:
         _tool("frontier", "frontier", "Of measured points of served models, those that no other point beats on two axes."),
         _tool("goodput", "goodput", "The share of requests that meet the limits of an SLO, load by load; without an SLO, which are named."),
         _tool("validity", "validity", "Which runs of served models can be trusted, and which rules the others break."),
+        _tool("results", "results", (
+            "The results that most people ask for, each figure with its number, and which queries have results."
+        ), ("rollups", "rows")),
+        _tool("results_of", "results_of", (
+            "The results of one query: its rows, chosen by facets and sorted, each figure with its number. Exploratory unless published."
+        )),
         _tool("runs", "runs", "List runs, the newest first, by state, case, model, hardware or software."),
         _tool("run", "run", "One run: what it ran on and with, what it measured, its evidence, and the published numbers that depend on it."),
         _tool("series", "explore", "The measurements of a metric over time; without a metric, which metrics there are."),
@@ -122,7 +131,7 @@ def envelope(tool: ViewTool, answer: Answer, most: int) -> dict[str, Any]:
     page = page_document(answer.page)
     kept = [
         _small(part, most) for part in page["parts"]
-        if part["part"] not in (Form.part, Entry.part, Facets.part) and part.get("form") != _NAVIGATION and _is_wanted(tool, part["name"])
+        if part["part"] not in (Form.part, Entry.part, Facets.part) and _is_wanted(tool, part)
     ]
     build = answer.build.digest if answer.build else None
     return {
@@ -132,8 +141,8 @@ def envelope(tool: ViewTool, answer: Answer, most: int) -> dict[str, Any]:
     }
 
 
-def _is_wanted(tool: ViewTool, name: str) -> bool:
-    return not tool.parts or name.startswith(tool.parts)
+def _is_wanted(tool: ViewTool, part: Mapping[str, Any]) -> bool:
+    return part["name"].startswith(tool.parts) if tool.parts else part.get("form") != _NAVIGATION
 
 
 def _small(part: dict[str, Any], most: int) -> dict[str, Any]:

@@ -65,6 +65,9 @@ def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]
         shown = (spark if column.kind == "spark" else effect)(value, tone) if value else Markup("")
     elif column.is_exact and isinstance(value, float):
         shown = escape(f"{value:,}")
+    elif column.most and isinstance(value, str) and len(value) > column.most:
+        whole = printable_lines(value)
+        shown = Markup('<span title="{}">{}…</span>').format(whole, whole[: column.most - 1])
     else:
         shown = formatted(value, column.kind, record[column.half] if column.half else None)
     shown = _door(shown, linked(column.link, record), pinned)

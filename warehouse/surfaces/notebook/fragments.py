@@ -48,6 +48,9 @@ _KINDS = {
 }
 
 
+_SINCE = re.compile(r" (?:since |\d+ (?:h|days) ago$|within the hour$).*")  # what a state says beside its word
+
+
 def fragment(value: Any) -> str:
     """One of the values of `_TEMPLATES` as HTML. Raises KeyError for any other."""
     return _environment().get_template(_TEMPLATES[type(value).__name__]).render(found=value)
@@ -55,7 +58,7 @@ def fragment(value: Any) -> str:
 
 def kind_of(*words: str | None) -> str:
     """The kind of the first of the words that has one: `good`, `warn`, `bad`, else `plain`."""
-    known = (_KINDS.get(word) or _KINDS.get(word.partition(" since ")[0]) for word in words if word)
+    known = (_KINDS.get(word) or _KINDS.get(_SINCE.sub("", word)) for word in words if word)
     return next(filter(None, known), "plain")
 
 

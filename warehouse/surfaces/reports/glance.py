@@ -13,7 +13,7 @@ from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.markdown import plain
 from warehouse.surfaces.reports.exploratory import Findings, change_words
 from warehouse.surfaces.reports.numbers_shown import Number, Selection
-from warehouse.surfaces.reports.wording import are_apart
+from warehouse.surfaces.reports.wording import OTHER, are_apart, area
 from warehouse.surfaces.views.analysis.wording import percent
 
 MOST_FIGURES = 5
@@ -23,8 +23,9 @@ _MOST_EVENTS = 2
 
 
 def figures_that_matter(numbers: Sequence[Number]) -> list[Number]:
-    """At most five: those that moved first, then those that may be quoted; of one column of a query the first, as long as others have none."""
-    ranked = sorted(numbers, key=lambda each: (not has_moved(each), each.worth.verdict != PUBLISHABLE))
+    """At most five: those that moved first, then those that may be quoted, then those that say something about speed, cost or failures; of one
+    column of a query the first, as long as others have none."""
+    ranked = sorted(numbers, key=lambda each: (not has_moved(each), each.worth.verdict != PUBLISHABLE, area(each.column, each.unit) == OTHER))
     firsts = list({(each.query, each.column): each for each in reversed(ranked)}.values())[::-1]
     rest = [each for each in ranked if not any(each is first for first in firsts)]
     return [*firsts, *rest][:MOST_FIGURES]
@@ -72,10 +73,8 @@ def glance_markdown(title: str, scope: str, found: Selection, events: Findings, 
     lines += ["", f"**Moved since the publication before:** {len(moved)} of {sum(each.earlier is not None for each in found.numbers)}"]
     lines += [f"- {plain(name_of[each.number_id])}: {_moved(each)}" for each in moved[:_MOST_MOVED]]
     if shown:
-        lines += ["", "| figure | value | worth | number |", "| --- | ---: | --- | --- |"]
-        lines += [
-            f"| {plain(name_of[each.number_id])} | {plain(value_words(each))} | {each.worth.verdict} | `{each.number_id}` |" for each in shown
-        ]
+        lines += ["", "**Figures that matter:**"]
+        lines += [f"- {plain(name_of[each.number_id])}: {plain(value_words(each))}, {each.worth.verdict}, `{each.number_id}`" for each in shown]
     unknown = list(not_known(found, _MOST_UNMET))
     lines += ["", f"**Not known:**{'' if unknown else ' nothing that a rule asks for'}", *(f"- {plain(each)}" for each in unknown)]
     total = counted(events.total, "open event") if not events.why_none else events.why_none

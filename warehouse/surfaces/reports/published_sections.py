@@ -28,6 +28,7 @@ from warehouse.surfaces.reports.wording import (
 )
 from warehouse.surfaces.views.analysis.wording import percent
 from warehouse.surfaces.views.claims.number_runs import FAILED, LEFT_OUT, NOT_USED, USED
+from warehouse.surfaces.views.results.facets import title as query_title
 from warehouse.transform.export.docs.published_pages import short, shown_value
 
 _MOST_DRAWN = 12  # numbers of a query whose runs are drawn
@@ -68,8 +69,8 @@ def engineering(found: Selection) -> Iterator[Part]:
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
         varying = _varying(numbers)
         columns = (*_FIGURE, Column("against", "rules not passed"))
-        rows = tuple((*_figure(each, varying), _against(each)) for each in numbers)
-        yield Table(f"numbers-{place}", columns, rows, query, _constant(numbers, varying))
+        rows = tuple((plain_title(each, {name: each.grain[name] for name in varying}), *_figure(each, {})[1:], _against(each)) for each in numbers)
+        yield Table(f"numbers-{place}", columns, rows, query_title(query), _constant(numbers, varying))
         yield from _runs(place, query, numbers, varying)
     if found.numbers:
         first = found.numbers[0].number_id
@@ -100,7 +101,7 @@ def partner(found: Selection, withheld: Withholding) -> Iterator[Part]:
     for place, (query, numbers) in enumerate(by_query(found.numbers), 1):
         # Withheld before it is shortened: the halves of a name are not recognised.
         rows = tuple((plain_title(each, each.grain, withheld.text), *_figure(each, {})[1:]) for each in numbers)
-        parts.append(Table(f"numbers-{place}", _FIGURE, rows, query))
+        parts.append(Table(f"numbers-{place}", _FIGURE, rows, query_title(query)))
     for part in parts:
         if isinstance(part, Table) and part.name.startswith("numbers-"):
             # Number ids and intervals are ours to show; the name of a row may also be one that only its whole makes.

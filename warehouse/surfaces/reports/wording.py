@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from warehouse.analysis.names import NAMED, SEPARATOR, name_of
 from warehouse.claims.gate.judgement import interval_text
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.gate.worth import Worth
@@ -72,6 +73,11 @@ def plain_title(number: Number, grain: Mapping[str, Any], shown: Callable[[str],
     """The row of a number for who knows nothing of our machines and runs: by the grain without what names these and without digests, and in
     place of that by what else the row says in words."""
     said = {name: value for name, value in grain.items() if value is not None and not names_ours(name) and not is_digest(value)}
+    stated = {name: shown(value) for name, value in number.settings.items() if not names_ours(name)}
+    name = name_of({**stated, **{name: shown(value) if isinstance(value, str) else value for name, value in said.items()}})
+    if name.subject and (name.gpu or name.engine or name.load):  # and what of the grain it does not say
+        rest = {column: value for column, value in said.items() if column not in NAMED}
+        return SEPARATOR.join(filter(None, (str(name), title(number, rest, shown) if rest else "")))
     if len(said) < len(grain):
         others = [(name, value) for name, value in number.settings.items() if not names_ours(name) and not name.endswith("_unit")]
         said |= dict(others[:_MOST_SETTINGS])

@@ -80,6 +80,7 @@ class _Document:
     columns: dict[str, dict[str, str]]
     file_columns: dict[str, dict[str, str]]
     key_plans: dict[str, KeyPlan]
+    whole_because: dict[str, str]
     facts: dict[str, SqlFacts]
     sql_tests: tuple[SqlTest, ...]
     tests: tuple[_Test, ...]
@@ -127,7 +128,8 @@ def _read(project: "Project", key: str) -> SoundProject | None:
         for test in document.tests
     )
     checked = CheckedProject(
-        document.models, graph, document.columns, document.file_columns, document.key_plans, tuple(tests), document.facts
+        document.models, graph, document.columns, document.file_columns, document.key_plans, tuple(tests), document.facts,
+        document.whole_because,
     )
     return SoundProject(key, checked, document.made, document.logic)
 
@@ -147,7 +149,7 @@ def _write(project: "Project", found: SoundProject) -> None:
     document = _Document(
         stamps, dict(checked.models), graph.order, dict(graph.models), dict(graph.landing), dict(graph.files),
         {name: dict(types) for name, types in checked.columns.items()}, {call: dict(types) for call, types in checked.file_columns.items()},
-        dict(checked.key_plans), {name: checked.facts(name) for name in graph.order}, tuple(sql_tests), tuple(tests),
+        dict(checked.key_plans), dict(checked.whole_because), {name: checked.facts(name) for name in graph.order}, tuple(sql_tests), tuple(tests),
         dict(found.made), dict(found.logic),
     )
     text = msgspec.json.encode(document)  # in their own order: that of columns counts

@@ -22,6 +22,7 @@ from warehouse.transform.sql.emptiness import holds
 # kept, when what it reads comes out the same, is planned as MAYBE.
 BUILD, UPDATE, EMPTY, KEEP, MAYBE, DROP = "build", "update", "empty", "keep", "maybe", "drop"
 NEVER_BUILT = "never built"
+LEAST_ROWS = 1000  # of a table without a key in its header: an update takes some twenty statements
 _SHOWN = 3
 _OTHERS_AWAY = "other runs are past the warm tier's horizon"
 
@@ -58,7 +59,7 @@ class Emptiness:
 
     def of_table(self, name: str) -> bool:
         """Whether a stored table need not be run. One that keeps which of its keys came from which file must learn that of new files."""
-        return not file_leaves(self._checked, name) and self.of_model(name)
+        return not (self._checked.keeps_keys(name) and file_leaves(self._checked, name)) and self.of_model(name)
 
     def _of_reference(self, reference: str) -> bool:
         name = self._names.get(reference)
@@ -132,7 +133,8 @@ def decide(
     reason = "; ".join(_change(source, inputs, before) if source != age_of(name) else _OTHERS_AWAY for source in told[:_SHOWN])
     if other == [age_of(name)] and not unknown:
         return Step(name, UPDATE, reason)
-    if plan and plan.can_narrow and not plan.whole & set(other):
+    is_followed = checked.keeps_keys(name) or not (is_small(before) or any(_has_lost(source, inputs, before) for source in other))
+    if plan and plan.can_narrow and not plan.whole & set(other) and is_followed:
         return Step(name, UPDATE, reason, unknown)
     return Step(name, BUILD, reason, unknown)
 
@@ -148,8 +150,13 @@ def has_no_rows(state: TableState | None) -> bool:
     return state is not None and state.content is not None and not state.content.rows
 
 
+def is_small(state: TableState) -> bool:
+    """Whether a table has so few rows that to find its changed keys is more work than to build it."""
+    return state.content is None or state.content.rows < LEAST_ROWS
+
+
 def file_leaves(checked: CheckedProject, name: str) -> set[str]:
-    """The leaves of an incremental table of which it keeps which keys came from which file: landing tables, and calls that read files."""
+    """The leaves of a table that is local to a key which come as files: landing tables, and calls that read files."""
     plan = checked.key_plans.get(name)
     return {path.leaf for path in plan.paths} - checked.models.keys() if plan else set()
 
@@ -181,6 +188,12 @@ def _change(source: str, inputs: Inputs, before: TableState) -> str:
     other = sum(1 for path in now.keys() & then.keys() if now[path] != then[path])
     counts = [f"{count} {word}" for count, word in ((come, "new"), (other, "changed"), (gone, "removed")) if count]
     return f"files of {source}: {', '.join(counts) or 'reordered'}"
+
+
+def _has_lost(source: str, inputs: Inputs, before: TableState) -> bool:
+    """Whether a file that a table was made from is gone, or other than it was."""
+    now = inputs.by_file(source)
+    return any(now.get(path) != content for path, content in before.files.get(source, {}).items())
 
 
 def _named(names: tuple[str, ...] | list[str]) -> str:

@@ -28,11 +28,14 @@ from warehouse.transform.sql.text import canonical
 @dataclass(frozen=True)
 class PlannedModel:
     """What a build would do with one model, by its qualified name. `diff` is unified, from the last build's text to the
-    file's as it is now; empty for a model that is kept or whose SQL and header say the same as before."""
+    file's as it is now; empty for a model that is kept or whose SQL and header say the same as before. `key` are the columns that a table is
+    local to and is updated by; `whole_because` says why one is built whole whenever its input changes, with the clause. A view has neither."""
 
     name: str
     action: str
     reason: str
+    key: tuple[str, ...] = ()
+    whole_because: str = ""
     diff: str = ""
 
 
@@ -68,7 +71,8 @@ def preview(project: Project, patterns: Sequence[str] = (), progress: Progress =
         name = model.qualified if model else states[step.name].qualified
         is_shown = model and step.name in changed and name in texts and step.action != KEEP
         diff = _diff(texts[name], model) if model and is_shown else ""
-        planned.append(PlannedModel(name, step.action, step.reason, diff))
+        why = checked.whole_because.get(step.name, "")
+        planned.append(PlannedModel(name, step.action, step.reason, model.key if model and not why else (), why, diff))
     return Preview(tuple(planned), tuple(test.name for test in tests), material.landing.damaged)
 
 

@@ -29,6 +29,7 @@ from warehouse.transform.build.plan import (
     file_leaves,
     has_no_rows,
     inputs_of,
+    is_small,
 )
 from warehouse.transform.build.readers import Readers
 from warehouse.transform.build.rollup_table import rollup_types, write_rollup
@@ -226,7 +227,7 @@ class Session:
             is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
             if is_unique:
                 self.unique.add(name)
-            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)}
+            leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)} if self._checked.keeps_keys(name) else {}
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
@@ -262,7 +263,7 @@ class Session:
         before, content, layout, keys = self._before[name], self._before[name].content, self._now[name].layout, 0
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
         returning = detail_rows.returning(self._con, model, left_out) if model.retention_tier else ""
-        leaves = self._changed_leaves(plan, before) if plan else {}
+        leaves = self._changed_leaves(plan, before, keeps_keys=self._checked.keeps_keys(name)) if plan else {}
         if leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
             return None
         if plan and name in self._kept_tests and model.grain and not has_grain_over_key(model):
@@ -319,7 +320,7 @@ class Session:
         before = {name: self._before[name].content_id}
         return any(has_passed(self._con, test, before) for test in self._checked.tests if test.is_grain and test.model == name)
 
-    def _changed_leaves(self, plan: KeyPlan, before: TableState) -> dict[str, Leaf] | None:
+    def _changed_leaves(self, plan: KeyPlan, before: TableState, *, keeps_keys: bool) -> dict[str, Leaf] | None:
         """What changed of each leaf since a table was made; None where that is not known any more."""
         found: dict[str, Leaf] = {}
         for leaf in {path.leaf for path in plan.paths}:
@@ -328,7 +329,7 @@ class Session:
             if self.contents[leaf] == before.inputs[leaf]:
                 continue
             if leaf not in self._checked.models:
-                found[leaf] = self._readers.leaf(leaf, before)
+                found[leaf] = replace(self._readers.leaf(leaf, before), has_files=keeps_keys)
             elif leaf in self._deltas and self._before[leaf].content_id == before.inputs[leaf]:
                 found[leaf] = self._readers.delta(leaf)
             else:
@@ -369,11 +370,17 @@ class Session:
             if age_of(name) in state.inputs:
                 detail_rows.forget_away(self._con, state.qualified)
 
+    def _is_followed(self, name: str) -> bool:
+        """Whether a table that is local to a key can be updated by it."""
+        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name]))
+
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
         changed. None where it is not needed, or where the columns are others now."""
         state = self._now.get(name)
-        asked = any(path.leaf == name for plan in self._checked.key_plans.values() for path in plan.paths)
+        asked = any(
+            path.leaf == name for other, plan in self._checked.key_plans.items() if self._is_followed(other) for path in plan.paths
+        )
         if not asked or not state or state.kind != "table":
             return None
         return set_aside(self._con, state.qualified, self._checked.columns[name])

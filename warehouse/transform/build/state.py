@@ -78,6 +78,8 @@ def logics(checked: CheckedProject, made: Mapping[str, Envelope]) -> dict[str, L
             del document["parents"]
         if model.materialized == "view":  # its text in the build names them with their schemas (`other_clients`)
             document["reads"] = sorted(checked.models[parent].qualified for parent in checked.graph.models[name])
+        if model.key:  # its rows lie by it, which no header may say
+            document["key"] = list(model.key)
         if model.retention_tier:  # no part of what the model is: its rows here, which are not all
             document["retention_tier"] = model.retention_tier
         document["files"] = [[read.call, [*checked.file_columns[read.call].items()]] for read in checked.graph.files[name]]

@@ -27,8 +27,8 @@ class SqlFacts:
 @dataclass(frozen=True)
 class CheckedProject:
     """Models with their feeds, sources and queries, in build order; the columns (name to type) that binding gave each and
-    every call that reads files; how each incremental model's keys are found; every test of their data; and the facts about
-    their SQL that are known already."""
+    every call that reads files; how the keys of each model that is local to one are found, and for every table that is not updated by key
+    the reason; every test of their data; and the facts about their SQL that are known already."""
 
     models: Mapping[str, Model]
     graph: Graph
@@ -37,10 +37,15 @@ class CheckedProject:
     key_plans: Mapping[str, KeyPlan] = field(default_factory=dict)
     tests: tuple[DataTest, ...] = ()
     known_facts: Mapping[str, SqlFacts] = field(default_factory=dict, compare=False)
+    whole_because: Mapping[str, str] = field(default_factory=dict)
 
     def is_stored(self, name: str) -> bool:
         """Whether a finished build holds it: all but views over files, which would change under the build."""
         return name not in self._over_files
+
+    def keeps_keys(self, name: str) -> bool:
+        """Whether a table keeps which of its keys came from which file, so that it follows a file that goes. Others are built again."""
+        return self.models[name].materialized == "incremental"
 
     def place_of(self, name: str) -> int:
         """A model's place in build order."""

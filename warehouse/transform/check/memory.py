@@ -72,7 +72,7 @@ def plan_as_json(plan: KeyPlan) -> dict[str, Any]:
         "inputs": [asdict(found) for found in plan.inputs],
         "paths": [[path.leaf, path.layers] for path in plan.paths],
         "whole": sorted(plan.whole),
-        "can_narrow": plan.can_narrow,
+        "whole_because": plan.whole_because,
         "is_gathered": plan.is_gathered,
     }
 
@@ -87,7 +87,7 @@ def plan_from_json(document: Mapping[str, Any]) -> KeyPlan:
         KeyPath(leaf, tuple(tuple((sql, name) for sql, name in layer) for layer in layers))
         for leaf, layers in document["paths"]
     )
-    return KeyPlan(inputs, paths, frozenset(document["whole"]), document["can_narrow"], document["is_gathered"])
+    return KeyPlan(inputs, paths, frozenset(document["whole"]), document["whole_because"], document["is_gathered"])
 
 
 def _made_by() -> str:

@@ -16,7 +16,7 @@ from warehouse.project.project import STANDARD_PREFIX, source_fault
 from warehouse.transform.check.binding_session import BindingSession
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.contract import contract_types
-from warehouse.transform.check.inputs import key_plans
+from warehouse.transform.check.local_models import local_models
 from warehouse.transform.check.memory import CheckMemory, read_memory
 from warehouse.transform.inputs.current_folder import inside
 from warehouse.transform.inputs.landing_tables import project_landing_types
@@ -145,9 +145,9 @@ def _inspect(
         return CheckedProject(everything, graph, columns), faults
     # What follows needs all tables.
     file_columns = session.columns_of_calls()
-    plans, faults = key_plans(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
-    checked = CheckedProject(everything, graph, columns, file_columns, plans)
-    tests, found = session.bind_tests(data_tests(everything, sql_tests), checked)
+    local, faults = local_models(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
+    checked = CheckedProject(local.models, graph, columns, file_columns, local.plans, whole_because=local.reasons)
+    tests, found = session.bind_tests(data_tests(local.models, sql_tests), checked)
     return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults((everything[name] for name in models), columns)]
 
 

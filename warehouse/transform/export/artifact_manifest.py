@@ -99,7 +99,7 @@ def _node(package: str, table: Table, model: Model, reads: Sequence[Table], gene
             "schema": model.schema,
             "tags": tags,
             "meta": meta,
-            "unique_key": list(model.key) or None,
+            "unique_key": list(model.key) if model.materialized == "incremental" else None,
             "contract": {"enforced": bool(model.columns), "alias_types": True},
         },
         "tags": tags,

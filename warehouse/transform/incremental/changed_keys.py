@@ -29,6 +29,8 @@ _FILE_NAME = re.compile(r"\bfilename\b", re.IGNORECASE)
 _OWN_NAMES = frozenset(("filename", FILE_COLUMN))
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # each holds all of those before it
 
+_COPIED = re.compile(rf'{INPUT_ALIAS}\."[^"]+"')
+
 _Layer = tuple[tuple[str, str], ...]  # (SQL, name)
 
 
@@ -40,6 +42,11 @@ class KeyPath:
 
     leaf: str
     layers: tuple[_Layer, ...]
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether the key is columns of the leaf as they are."""
+        return all(_COPIED.fullmatch(sql) for layer in self.layers for sql, _ in layer)
 
     def keys_of(self, rows: str) -> str:
         """SQL for the keys of a leaf's rows, with the file of each beside it; `rows` is a SELECT of the leaf's columns and
@@ -53,15 +60,19 @@ class KeyPath:
 @dataclass(frozen=True)
 class KeyPlan:
     """What an incremental model's update depends on: the inputs in its own text that are read by key, the paths from the
-    leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `can_narrow`: whether the text
-    still gives the same for a key when those inputs are tables of the rows that carry it. `is_gathered`: whether its rows
-    come out of a hash table, in no order."""
+    leaves, and all that is read whole (models, views, landing tables, calls), at any depth. `whole_because`: why the text may not give
+    the same for a key when those inputs are tables of the rows that carry it; empty where it does. `is_gathered`: whether its rows come
+    out of a hash table, in no order."""
 
     inputs: tuple[KeyedInput, ...]
     paths: tuple[KeyPath, ...]
     whole: frozenset[str]
-    can_narrow: bool = True
+    whole_because: str = ""
     is_gathered: bool = False
+
+    @property
+    def can_narrow(self) -> bool:
+        return not self.whole_because
 
 
 def narrow_name(number: int) -> str:
@@ -152,6 +163,8 @@ def _check_types(
 
     own = {column.lower(): kind for column, kind in (columns_of(model.qualified) or {}).items()}
     for path in paths:
+        if path.is_copied and _copied_types(path, columns_of(path.leaf) or {}) == [own[column.lower()] for column in model.key]:
+            continue  # the engine need not be asked
         columns = [f"null::{kind} as {quote(column)}" for column, kind in (columns_of(path.leaf) or {}).items()]
         sql = path.keys_of(f"select {', '.join(columns)}, '' as {quote(FILE_COLUMN)}")
         try:
@@ -166,6 +179,15 @@ def _check_types(
             if not is_same and not (kind in _INTEGERS and wanted in _INTEGERS[_INTEGERS.index(kind) :]):
                 message = f"key {column} is {wanted}, but {kind} in {path.leaf}"
                 raise WarehouseError("WH221", message, model.place, "cast one: the key is of one type everywhere")
+
+
+def _copied_types(path: KeyPath, types: Mapping[str, str]) -> list[str | None]:
+    """The types of a path's key, all of whose steps copy columns."""
+    found: dict[str, str | None] = {f"{INPUT_ALIAS}.{quote(column.lower())}": kind for column, kind in types.items()}
+    for layer in path.layers:
+        last = [found.get(sql.lower()) for sql, _ in layer]
+        found = {f"{INPUT_ALIAS}.{quote(name.lower())}": kind for (_, name), kind in zip(layer, last, strict=True)}
+    return last
 
 
 def _layer(found: KeyedInput, names: Sequence[str]) -> _Layer:

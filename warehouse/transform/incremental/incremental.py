@@ -3,7 +3,7 @@ insert. What comes out is what a full build gives, row by row, bit by bit; these
 
 - a model is local to its key (`locality`), so other keys cannot have changed;
 - its rows of one key are in one order, that of `order_of`, whichever way they were made;
-- its joins run in the order they are written: a plan that follows the sizes of the inputs would add floats in another;
+- its joins run in the order they are written, or the order of joined rows makes no difference (`aggregates.takes_disordered_rows`);
 - one that may tell how tables are laid out reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
 - a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).
 """
@@ -66,12 +66,16 @@ class Updated:
 
 
 @contextmanager
-def joins_as_written(con: "duckdb.DuckDBPyConnection") -> Iterator[None]:
-    """Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
+def _joins_as_written(con: "duckdb.DuckDBPyConnection", model: Model) -> Iterator[None]:
+    """Only an incremental model may take joined rows in their order: of others the check has seen that they do not.
+
+    Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
     session calls `as_ever` after its rollback."""
-    con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+    if model.materialized == "incremental":
+        con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
     yield
-    as_ever(con)
+    if model.materialized == "incremental":
+        as_ever(con)
 
 
 def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
@@ -91,7 +95,7 @@ def build(
         prefix, suffix = f"{prefix}select * from (", f"){f' where not {left_out}' if left_out else ''}"
     if plan.is_gathered:
         suffix += in_order(model, types)
-    with joins_as_written(con):
+    with _joins_as_written(con, model):
         if sees_layout and plan.can_narrow:
             try:
                 for number, found in enumerate(plan.inputs):
@@ -101,6 +105,9 @@ def build(
                 raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         else:
             execute(con, model, prefix, suffix)
+    [(rows,)] = con.execute(f"select count(*) from (from {quoted(model.qualified)} limit 2)").fetchall()
+    if rows < 2:
+        return has_grain_over_key(model)
     return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
 
 
@@ -137,7 +144,7 @@ def update(
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
-    with joins_as_written(con):
+    with _joins_as_written(con, model):
         _find_affected(con, model, plan, types, leaves, also)
         if _is_too_much(con, model):
             return None

@@ -46,10 +46,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Model:
-    """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to
-    date by, empty for every other; `retention_tier` the tier whose age its rows have in the database (`WARM_TIER`), if any; `role` one of
-    `ROLES`, if any. `rejects`: a row that breaks a test is left out, with an issue, and the build goes on, as in the standard project; in
-    a project's own models the build fails."""
+    """A model as written. `place` is the file as messages show it; `key` is what an incremental model is brought up to date by,
+    and after the check every other that is local to a key, and empty where there is none; `retention_tier` the tier whose age its rows
+    have in the database (`WARM_TIER`), if any; `role` one of `ROLES`, if any. `rejects`: a row that breaks a test is left out, with an
+    issue, and the build goes on, as in the standard project; in a project's own models the build fails."""
 
     name: str
     schema: str
@@ -94,7 +94,7 @@ class Model:
         tolerances = {name: column.tolerance for name, column in self.columns.items() if column.tolerance is not None}
         return {
             "materialized": self.materialized,
-            **({"key": list(self.key)} if self.key else {}),
+            **({"key": list(self.key)} if self.materialized == "incremental" else {}),
             "grain": list(self.grain),
             "columns": [[column.name, column.type, column.unit] for column in self.columns.values()],
             **({"tolerances": tolerances} if tolerances else {}),

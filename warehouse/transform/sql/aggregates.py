@@ -5,10 +5,10 @@ A test compares with the engine, and tries which are which.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from warehouse.transform.sql.tree_nodes import nodes
+from warehouse.transform.sql.tree_nodes import Node, inner, nodes
 
 AGGREGATES = frozenset(
     (
@@ -34,10 +34,19 @@ AGGREGATE_MACROS = frozenset(
 FLOAT_SUMS = frozenset(("sum", "avg", "mean", "wavg", "weighted_avg", "geomean", "geometric_mean"))
 
 
+# Aggregates of which the value is the same in whatever order their rows come, and in however many pieces the engine takes them.
+STEADY_AGGREGATES = frozenset(
+    "approx_count_distinct bit_and bit_or bit_xor bitstring_agg bool_and bool_or count count_if count_star countif histogram histogram_exact"
+    " mad max median min quantile quantile_cont quantile_disc regr_count".split()
+)
 # What keeps all that it is given until its group is complete; so does any aggregate with an order of its own.
 _KEEPING_ROWS = frozenset(
     "list array_agg string_agg group_concat listagg histogram histogram_exact json_group_array json_group_object json_group_structure "
     "variant_group_array variant_group_object".split()
+)
+# What takes one of its rows as it comes; of several pieces, the first piece's.
+_TAKING_ONE = frozenset(
+    "any_value arbitrary first arg_max arg_max_null arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin max_by min_by".split()
 )
 # Window functions whose value is the same however ties among a partition's rows are broken, and wherever its rows stand
 # among those of other partitions. Others number tied rows, or add floats in pieces that begin where the engine's do.
@@ -56,17 +65,81 @@ def sees_layout(tree: Mapping[str, Any]) -> bool:
 
 
 def adds_in_pieces(tree: Mapping[str, Any]) -> bool:
-    """Whether a block adds floats beside an aggregate that keeps its rows. With these the engine's hash table outgrows its room (DuckDB 2.0.0):
-    it begins another one, and adds the sums of both, and where it begins depends on all groups."""
+    """Whether a block adds floats, or takes the last of its rows, beside an aggregate that keeps its rows. With these the engine's hash table
+    outgrows its room (DuckDB 2.0.0, from 4 million rows): it begins another one, and combines what both have, and where it begins
+    depends on all groups."""
     return any(node.get("type") == "SELECT_NODE" and _adds_beside_kept_rows(node) for node in nodes(tree))
 
 
-def _adds_beside_kept_rows(block: Mapping[str, Any]) -> bool:
+def _adds_beside_kept_rows(block: Node) -> bool:
+    found = _aggregates_of(block)
+    return any(_is_ordered(node) or _name(node) in _KEEPING_ROWS for node in found) and any(
+        _depends_on_order(node) and _name(node) not in _KEEPING_ROWS | _TAKING_ONE for node in found
+    )
+
+
+def disordered(tree: Node, views: Collection[str] = ()) -> bool:
+    """Whether rows come out of a statement in an order that depends on how many others there are: out of a join (for each vector of rows its
+    first matches, then its second ones), a hash table, or a window. `views` are the names of those of which this is true."""
+    return _is_disordered(tree, _disordered_names(tree, views))
+
+
+def takes_disordered_rows(tree: Node, views: Collection[str] = ()) -> bool:
+    """Whether an aggregate whose value depends on the order of its rows takes them from what is `disordered`, and does not order them. From
+    300,000 rows on, sums of floats have other last bits then (DuckDB 2.0.0 and 2.0.1)."""
+    taking = [node for node in nodes(tree) if node.get("type") == "SELECT_NODE" and _takes_by_order(node)]
+    names = _disordered_names(tree, views) if taking else ()
+    return any(_is_disordered(block["from_table"], names) for block in taking)
+
+
+def _takes_by_order(block: Node) -> bool:
+    is_picked = any(modifier.get("distinct_on_targets") for modifier in block["modifiers"])
+    return is_picked or any(_depends_on_order(node) for node in _aggregates_of(block))
+
+
+def _disordered_names(tree: Node, views: Collection[str]) -> set[str]:
+    """`views`, and the CTEs out of which rows come in no order, wherever they are."""
+    ctes = [(str(entry["key"]).lower(), entry["value"]["query_node"]) for node in nodes(tree) for entry in (node.get("cte_map") or {}).get("map", ())]
+    found = set(views)
+    while more := {name for name, query in ctes if name not in found and _is_disordered(query, found)}:
+        found |= more
+    return found
+
+
+def _is_disordered(tree: Node, names: Collection[str]) -> bool:
+    pending: list[Any] = [tree]
+    while pending:
+        node = pending.pop()
+        if type(node) is not list:
+            if any(modifier["type"] == "ORDER_MODIFIER" for modifier in node.get("modifiers") or ()):
+                continue  # sorted here, whatever came before
+            if _disorders(node) or (node.get("type") == "BASE_TABLE" and node["table_name"].lower() in names):
+                return True
+        pending += inner(node, "cte_map", "where_clause", "having")  # what filters rows leaves their order
+    return False
+
+
+def _disorders(node: Node) -> bool:
+    if node.get("type") == "SELECT_NODE":
+        is_distinct = any(modifier["type"] == "DISTINCT_MODIFIER" for modifier in node["modifiers"])
+        return is_distinct or bool(node["group_expressions"]) or node["aggregate_handling"] == "FORCE_AGGREGATES"
+    if node.get("type") == "SET_OPERATION_NODE":
+        return not ("UNION" in node["setop_type"] and node["setop_all"])
+    return node.get("type") == "JOIN" or node.get("class") == "WINDOW"
+
+
+def _aggregates_of(block: Node) -> list[Node]:
+    """The calls of aggregates in a block, or in a query within its expressions."""
     parts = [block[part] for part in ("select_list", "having", "qualify") if block.get(part)]
-    found = [node for node in nodes(*parts) if node.get("class") == "FUNCTION"]
-    ordered = [node for node in found if (node.get("order_bys") or {}).get("orders")]
-    adds = any(_name(node) in FLOAT_SUMS for node in found if node not in ordered)
-    return adds and any(_name(node) in _KEEPING_ROWS or node in ordered for node in found)
+    return [node for node in nodes(*parts) if node.get("class") == "FUNCTION" and _name(node) in AGGREGATES | AGGREGATE_MACROS]
+
+
+def _depends_on_order(call: Node) -> bool:
+    return _name(call) not in STEADY_AGGREGATES and not _is_ordered(call)
+
+
+def _is_ordered(call: Node) -> bool:
+    return bool((call.get("order_bys") or {}).get("orders"))
 
 
 def has_unsteady_window(tree: Mapping[str, Any]) -> bool:

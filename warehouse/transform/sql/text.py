@@ -66,10 +66,11 @@ class Token:
 
 def tokens(sql: str) -> list[Token]:
     """The tokens of `sql`, comments and blanks left out."""
-    return list(_tokens(sql))
+    return list(each_token(sql))
 
 
-def _tokens(sql: str) -> Iterator[Token]:
+def each_token(sql: str) -> Iterator[Token]:
+    """The same one by one, for who needs only the first."""
     offset = 0
     while match := _TOKEN.match(sql, offset):
         kind, text = match.lastgroup or "operator", match[0]
@@ -178,7 +179,7 @@ def fault_at(
 
 def first_token(sql: str) -> int:
     """The offset of the first token of `sql`: where the statement begins, after a header and comments."""
-    return next((token.offset for token in _tokens(sql)), 0)
+    return next((token.offset for token in each_token(sql)), 0)
 
 
 def output_column(sql: str, name: str, occurrence: int = 0) -> int | None:

@@ -17,7 +17,7 @@ from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import text_literal
 from warehouse.transform.sql.engine_faults import parse_fault, statements_fault
 from warehouse.transform.sql.functions import VARYING_CALLS, VARYING_WORDS, varies
-from warehouse.transform.sql.text import fault_at, first_token, tokens
+from warehouse.transform.sql.text import each_token, fault_at, first_token, tokens
 from warehouse.transform.sql.tree_nodes import Node, inner
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def _constant_paths(expression: Node) -> tuple[str, ...] | None:
 def end_of_reference(text: str, start: int) -> int:
     """The offset after a table's name or a call that begins at `start`, its alias left out."""
     end, depth, is_dot_awaited = start, 0, False
-    for token in tokens(text[start:]):
+    for token in each_token(text[start:]):
         if not depth and is_dot_awaited and token.text not in (".", "("):
             break
         depth += {"(": 1, ")": -1}.get(token.text, 0)

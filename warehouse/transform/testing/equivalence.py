@@ -123,7 +123,7 @@ def _by_key(name: str, checked: "CheckedProject") -> tuple[str, ...]:
         read = checked.graph.models[pending.pop()] - found
         found |= read
         pending += read
-    return tuple(checked.models[other].qualified for other in checked.graph.order if other in found and checked.models[other].key)
+    return tuple(checked.models[other].qualified for other in checked.graph.order if other in found and checked.keeps_keys(other))
 
 
 def compare_tables(

@@ -10,6 +10,8 @@ from math import ceil, floor, isfinite, log10
 from typing import Any
 
 _ACROSS, _UP = 110, 40  # pixels that a tick's words take, where a phone shows them large
+_CLOCK = 85  # pixels of the words of a tick that states a day and an hour
+_DAY = 86400.0
 _MONTH = 30.4375
 # Steps of time, as days, and how their ticks are written.
 _SPANS = ((1 / 24, "%H:%M"), (0.25, "%d %b %H:%M"), (1, "%d %b"), (2, "%d %b"), (7, "%d %b"), (14, "%d %b %Y"))
@@ -63,7 +65,7 @@ class Axis:
 
     def text(self, value: float) -> str:
         if self.is_time:
-            return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M}"
+            return f"{datetime.fromtimestamp(value, UTC):{'%-d %b %Y' if self.high - self.low >= _DAY else '%-d %b %Y %H:%M'}}"
         return f"{value:,.6g}"
 
     def _numbers(self, most: int) -> Iterator[tuple[float, str]]:
@@ -90,7 +92,8 @@ class Axis:
         days = (self.high - self.low) / 86400
         first, last = (datetime.fromtimestamp(each, UTC) for each in (self.low, self.high))
         if days <= 14 * self.most:
-            step, form = next((span for span in _SPANS if days / span[0] <= self.most + 1), _SPANS[-1])
+            room = min(self.most + 1.0, abs(self.end - self.start) / _CLOCK)
+            step, form = next((span for span in _SPANS if days / span[0] <= room), _SPANS[-1])
             at, every = first.replace(hour=0, minute=0, second=0, microsecond=0), timedelta(days=step)
             if step < 1 / 24 * 2 and days < 1 / 12:  # within two hours: the edges say it
                 return

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from warehouse.errors import printable_lines
+from warehouse.errors import counted, printable_lines
 from warehouse.surfaces.html.charts.frames import legend
 from warehouse.surfaces.html.charts.lanes import bars, dots, effects
 from warehouse.surfaces.html.charts.matrix import matrix
@@ -49,18 +49,30 @@ def _panels(plot: Plot, draw: Callable[..., Drawn], records: Sequence[Mapping[st
     for record in records:
         of_panel.setdefault(record[facet], []).append(record)
     shared = [mark for mark in plot.marks(records) if mark.x is not None and (mark.y is not None or not plot.chart.y)]
-    panels, said = [], []
+    panels: list[Markup] = []
+    said: list[str] = []
     plot = replace(plot, most=max(_FEWEST, MOST_POINTS * 3 // 2 // min(len(of_panel), _MOST_PANELS)))
-    ordered = [*of_panel.items()] if plot.chart.is_own else sorted(of_panel.items(), key=lambda item: -len(item[1]))
+    if plot.chart.kind == "trend":
+        of_panel, few = _without_few(of_panel)
+        said += [f"{counted(few, 'panel')} of one or two points left out: choose one to see it"] if few else []
+    is_ordered = plot.chart.is_own and plot.chart.kind != "trend"
+    ordered = [*of_panel.items()] if is_ordered else sorted(of_panel.items(), key=lambda item: -len(item[1]))
     for value, of_one in ordered[:_MOST_PANELS]:
         drawn, words = draw(plot, plot.marks(of_one), _PANEL, None if plot.chart.is_own else shared, value_text(value))
         if drawn:
-            heading = printable_lines(value_text(value) if plot.chart.is_own else f"{plot.heading(facet)} {value_text(value)}")
+            is_named = any(each.isalpha() for each in value_text(value))  # 16 says nothing by itself, node-17 does
+            heading = printable_lines(value_text(value) if is_named else f"{plot.heading(facet)} {value_text(value)}")
             panels.append(Markup('<div class="panel"><p>{}</p>{}</div>').format(heading, drawn))
-        said += [f"{value_text(value)}: {each}" for each in words]
+        said += [each if each[:1].isupper() else f"{value_text(value)}: {each}" for each in words]
     if len(of_panel) > _MOST_PANELS:
         said.append(f"{_MOST_PANELS} of {len(of_panel)} panels are drawn")
     return (Markup('<div class="panels">{}</div>').format(NOTHING.join(panels)) if panels else NOTHING), said
+
+
+def _without_few(of_panel: Mapping[Any, list[Mapping[str, Any]]]) -> tuple[dict[Any, list[Mapping[str, Any]]], int]:
+    """The panels of which a reader learns how something went, if there are such, and how many others were left out."""
+    found = {value: rows for value, rows in of_panel.items() if len(rows) > 2}
+    return (found, len(of_panel) - len(found)) if found else (dict(of_panel), 0)
 
 
 _KINDS: dict[str, Callable[..., Drawn]] = {

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from markupsafe import Markup
 
 from warehouse.errors import printable_lines
-from warehouse.surfaces.html.charts.axes import Axis, axis
+from warehouse.surfaces.html.charts.axes import Axis, axis, number
 from warehouse.surfaces.html.charts.frames import across, frame, named
 from warehouse.surfaces.html.charts.plot import BROAD, NOTHING, Drawn, Mark, Plot, cut, value_text
 
 SPANS = 50  # of an envelope
 _MOST_NOTES = 8  # with words; more are lines
+_APART, _BROADEST = 9.0, 45.0  # pixels between repeats that stand beside each other, and of all of them
 _LEFT, _NEAR_LEFT, _RIGHT, _TOP, BOTTOM = 76, 62, 14, 30, 46
 
 
@@ -43,27 +44,59 @@ def trend(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequ
     inside += _notes(plot, marks, x, y)
     joined: dict[tuple[int, Any], list[Mark]] = {}
     for mark in sorted((mark for mark in marks if mark.x is not None), key=lambda mark: mark.x or 0.0):
-        line = mark.record[plot.chart.line] if plot.chart.line and len(placed) <= plot.most else None
+        line = mark.record[plot.chart.line] if plot.chart.line and (plot.chart.middle or len(placed) <= plot.most) else None
         joined.setdefault((mark.group, line), []).append(mark)
+    at = {id(mark): x.at(mark.x or 0.0) for mark in placed}
     for (group, _), of_line in joined.items():
-        if len(placed) > plot.most:
+        if plot.chart.beside:
+            at |= _dodged(plot.chart.beside, of_line, at, x)
+        if plot.chart.middle and len(of_line) > 1:
+            inside += _medians(plot, of_line, at, y, f"s{group}")
+        elif len(placed) > plot.most:
             inside += _envelope(plot, of_line, x, y)
-        elif plot.chart.middle and len(of_line) > 1:
-            inside.append(_medians(plot.chart.middle, of_line, x, y, f"s{group}"))
         elif len(of_line) > 1:
             inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_line], f"s{group}"))
-    if len(placed) > plot.most:
-        said.append(f"{len(placed):,} points: each span is drawn with its least, median and greatest value; the figures have every row")
+    if len(placed) <= plot.most:
+        inside += [_point(plot, mark, at[id(mark)], y) for mark in placed]
+    elif plot.chart.middle:
+        inside += _crowd(placed, at, y)
+        doors = placed[:: -(-len(placed) // max(1, plot.most // 2))]
+        inside += [Markup('<g class="crowded">'), *(_point(plot, mark, at[id(mark)], y) for mark in doors), Markup("</g>")]
+        said.append("Every run is drawn, and some of them lead to their run. The figures have every row")
     else:
-        inside += [_point(plot, mark, x, y) for mark in placed]
+        said.append(f"{len(placed):,} points: each span is drawn with its least, median and greatest value; the figures have every row")
     failed = [mark for mark in marks if mark.y is None and mark.x is not None and plot.is_hatched(mark.record)]
     inside += [plot.point(mark, x.at(mark.x or 0.0), y.start) for mark in failed[:plot.most]]  # they have a time, and no value: at the foot
     return plot.svg(*size, inside, name), said
 
 
-def _point(plot: Plot, mark: Mark, x: Axis, y: Axis) -> Markup:
+def _dodged(beside: str, marks: Sequence[Mark], at: Mapping[int, float], x: Axis) -> dict[int, float]:
+    """Pixels of marks that belong together, such as the repeats of a session, beside each other where they would lie on each other."""
+    together: dict[Any, list[Mark]] = {}
+    for mark in marks:
+        if mark.y is not None and mark.record[beside] is not None:
+            together.setdefault(mark.record[beside], []).append(mark)
+    found: dict[int, float] = {}
+    for of_one in together.values():
+        places = [at[id(mark)] for mark in of_one]
+        step = min(_APART, _BROADEST / len(of_one))
+        if max(places) - min(places) < step * (len(of_one) - 1):
+            first = sum(places) / len(places) - step * (len(of_one) - 1) / 2
+            found |= {id(mark): round(min(max(first + place * step, x.start), x.end), 1) for place, mark in enumerate(of_one)}
+    return found
+
+
+def _crowd(marks: Sequence[Mark], at: Mapping[int, float], y: Axis) -> Iterator[Markup]:
+    """More points than can be doors, as small dots."""
+    of_group: dict[int, list[str]] = {}
+    for mark in marks:
+        of_group.setdefault(mark.group, []).append(f"M{at[id(mark)]:g} {y.at(mark.y or 0.0):g}h0")
+    for group, dots in of_group.items():
+        yield Markup('<path class="crowd s{}" d="{}"/>').format(group, "".join(dots))
+
+
+def _point(plot: Plot, mark: Mark, at: float, y: Axis) -> Markup:
     """A point with its interval."""
-    at = x.at(mark.x or 0.0)
     bounds = plot.bounds(mark.record, "y")
     whisker = plot.whisker(mark, f"M{at:g} {y.at(bounds[0]):g}V{y.at(bounds[1]):g}") if bounds else NOTHING
     return plot.point(mark, at, y.at(mark.y or 0.0), whisker)
@@ -78,9 +111,9 @@ def _line(places: Sequence[tuple[float, float] | None], kind: str) -> Markup:
     return Markup('<path class="line {}" d="{}"/>').format(kind, "".join(drawn))
 
 
-def _medians(middle: str, marks: Sequence[Mark], x: Axis, y: Axis, kind: str) -> Markup:
-    """Steps through the medians of marks that belong together, each from its first to its last and on to the next. Repeats stand beside each other:
-    no line goes up and down among them."""
+def _medians(plot: Plot, marks: Sequence[Mark], at: Mapping[int, float], y: Axis, kind: str) -> Iterator[Markup]:
+    """Steps through the medians of marks that belong together, each from its first to its last and on to the next, with the intervals of these."""
+    middle, around = plot.chart.middle or "", plot.chart.around
     together: dict[Any, list[Mark]] = {}
     for place, mark in enumerate(marks):
         if mark.y is not None:
@@ -88,9 +121,13 @@ def _medians(middle: str, marks: Sequence[Mark], x: Axis, y: Axis, kind: str) ->
             together.setdefault(place if key is None else key, []).append(mark)
     steps: list[str] = []
     for of_one in together.values():
-        at, level = sorted(x.at(mark.x or 0.0) for mark in of_one), y.at(median(mark.y or 0.0 for mark in of_one))
-        steps.append(f"{'H' if steps else 'M'}{at[0]:g}{'V' if steps else ' '}{level:g}H{at[-1]:g}")
-    return Markup('<path class="line medians {}" d="{}"/>').format(kind, "".join(steps))
+        places, level = sorted(at[id(mark)] for mark in of_one), y.at(median(mark.y or 0.0 for mark in of_one))
+        steps.append(f"{'H' if steps else 'M'}{places[0]:g}{'V' if steps else ' '}{level:g}H{places[-1]:g}")
+        low, high = (number(of_one[0].record[name]) for name in around) if around else (None, None)
+        if low is not None and high is not None:
+            drawn = f"M{places[0]:g} {y.at(low):g}H{places[-1]:g}V{y.at(high):g}H{places[0]:g}z"
+            yield Markup('<path class="envelope {}" d="{}"/>').format(kind, drawn)
+    yield Markup('<path class="line medians {}" d="{}"/>').format(kind, "".join(steps))
 
 
 def _envelope(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Iterator[Markup]:
@@ -150,8 +187,22 @@ def steps_of(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
         said.append(f"{len(placed):,} points: those on the line are drawn, and of the others the least, median and greatest of each span")
         others = [span[place] for span in spans(others, min(SPANS, plot.most // 3)) for place in sorted({0, (len(span) - 1) // 2, len(span) - 1})]
         chosen = chosen[:plot.most]
-    inside += [_point(plot, mark, x, y) for mark in (*others, *chosen)]
+    inside += [_point(plot, mark, x.at(mark.x or 0.0), y) for mark in (*others, *chosen)]
+    if plot.chart.label and not name:
+        inside += _labels(plot, [min(of_line, key=lambda mark: x.at(mark.x or 0.0)) for of_line in lines.values()], x, y, plot.chart.label)
     return plot.svg(*size, inside, name), said
+
+
+def _labels(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis, label: str) -> Iterator[Markup]:
+    """The words of points above them, where they do not run into those of another or beyond the edge. The legend has them all."""
+    taken: list[tuple[float, float, float]] = []
+    for mark in sorted(marks, key=lambda mark: -(mark.y or 0.0)):
+        words = cut(printable_lines(value_text(mark.record[label])), 40)
+        left, top, width = x.at(mark.x or 0.0) + 6, y.at(mark.y or 0.0) - 9, 7 * len(words)
+        left = min(left, x.end - width)
+        if all(abs(top - other[1]) > 15 or left > other[0] + other[2] or other[0] > left + width for other in taken):
+            taken.append((left, top, width))
+            yield Markup('<text class="label s{}" x="{:g}" y="{:g}">{}</text>').format(mark.group, left, top, words)
 
 
 def _steps(plot: Plot, marks: Sequence[Mark], x: Axis, y: Axis) -> Markup:

@@ -28,6 +28,7 @@ _MOST = 40  # findings of a table
 _MOST_EVENTS = 10  # of a page
 _MOST_MEMBERS = 20  # of all events of a page, to read
 _DRAWN = 3  # members of an event
+_FAMILIES = 6  # of metrics, by name
 _WAYS = ("worse", "better", "higher", "lower")
 
 
@@ -94,9 +95,10 @@ def _filters(visit: Visit, found: Changes, named: Sequence[Event]) -> Iterable[F
     marked = [(state, state, states[state]) for state in MARKS if states[state] or state == visit["state"]]
     if len(marked) > 1 or visit["state"]:
         yield choices("state", _PATH, values, "state", [("any mark", None, len(named)), *marked])
+    names = {one.first.metric: one.label.metric if one.label else one.first.metric for each in found.events for one in each.members}
     metrics = Counter(metric for each in found.events for metric in {one.first.metric for one in each.members})
     if len(metrics) > 1 or visit["metric"]:
-        offered_metrics = [(name, name, count) for name, count in metrics.most_common(12)]
+        offered_metrics = [(names[name], name, count) for name, count in metrics.most_common(12)]
         yield choices("metric", _PATH, values, "metric", [("any metric", None, None), *offered_metrics])
 
 
@@ -127,7 +129,7 @@ def _event_page(event: Event, visit: Visit) -> Page:
         Fact("change", f"{record['change']} ({record['interval']})", note=event.headline.name),
         Fact("worst", percent(exp(event.worst.log_ratio)) if isfinite(event.worst.log_ratio) else "from zero", note=event.worst.name),
         *_place(event.clearest), Fact("now", event.now if event.now == "recovered" else "still so", kind="state"),
-        Fact("moved", record["moved"], note=", ".join(f"{count} {family}" for family, count in event.families)),
+        Fact("moved", record["moved"], note=_families(event)),
         Fact("needs", counted(event.needs, "more run") if event.needs else None, note="to be confirmed"),
     ]
     if event.end:
@@ -154,6 +156,12 @@ def _event_page(event: Event, visit: Visit) -> Page:
     )
 
 
+def _families(event: Event) -> str:
+    """What moved by family, the first few."""
+    said = [f"{count} {family}" for family, count in event.families[:_FAMILIES]]
+    return ", ".join([*said, *([f"and {len(event.families) - _FAMILIES} more"] if len(event.families) > _FAMILIES else [])])
+
+
 def _finding_page(chosen: Finding, event: Event, visit: Visit) -> Page:
     """One finding, with its runs on the axis of their order and everything else that changed there."""
     record = finding_record(chosen, visit["threshold"], event.event_id)
@@ -171,7 +179,8 @@ def _finding_page(chosen: Finding, event: Event, visit: Visit) -> Page:
     facts += _decided(chosen.mark, chosen.earlier_mark)
     columns = (
         Column("place", "run in order", kind="number"), Column("run_id", "run", kind="code", link=_RUN),
-        Column("value", chosen.first.metric, kind="number", unit=unit), Column("side"), Column("note", is_hidden=True),
+        Column("value", chosen.label.metric if chosen.label else chosen.first.metric, kind="number", unit=unit), Column("side"),
+        Column("note", is_hidden=True),
     )
     rows = tuple(
         (place + 1, run_id, value, "after" if place >= chosen.place else "before", "the change" if place == chosen.place else None)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from warehouse.analysis.compare import THRESHOLD, Comparison, MetricComparison, compare
+from warehouse.analysis.compare import BAD, THRESHOLD, Comparison, MetricComparison, compare
 from warehouse.analysis.conditions import read_conditions
 from warehouse.analysis.measurements import Measured, measured
 from warehouse.analysis.names import SEPARATOR
@@ -19,12 +19,16 @@ from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.analysis.wording import between, differences_table, direction, percent
+from warehouse.surfaces.views.facts.reading import reader
+from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql
+from warehouse.transform.export.docs.published_pages import short
 
 _PATH = "/compare"
 _MOST = 60  # runs, conditions
 _MOST_METRICS = 40
 _MOST_DRAWN = 20_000  # runs of one metric
 _OFFERED = 15
+_SAME = ("workload", "parameters", "hardware", "testbed")  # what a series holds equal
 _LISTED = 15  # rows of all metrics, to read
 _MOST_CARDS, _MOST_ENTRIES = 8, 6  # configurations
 _LEADING, _MOST_REST, _FAMILIES = 5, 8, 6  # metrics of a configuration: shown, folded; families of those by name
@@ -35,7 +39,8 @@ def _answer(visit: Visit) -> Page:
     assert visit.build
     if not visit["base"] or not visit["head"]:
         with measured(visit.build) as found:
-            return Page("Compare", (form, *_offers(found)), "Which runs are to be compared? Base is what you know, head is what you ask about.")
+            said = "Which runs are to be compared? Base is what you know, head is what you ask about."
+            return Page("Compare", (form, *_offers(visit, found)), said)
     compared = compare(visit.project, visit["base"], visit["head"], visit["threshold"], visit["metric"], may_be_file=False)
     with measured(visit.build) as found:
         same = _same(found, compared)
@@ -44,13 +49,22 @@ def _answer(visit: Visit) -> Page:
         form, *_verdicts(compared), *_configurations(compared), *_runs(compared), *_not_compared(compared), _sides(compared), _effects(compared),
         _reasons(compared), differing, same,
     ]
-    worst = compared.worst_headline()
+    worst = _worst(compared)
     verdicts = _summary(compared)
     return Page("Compare", tuple(parts), verdicts, (worst,) if worst else (), crumbs=(("Compare", _PATH),))
 
 
+def _worst(found: Comparison) -> str | None:
+    """The worst headline, in the word of its metrics where they share one: slower, not worse."""
+    headline, worst = found.worst_headline(), found.worst()
+    if headline is None:
+        return None
+    ways = {direction(each.judged.outcome, each.unit) for each in found.metrics if each.judged.verdict == worst and each.judged.outcome in BAD}
+    return headline.replace("worse", str(ways.pop())) if len(ways) == 1 else headline
+
+
 def _summary(found: Comparison) -> str:
-    said = [f"{count} {headline}" for headline, count in found.headlines().items()]
+    said = [f"{count} {headline}" for headline, count in Counter(map(_headline, found.ranked())).items()]
     return f"{counted(len(found.metrics), 'metric')}: {', '.join(said)}" if said else "the sides have no metric in common"
 
 
@@ -113,8 +127,9 @@ def _verdicts(found: Comparison) -> Iterable[Facts]:
 def _card(name: str, first: MetricComparison, link: str) -> Fact:
     record = _effect(first, first.threshold)
     way = direction(first.judged.outcome, first.unit)
-    settled = first.verdict if way else first.needs and f"needs {first.needs}"
-    note = ", ".join(filter(None, (settled, record["change"] if way else "", first.label.metric)))
+    settled = f"{first.judged.verdict}{' (exploratory)' if first.is_exploratory else ''}" if way else ""
+    needed = first.needs and f"needs {first.needs}"
+    note = ", ".join(filter(None, (settled, needed, record["change"] if way else "", first.label.metric)))
     return Fact("verdict", way or first.judged.verdict, link=link, title=name, note=note, tone=_tone(first))
 
 
@@ -137,10 +152,10 @@ def _configurations(found: Comparison) -> Iterable[Entry]:
             title = f"{counted(len(rest), 'more metric')} of this configuration: {words}"
             figures.append(replace(_metrics(rest[:_MOST_REST], f"rest-{place}", title), total=len(rest)))
         first = metrics[0]
-        record, way = _effect(first, found.threshold), direction(first.judged.outcome, first.unit)
+        record = _effect(first, found.threshold)
         is_known = first.judged.outcome is not None
         yield Entry(
-            f"configuration-{place}", name, None, (_verdict(first, way),), _said(metrics), record["change"] if is_known else "", _tone(first),
+            f"configuration-{place}", name, None, (_headline(first),), _said(metrics), record["change"] if is_known else "", _tone(first),
             record["interval"] if is_known else "", f"{first.label.metric}{f' · {first.label.load}' if first.label.load else ''}" if is_known else "",
             tuple(figures),
         )
@@ -148,7 +163,9 @@ def _configurations(found: Comparison) -> Iterable[Entry]:
         yield Entry("more", f"and {counted(len(groups) - _MOST_ENTRIES, 'more configuration')}, in the table of all metrics below")
 
 
-def _verdict(found: MetricComparison, way: str | None) -> str:
+def _headline(found: MetricComparison) -> str:
+    """The verdict and which way it went, in the words of all of this page: slower where a time or a rate is worse."""
+    way = direction(found.judged.outcome, found.unit)
     return f"{found.judged.verdict}{f' {way}' if way else ''}{' (exploratory)' if found.is_exploratory else ''}"
 
 
@@ -164,7 +181,7 @@ def _said(metrics: Sequence[MetricComparison]) -> tuple[str, ...]:
         f"a change of {(first.finds - 1) * 100:.1f} % would have been found" if first.finds else "",
         f"needs {first.needs}" if first.needs else "",
     ]
-    verdicts = Counter(each.headline for each in metrics)
+    verdicts = Counter(map(_headline, metrics))
     return " · ".join(filter(None, words)), ", ".join(f"{count} {word}" for word, count in verdicts.items())
 
 
@@ -179,10 +196,9 @@ def _metrics(found: Sequence[MetricComparison], name: str, title: str) -> Table:
     for each in found:
         record = _effect(each, each.threshold)
         label = SEPARATOR.join(filter(None, (each.label.metric, each.label.load, each.label.apart)))
-        verdict = _verdict(each, direction(each.judged.outcome, each.unit))
         rows.append((
-            label, record["base"], record["head"], each.label.unit, record["effect"], record["change"], record["interval"], verdict, record["way"],
-            record["series_key"],
+            label, record["base"], record["head"], each.label.unit, record["effect"], record["change"], record["interval"], record["headline"],
+            record["way"], record["series_key"],
         ))
     return Table(name, columns, tuple(rows), title, is_folded=bool(title))
 
@@ -198,7 +214,7 @@ def _reasons(found: Comparison) -> Table:
         judged = each.judged
         notes = [note for note in each.notes if not note.startswith(judged.verdict)]
         finds = f"{(each.finds - 1) * 100:.1f} %" if each.finds else ""
-        rows.append((str(each.label), each.verdict, "; ".join([judged.reason, *notes]), each.needs, finds, _noise(each)))
+        rows.append((str(each.label), _headline(each), "; ".join([judged.reason, *notes]), each.needs, finds, _noise(each)))
     return Table("reasons", columns, tuple(rows), "Why", total=len(found.metrics), empty="nothing was judged", listed=_LISTED, is_folded=True)
 
 
@@ -210,7 +226,7 @@ def _effect(found: MetricComparison, threshold: float) -> dict[str, Any]:
     low, high = (ratio.low, ratio.high) if ratio else (None, None)
     unit = f" {found.unit}" if found.unit else ""
     return {
-        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "headline": found.headline,
+        "metric": found.metric, "point": found.point, "verdict": judged.verdict, "headline": _headline(found),
         "way": direction(judged.outcome, found.unit) or "not known",
         "effect": {"ratio": estimate, "low": low, "high": high, "threshold": threshold} if estimate else None,
         "change": percent(estimate) or "no ratio", "interval": between(low, high) or "no interval", "base": base, "head": head, "unit": found.unit,
@@ -268,27 +284,49 @@ def _same(found: Measured, compared: Comparison) -> Table:
     return Table("same", columns, tuple(shared[:_MOST]), title, total=len(shared), empty=empty, is_folded=True)
 
 
-def _offers(found: Measured) -> Iterable[Table]:
-    """Comparisons that are worth a look: software, hardware and sessions that followed each other."""
+def _offers(visit: Visit, found: Measured) -> Iterable[Table]:
+    """Comparisons that are worth a look: software, hardware and sessions that followed each other where all else that makes a series was the same."""
     sources = (("software", "Software versions of one case"), ("hardware", "Hardware of one case"), ("session", "Sessions of one case"))
     for name, title in sources:
+        same = ", ".join(("benchmark_case_id", *(each for each in _SAME if each != name)))
         rows = found.con.execute(
-            f"with side as (select benchmark_case_id, workload, {name} as side, count(distinct run_id) as runs, max(started_at) as last_at,"
-            f" min(started_at) as first_at from {found.measurements.sql} where {name} is not null and benchmark_case_id is not null group by all)"
-            " select benchmark_case_id, lag(side) over following as base, lag(runs) over following as base_runs, side, runs, last_at from side"
-            " window following as (partition by benchmark_case_id, workload order by first_at nulls first, side)"
-            f" qualify base is not null and base <> side order by last_at desc nulls last, benchmark_case_id, side limit {_OFFERED + 1}"
+            f"with side as (select {same}, {name} as side, count(distinct run_id) as runs, max(started_at) as last_at,"
+            f" min(started_at) as first_at from {found.measurements.sql} where {name} is not null and benchmark_case_id is not null group by all),"
+            " pair as (select benchmark_case_id, lag(side) over following as base, lag(runs) over following as base_runs, side, runs, last_at"
+            " from side"
+            f" window following as (partition by {same} order by first_at nulls first, side) qualify base is not null and base <> side)"
+            " select benchmark_case_id, base, max(base_runs), side, max(runs), max(last_at) as last_at from pair"
+            " group by benchmark_case_id, base, side"
+            f" order by last_at desc nulls last, benchmark_case_id, side limit {_OFFERED + 1}"
         ).fetchall()
+        named = _named(visit, name, {each for row in rows for each in (row[1], row[3])})
         columns = (
-            Column("compare", link=f"/compare?base=benchmark_case_id={{case}},{name}={{base}}&head=benchmark_case_id={{case}},{name}={{head}}"),
-            Column("case"), Column("base", kind="code"), Column("head", kind="code"), Column("runs"),
-            Column("last_run_at", "last run", kind="moment"),
+            Column("case", link=f"/compare?base=benchmark_case_id={{case}},{name}={{base}}&head=benchmark_case_id={{case}},{name}={{head}}"),
+            Column("from", below="base_below"), Column("to", below="head_below"), Column("runs"), Column("last_run_at", "last run", kind="moment"),
+            *(Column(each, is_hidden=True) for each in ("base", "head", "base_below", "head_below")),
         )
-        yield Table(f"by_{name}", columns, _offered(rows), title, empty=f"no case with one workload has runs of two: {name}")
+        empty = f"no case with one workload has runs of two: {name}"
+        yield Table(f"by_{name}", columns, tuple(_offer(row, named) for row in rows[:_OFFERED]), title, empty=empty)
 
 
-def _offered(rows: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
-    return tuple(("compare", case, base, head, f"{base_runs} v {runs}", last) for case, base, base_runs, head, runs, last in rows[:_OFFERED])
+def _named(visit: Visit, dimension: str, keys: Collection[str]) -> dict[str, str]:
+    """What people call the sides, where a dimension names them."""
+    if dimension not in DIMENSIONS:
+        return {}
+    key, table, _ = DIMENSIONS[dimension]
+    with reader(visit) as found:
+        if key not in found.columns(table):
+            return {}
+        sql = f"select {key} as key, {label_sql(found, dimension)} as label from {table} as {dimension} where list_contains(?, {key})"
+        return {row["key"]: row["label"] for row in found.rows(sql, [sorted(keys)]) if row["label"]}
+
+
+def _offer(row: Sequence[Any], named: Mapping[str, str]) -> tuple[Any, ...]:
+    """Two sides of one name have their keys below it."""
+    case, base, base_runs, head, runs, last = row
+    names = [named.get(each) or short(each) for each in (base, head)]
+    below = [base, head] if names[0] == names[1] else [None, None]
+    return case, *names, f"{base_runs} v {runs}", last, base, head, *below
 
 
 VIEWS = (

@@ -55,14 +55,15 @@ def _form(visit: Visit) -> Form:
 
 def _causes(found: Explanation) -> Table:
     columns = (
-        Column("cause"), Column("subject", "where"), Column("statement", "what the evidence says"), Column("raw_path", "file", link=_FILE),
+        Column("cause"), Column("share", "accounts for"), Column("subject", "where"), Column("statement", "what the evidence says"),
+        Column("raw_path", "file", link=_FILE),
         Column("score", kind="number", is_minor=True), Column("check", kind="code", link="#{check}"),
         Column("artifact_manifest_digest", is_hidden=True),
     )
     rows = tuple(
         (
-            each.check.description, worst.subject, worst.statement, _file(worst), round(worst.score, 3), each.check.name,
-            worst.artifact_manifest_digest,
+            each.check.description + (" (of a neighbour)" if each.is_of_neighbours else ""), found.share(each), worst.subject, worst.statement,
+            _file(worst), round(worst.score, 3), each.check.name, worst.artifact_manifest_digest,
         )
         for each in found.causes() for worst in each.findings[:1]
     )

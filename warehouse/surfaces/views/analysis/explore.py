@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,10 @@ from warehouse.analysis.metric_names import metric_names
 from warehouse.analysis.names import engine_name, model_name
 from warehouse.analysis.series import scan
 from warehouse.analysis.times import parse_since
-from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
+from warehouse.surfaces.parts import Chart, Choice, Column, Facets, Fact, Facts, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
+from warehouse.surfaces.views.analysis.stretches import stretches
+from warehouse.transform.export.docs.published_pages import is_digest, short
 from warehouse.transform.sql.duck import quote
 
 _PATH = "/explore"
@@ -21,6 +24,7 @@ _RUN = "/runs/{run_id:path}"
 _MOST = 2000  # points that are read, the newest
 _MOST_ROWS = 50
 _METRICS = 60
+_MOST_VERSIONS = 6  # of a panel, that are marked
 _SERIES = 60
 # What panels and colours may be of: columns of the measurements, and of the dimensions that those have the keys of.
 _FACETS = ("benchmark_case_id", "point", "node", "series_key", *VARIABLES)
@@ -30,6 +34,12 @@ _OF_DIMENSIONS = {
     **dict.fromkeys(("accelerator_name", "gpu_model"), ("main", "hardware_topology_dim", "hardware_topology_key", "hardware")),
     "cluster": ("main", "cluster_region_dim", "cluster_region_key", "testbed"),
 }
+_GPU = "gpu"  # by the name that the evidence states, whichever column has it
+_NAMES = {
+    "benchmark_case_id": "case", "point": "load", "series_key": "series", "framework": "engine", "framework_version": "engine version",
+    "accelerator_name": "GPU", _GPU: "GPU", "gpu_model": "GPU model", "testbed": "machine",
+}
+_MOST_FACET = 12  # values of a facet beside the chart
 _UNSETTLED = 10  # runs after a change that the detector called outliers before it knew of the change
 
 
@@ -38,9 +48,9 @@ def _answer(visit: Visit) -> Page:
     with measured(visit.build) as found:
         if not visit["metric"] and not visit["series"] and not visit["case"]:
             said = "Which metric over time? Each point is a run."
-            return Page("Explore", (_form(visit), _metrics(found)), said, next_steps=_OTHERS)
+            return Page("Explore", (_form(visit, found), _metrics(found)), said, next_steps=_OTHERS)
         if not visit["metric"] and not visit["series"]:
-            return Page("Explore", (_form(visit), _series_of(visit, found)), f"The series of {visit['case']}")
+            return Page("Explore", (_form(visit, found), _series_of(visit, found)), f"The series of {visit['case']}")
         return _drawn(visit, found)
 
 
@@ -51,38 +61,48 @@ def _metrics(found: Measured) -> Table:
         f" max(started_at) as last_at from {found.measurements.sql} group by metric order by runs desc, metric limit {_METRICS}"
     ).fetchall()
     ((total,),) = found.con.execute(f"select count(distinct metric) from {found.measurements.sql}").fetchall()
+    names = metric_names(found.con)
+    called = [names.of(metric, unit) for metric, _, unit, *_ in rows]
     columns = (
-        Column("metric", link="/explore?metric={metric}"), Column("indicator"), Column("unit"), Column("better"), Column("runs", kind="number"),
+        Column("called", "metric", link="/explore?metric={metric}",), Column("metric", is_hidden=True),
+        Column("indicator", "kind", is_minor=True), Column("unit"), Column("better"), Column("runs", kind="number"),
         Column("series", kind="number"), Column("last_at", "last run", kind="moment"),
     )
-    return Table("metrics", columns, tuple(rows), "Metrics", total=total, empty="the build has no measurement")
+    shown = tuple((name, metric, indicator, unit, *rest) for (name, _, unit), (metric, indicator, _, *rest) in zip(called, rows, strict=True))
+    return Table("metrics", columns, shown, "Metrics", total=total, empty="the build has no measurement")
 
 
 def _series_of(visit: Visit, found: Measured) -> Table:
     where, values = _where(visit, found)
     rows = found.con.execute(
-        "select m.series_key, any_value(m.metric), any_value(m.point), any_value(m.unit), count(*) as n, count(distinct m.session) as sessions,"
+        "select m.series_key, any_value(m.metric) as metric, any_value(m.point) as point, any_value(m.unit), count(*) as n,"
+        " count(distinct m.session) as sessions,"
         f" max(m.started_at) as last_at from {found.measurements.sql} as m where {where} group by m.series_key"
-        f" order by n desc, 2, 3, 1 limit {_SERIES}", values,
+        f" order by n desc, metric, point, m.series_key limit {_SERIES}", values,
     ).fetchall()
+    names = metric_names(found.con)
+    rows = [(names.of(metric, unit)[0], key, metric, point, names.of(metric, unit)[2], *rest) for key, metric, point, unit, *rest in rows]
     counted = f"select count(distinct m.series_key) from {found.measurements.sql} as m where {where}"
     ((total,),) = found.con.execute(counted, values).fetchall()
     columns = (
-        Column("series_key", is_hidden=True), Column("metric", link="/explore?series={series_key}"), Column("point"), Column("unit"),
+        Column("called", "metric", link="/explore?series={series_key}"), Column("series_key", is_hidden=True), Column("metric", is_hidden=True),
+        Column("point", "load"), Column("unit"),
         Column("runs", kind="number"), Column("sessions", kind="number"), Column("last_at", "last run", kind="moment"),
     )
     return Table("series", columns, tuple(rows), "Series", total=total, empty="no measurement is like that")
 
 
-def _where(visit: Visit, found: Measured) -> tuple[str, list[Any]]:
+def _where(visit: Visit, found: Measured, without: str = "") -> tuple[str, list[Any]]:
+    """The choice as SQL on a row `m`, and its values; `without` one of the facets."""
     clauses, values = ["true"], []
     for name, column in (("series", "series_key"), ("metric", "metric"), ("case", "benchmark_case_id"), ("point", "point")):
         if visit[name]:
             clauses.append(f"m.{column} = ?" if name == "series" else f"m.{column} glob ?")
             values.append(visit[name])
-    if visit["model"]:
-        clauses.append(f"coalesce({_read(found, 'model')} glob ?, false)")
-        values.append(visit["model"])
+    for name in ("model", _GPU):
+        if visit[name] and name != without:
+            clauses.append(f"coalesce({_read(found, name)} glob ?, false)")
+            values.append(visit[name])
     if visit["since"]:
         clauses.append("m.started_at >= ?")
         values.append(parse_since(visit["since"], visit.now))
@@ -109,8 +129,8 @@ def _drawn(visit: Visit, found: Measured) -> Page:
     )
     records = [dict(zip(names, row, strict=True)) for row in reversed(rows)]
     for shown, of in (("facet", facet), ("colour", by)):
-        for record in records if of == "model" else ():
-            record[shown] = record[shown] and model_name(record[shown])
+        for record in records:
+            record[shown] = _value_words(of, record[shown], record)
     first = records[-1] if records else None
     if first:
         first |= {"called": metric_names(found.con).of(first["metric"], first["unit"])}
@@ -123,15 +143,16 @@ def _drawn(visit: Visit, found: Measured) -> Page:
         notices.append(f"{untimed:,} measurements have no time in their evidence: they are drawn by value alone.")
     timed = [record for record in records if record["started_at"] is not None]
     notes, outliers = _annotated(visit, found, timed, total == len(records)) if timed else ({}, ())
+    _stretched(timed, notes, bool(visit["series"]))
     tables = [_trend(visit, timed, first, notes, outliers)] if timed else []
     if len(timed) < len(records):
         tables.append(_untimed(visit, [record for record in records if record["started_at"] is None], first))
-    page_parts: list[Part] = [_form(visit), *(tables or [_trend(visit, [], first, {}, ())])]
+    page_parts: list[Part] = [_form(visit, found), *_facets(visit, found), *(tables or [_trend(visit, [], first, {}, ())])]
     steps = {"What changed": "/changes"}
     if first and visit["series"]:
         steps["All series of the case"] = address(_PATH, case=first["case"])
         steps["The same metric of all cases"] = address(_PATH, metric=first["metric"], facet="benchmark_case_id")
-    title = visit["metric"] or "Explore"
+    title = metric_names(found.con).of(visit["metric"], None)[0] if visit["metric"] else "Explore"
     if first:
         title = str(labels(found, {first["series_key"]})[first["series_key"]]) if visit["series"] else first["called"][0] if units == 1 else title
     better = {"lower": "lower is better", "higher": "higher is better"}.get(first["better"] if first else "", "no direction is better")
@@ -144,7 +165,7 @@ def _apart(visit: Visit, found: Measured, where: str, values: Sequence[Any]) -> 
     if visit["facet"] or visit["by"] or visit["series"]:
         return {}
     chosen: dict[str, str] = {}
-    for parameter, names in (("facet", ("model", "benchmark_case_id")), ("by", ("accelerator_name", "gpu_model", "framework_version"))):
+    for parameter, names in (("facet", ("model", "benchmark_case_id")), ("by", (_GPU, "framework_version"))):
         for name in names:
             ((count,),) = found.con.execute(
                 f"select count(distinct {_read(found, name)}) from {found.measurements.sql} as m where {where}", values
@@ -164,6 +185,8 @@ def _read(found: Measured, name: str | None) -> str:
     """A facet as SQL on a row `m`: a column of the measurements, or of a dimension. NULL where the build has no such table."""
     if not name:
         return "null"
+    if name == _GPU:
+        return f"coalesce({_read(found, 'accelerator_name')}, {_read(found, 'gpu_model')})"
     if name in _FACETS:
         return f"m.{quote(name)}::varchar"
     schema, table, key, column = _OF_DIMENSIONS[name]
@@ -180,30 +203,53 @@ def _trend(
 ) -> Table:
     """Values over time. In one series, a line stands where the software or the level changed, and runs that stand out are named."""
     columns = (
-        Column("started_at", "start", kind="moment"), Column("run_id", "run", kind="code", link=_RUN),
-        _value_column(first), Column("point", is_minor=True), Column("facet", _words(visit["facet"]) or "facet", is_hidden=not visit["facet"]),
+        Column("started_at", "start, UTC", kind="moment"), Column("run_id", "run", kind="code", link=_RUN),
+        _value_column(first), Column("point", "load", is_minor=True),
+        Column("facet", _words(visit["facet"]) or "facet", is_hidden=not visit["facet"]),
         Column("colour", _words(visit["by"]) or "colour", is_hidden=not visit["by"]), Column("session", is_minor=True),
         Column("note", is_hidden=not notes), Column("state", kind="state", is_hidden=not outliers), Column("series_key", is_hidden=True),
-        Column("level", is_hidden=True), Column("version", is_hidden=True),
+        Column("level", is_hidden=True), Column("median_low", is_hidden=True), Column("median_high", is_hidden=True),
+        Column("version", is_hidden=True),
     )
     rows = tuple(
         (
             record["started_at"], record["run_id"], record["value"], record["point"], record["facet"] or "not stated",
             record["colour"] or "not stated", record["session"], notes.get(place),
             "outlier" if place in outliers else None, record["series_key"],
-            sum(start <= place for start in notes), _version(record) if record["version"] or record["software"] else None,
+            *record["stretch"], _version(record) if record["version"] or record["software"] else None,
         )
         for place, record in enumerate(records)
     )
     chart = Chart(
-        "trend", "started_at", "value", group="colour" if visit["by"] else None, facet="facet" if visit["facet"] else None, line="series_key",
-        middle="level" if notes else "session", note="note" if notes else None, link=_RUN, logs=("y",) if visit["scale"] == "log" else (),
-        state="state" if outliers else None, details=("version", "run_id"), is_own=visit["facet"] == "model",
+        "trend", "started_at", "value", group="colour" if visit["by"] else None, facet="facet" if visit["facet"] else None,
+        line="series_key", middle="level", around=("median_low", "median_high"), beside="session",
+        note="note" if notes else None, link=_RUN, logs=("y",) if visit["scale"] == "log" else (),
+        state="state" if outliers else None, details=("version", "run_id"), is_own=visit["facet"] in ("model", "benchmark_case_id"),
         hatched=("outlier",),
     )
-    return Table(
-        "over_time", columns, rows, chart=chart, listed=_MOST_ROWS, is_folded=len(rows) > 40, empty="no measurement is like that"
+    has_interval = any(record["stretch"][1] is not None for record in records)
+    note = "Steps: the median of runs between two marks, shaded with its 95 % interval." if visit["series"] else (
+        "Steps: the median of at most twelve runs of one series and version, shaded with its 95 % interval."
     )
+    return Table(
+        "over_time", columns, rows, note=note if has_interval else "", chart=chart, listed=_MOST_ROWS, is_folded=len(rows) > 40,
+        empty="no measurement is like that",
+    )
+
+
+def _stretched(records: Sequence[dict[str, Any]], notes: Mapping[int, str], is_one: bool) -> None:
+    """Give each record its stretch: the place of its median, and the ends of the interval of that."""
+    of_series: dict[str, list[int]] = {}
+    for place, record in enumerate(records):
+        of_series.setdefault(record["series_key"], []).append(place)
+    for places in of_series.values():
+        own = [records[place] for place in places]
+        marks = notes if is_one else [
+            at for at, (before, record) in enumerate(zip(own, own[1:], strict=False), 1)
+            if None not in (before["software"], record["software"]) and before["software"] != record["software"]
+        ]
+        for record, stretch in zip(own, stretches(own, marks, is_cut=not is_one), strict=True):
+            record["stretch"] = stretch
 
 
 def _value_column(first: dict[str, Any] | None) -> Column:
@@ -225,9 +271,10 @@ def _untimed(visit: Visit, records: Sequence[dict[str, Any]], first: dict[str, A
 
 
 def _annotated(visit: Visit, found: Measured, records: Sequence[dict[str, Any]], is_whole: bool) -> tuple[dict[int, str], Collection[int]]:
-    """At which rows of one series the software or, by the detector, the level is another than before; and which rows are outliers."""
+    """At which rows the software or, in one series by the detector, the level is another than before; and which rows are outliers. Where several
+    series share a panel, a version is marked where it first ran."""
     if len({record["series_key"] for record in records}) != 1:
-        return {}, ()
+        return _first_of_versions(records), ()
     notes, before = {}, None
     for place, record in enumerate(records):
         if before is not None and record["software"] is not None and record["software"] != before:
@@ -245,18 +292,91 @@ def _annotated(visit: Visit, found: Measured, records: Sequence[dict[str, Any]],
     return notes, [place for place in scanned.outliers if not any(0 <= place - start < _UNSETTLED for start in starts)]
 
 
+def _first_of_versions(records: Sequence[dict[str, Any]]) -> dict[int, str]:
+    """Where a version first ran among the runs of a panel that has few, beside the one that it began with."""
+    of_panel: dict[Any, dict[str, int]] = {}
+    for place, record in enumerate(records):
+        if record["software"] is not None:
+            of_panel.setdefault(record["facet"], {}).setdefault(_version(record), place)
+    return {
+        place: version for seen in of_panel.values() if len(seen) <= _MOST_VERSIONS for version, place in [*seen.items()][1:]
+    }
+
+
 def _words(name: str | None) -> str:
-    return "case" if name == "benchmark_case_id" else (name or "").replace("_", " ")
+    return _NAMES.get(name or "") or (name or "").replace("_", " ")
 
 
-def _form(visit: Visit) -> Form:
+def _value_words(name: str | None, value: str | None, record: Mapping[str, Any]) -> str | None:
+    """A value of a facet as people call it."""
+    if value is None or name is None:
+        return None
+    if name == "software":
+        return _version(record)
+    if name == "framework":
+        return engine_name(value, None)
+    return model_name(value) if name == "model" else short(value) if is_digest(value) else value
+
+
+def _facets(visit: Visit, found: Measured) -> Iterator[Facets]:
+    """The models and GPUs of what was chosen, with how many runs each has: a choice of one narrows the chart."""
+    groups = []
+    for name in () if visit["series"] else ("model", _GPU):
+        where, values = _where(visit, found, without=name)
+        rows = found.con.execute(
+            f"select value, count(distinct run_id) as runs from (select {_read(found, name)} as value, m.run_id from {found.measurements.sql} as m"
+            f" where {where}) where value is not null group by value order by runs desc, value", values,
+        ).fetchall()
+        if len(rows) < 2 and not visit[name]:
+            continue
+        chosen = visit[name]
+        items = [
+            Fact(
+                name, f"{runs:,}", title=_value_words(name, value, {}) or value,
+                link=None if chosen == _exactly(value) else address(_PATH, **{**visit.values, name: _exactly(value), "scale": _scale(visit)}),
+            )
+            for value, runs in rows[:_MOST_FACET]
+        ]
+        if chosen and all(each.link for each in items):
+            items.append(Fact(name, None, title=chosen))
+        if chosen:
+            items.append(Fact(name, None, title="any", link=address(_PATH, **{**visit.values, name: None, "scale": _scale(visit)})))
+        if len(rows) > _MOST_FACET:
+            items.append(Fact(name, f"{len(rows) - _MOST_FACET} more", title="and"))
+        groups.append(Facts(f"facet-{name}", tuple(items), _words(name), "links"))
+    if groups:
+        yield Facets("narrow", tuple(groups))
+
+
+def _exactly(value: str) -> str:
+    """A pattern that means the value alone."""
+    return re.sub(r"[*?\[]", r"[\g<0>]", value)
+
+
+def _scale(visit: Visit) -> str | None:
+    return None if visit["scale"] == "linear" else visit["scale"]
+
+
+def _form(visit: Visit, found: Measured) -> Form:
+    names = metric_names(found.con)
+    known = {
+        metric: ", ".join(filter(None, (names.of(metric, unit)[0], names.of(metric, unit)[2]))) for metric, unit in found.con.execute(
+            f"select metric, any_value(unit) from {found.measurements.sql} group by metric order by count(*) desc, metric limit {_METRICS}"
+        ).fetchall()
+    }
+    metric = visit["metric"] or ""
+    offered = tuple(sorted(known, key=lambda each: known[each].lower()))
+    words = {name: _words(name) for name in _OF_RUNS}
+    hidden = [name for name in ("series", "model", _GPU) if visit[name]]
+    apart = () if visit["series"] else (
+        Choice("metric", value=metric, choices=("", *offered), words=known) if metric in ("", *offered) else Choice("metric", value=metric),
+        Choice("case", value=visit["case"] or "", hint="any"), Choice("point", "load", visit["point"] or "", hint="any"),
+        Choice("facet", "a panel for each", visit["facet"] or "", ("", *_OF_RUNS), words=words),
+        Choice("by", "coloured by", visit["by"] or "", ("", *_OF_RUNS), words=words),
+    )
     return Form("chosen", _PATH, (
-        Choice("metric", value=visit["metric"] or "", hint="any; * for any characters"), Choice("case", value=visit["case"] or "", hint="any"),
-        Choice("point", value=visit["point"] or "", hint="any"), Choice("model", value=visit["model"] or "", hint="any"),
-        Choice("since", value=visit["since"] or "", hint="1y, 30d, 2026-01-31"),
-        Choice("facet", "a panel for each", visit["facet"] or "", ("", *_OF_RUNS)), Choice("by", "coloured by", visit["by"] or "", ("", *_OF_RUNS)),
-        Choice("scale", value=visit["scale"], choices=("linear", "log")),
-        *((Choice("series", value=visit["series"], form="hidden"),) if visit["series"] else ()),
+        *apart, Choice("since", value=visit["since"] or "", hint="1y, 30d, 2026-01-31"),
+        Choice("scale", value=visit["scale"], choices=("linear", "log")), *(Choice(name, value=visit[name], form="hidden") for name in hidden),
     ))
 
 
@@ -265,7 +385,7 @@ _OTHERS = {
     "Frontiers of load curves": "/frontier", "Goodput": "/goodput", "Validity of served runs": "/validity", "Workloads": "/workloads",
     "Hardware": "/hardware", "Software": "/software",
 }
-_OF_RUNS = (*_FACETS, *_OF_DIMENSIONS)
+_OF_RUNS = tuple(dict.fromkeys(("model", _GPU, "framework", "framework_version", *_FACETS, *_OF_DIMENSIONS)))
 VIEWS = (
     View(
         "explore", _PATH, "Explore", "The measurements of one metric or one series over time, each with its run, in panels by a facet.",
@@ -274,6 +394,7 @@ VIEWS = (
             Parameter("case", "Only this benchmark case; * stands for any characters."),
             Parameter("point", "Only this point of the workload; * stands for any characters."),
             Parameter("model", "Only runs of this model; * stands for any characters."),
+            Parameter(_GPU, "Only runs on this GPU; * stands for any characters."),
             Parameter("since", "Only runs that started since then: 1y, 6m, 2w, 10d, or a date."),
             Parameter("facet", "A panel for each value of this.", choices=_OF_RUNS),
             Parameter("by", "A colour for each value of this.", choices=_OF_RUNS),

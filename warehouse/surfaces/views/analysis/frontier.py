@@ -9,9 +9,10 @@ from typing import Any
 
 from warehouse.analysis.metric_names import metric_names
 from warehouse.analysis.names import SEPARATOR, engine_name, gpu_name, load_words, model_name, tokens
-from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point, at_text, best_within, frontiers
+from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point, at_text, best_within, frontiers, scopes
 from warehouse.analysis.serving.load_points import SCOPE, load_points
 from warehouse.errors import counted
+from warehouse.statistics.frontier import Better, non_dominated
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Facts, Form, Page, Part, Table
@@ -68,10 +69,14 @@ def _answer(visit: Visit) -> Page:
     if visit["within"] is None and ordered and ordered[0].within is None:  # a limit that nobody stated, and that nothing meets
         found = replace(found, within=None)
     if not ordered:
-        return Page("Frontier", (*_pickers(visit, columns), _form(visit, columns)), "no point is like that", (), _left_out(found.left_out))
+        return Page("Frontier", (*_pickers(visit, columns), _form(visit, columns)), "no point is like that", (), _left_out(found.left_out, axes))
     first = ordered[0]
-    parts: list[Part] = [*_picked(visit, ordered), *_pickers(visit, columns, found.within), _best(first, found, axes), _table(first, found, axes)]
-    parts += [*_scopes(ordered[1:], found), _form(visit, columns)]
+    offered = [(each.scope, len(each.points)) for each in ordered]
+    if visit["where"]:  # a choice of one model must not hide the others
+        offered = sorted(scopes(visit.project, visit["x"], visit["y"], scope), key=lambda each: (-each[1], str(each[0])))
+    picked = _picked(visit, offered, first.scope)
+    parts: list[Part] = [*picked, *_pickers(visit, columns, found.within), _best(first, found, axes), _table(first, found, axes)]
+    parts += [*_scopes([each for each in offered if each[0] != first.scope], found), _form(visit, columns)]
     said = f"{_scope(first.scope)} · {counted(len(first.points), 'point')}"
     return Page(
         "Frontier", tuple(parts), said, next_steps={"Which of these runs are valid": "/validity", "Which requests met an SLO": "/goodput"},
@@ -90,8 +95,9 @@ def _axes(visit: Visit, found: Frontiers) -> _Axes:
     return _Axes(named)
 
 
-def _left_out(counts: Mapping[str, int]) -> tuple[str, ...]:
-    return ("Not points: " + ", ".join(f"{count} {reason}" for reason, count in counts.items()),) if counts else ()
+def _left_out(counts: Mapping[str, int], axes: _Axes) -> tuple[str, ...]:
+    words = {f"without {column}": f"without {name}" for column, (name, _) in axes.named.items()}
+    return ("Not points: " + ", ".join(f"{count} {words.get(reason, reason)}" for reason, count in counts.items()),) if counts else ()
 
 
 def _scope(scope: Mapping[str, Any]) -> str:
@@ -116,13 +122,13 @@ def _kept(visit: Visit) -> dict[str, Any]:
     return {name: None if value == defaults.get(name) else value for name, value in visit.values.items()}
 
 
-def _picked(visit: Visit, ordered: Sequence[Frontier]) -> Iterator[Facts]:
-    """What can be chosen: the models, those with the most points first; the chosen one is the first."""
-    if len(ordered) > 1 or visit["where"]:
-        offered = [(_scope(each.scope), where, len(each.points)) for each in ordered[:_MOST_SCOPES] if (where := _where(each.scope))]
-        any_scope = [("any model", None, None)] if visit["where"] else []
-        values = {**_kept(visit), "where": _where(ordered[0].scope)}
-        yield choices("models", _PATH, values, "where", [*any_scope, *offered])
+def _picked(visit: Visit, offered: Sequence[tuple[Mapping[str, Any], int]], chosen: Mapping[str, Any]) -> Iterator[Facts]:
+    """What can be chosen: the models, those with the most points first, and the chosen one, however few it has."""
+    if len(offered) > 1 or visit["where"]:
+        first = [*offered[:_MOST_SCOPES], *(each for each in offered[_MOST_SCOPES:] if each[0] == chosen)]
+        links = [(_scope(scope), where, points) for scope, points in first if (where := _where(scope))]
+        values = {**_kept(visit), "where": _where(chosen)}
+        yield choices("models", _PATH, values, "where", links)
 
 
 def _pickers(visit: Visit, columns: Sequence[str], limit: float | None = None) -> Iterator[Facts]:
@@ -200,21 +206,36 @@ def _table(frontier: Frontier, found: Frontiers, axes: _Axes) -> Table:
         Column("probability", "would be again", kind="number"), Column("validity", kind="state"), Column("runs", kind="number", link=_RUN),
         Column("run_id", is_hidden=True),
         Column("is_on_frontier", is_hidden=True), Column("run_ids", is_hidden=True), Column("curve_key", is_hidden=True),
+        Column("is_on_own", is_hidden=True),
     )
+    own = _best_of_own(frontier.points, (x.better, y.better))
     same = Counter((point.x, point.y) for point in frontier.points)
     rows = tuple(
         (
             _configuration(point), _load(point), point.x, point.y, _word(point.is_on_frontier, same[point.x, point.y]), point.probability,
             point.validity, len(point.run_ids), point.run_ids[0], point.is_on_frontier, ", ".join(point.run_ids), point.curve_key,
+            point in own,
         )
         for point in sorted(frontier.points, key=lambda point: (not point.is_on_frontier, point.x))[:_MOST_POINTS]
     )
     chart = Chart(
-        "steps", "x", "y", group="configuration", state="validity", hatched=("invalid", "flagged"), on_line="is_on_frontier", link=_RUN,
-        better=x.better, details=("load", "run_id"),
+        "steps", "x", "y", group="configuration", state="validity", hatched=("invalid", "flagged"), on_line="is_on_own", line="configuration",
+        link=_RUN, better=x.better, details=("load", "frontier", "run_id"), label="configuration",
     )
-    note = ". ".join(["The line goes through measured points that no other beats; nothing between them is assumed", *_left_out(found.left_out)])
+    line = "Each line goes through the points of one configuration that none of its other points beats. Nothing between them is assumed"
+    note = ". ".join([line, *_left_out(found.left_out, axes)])
     return Table("frontier_1", columns, rows, _scope(frontier.scope), note, total=len(frontier.points), chart=chart, is_folded=True)
+
+
+def _best_of_own(points: Sequence[Point], better: tuple[Better, Better]) -> list[Point]:
+    """The points that no other of the same configuration beats."""
+    of_each: dict[str, list[Point]] = {}
+    for point in points:
+        of_each.setdefault(_configuration(point), []).append(point)
+    return [
+        point for of_one in of_each.values()
+        for point, is_on in zip(of_one, non_dominated([(each.x, each.y) for each in of_one], better), strict=True) if is_on
+    ]
 
 
 def _word(is_on_frontier: bool, same: int) -> str:
@@ -222,13 +243,13 @@ def _word(is_on_frontier: bool, same: int) -> str:
     return f"{'on the frontier' if is_on_frontier else 'beaten'}{tie}"
 
 
-def _scopes(others: Sequence[Frontier], found: Frontiers) -> Iterator[Table]:
+def _scopes(others: Sequence[tuple[Mapping[str, Any], int]], found: Frontiers) -> Iterator[Table]:
     if not others:
         return
     hidden = (Column(name, is_hidden=True) for name in ("x", "y", "where"))
     columns = (Column("scope", link="/frontier?x={x}&y={y}&where={where}"), Column("points", kind="number"), *hidden)
     axes = f"{found.x.column}:{found.x.better}", f"{found.y.column}:{found.y.better}"
-    rows = tuple((_scope(each.scope), len(each.points), *axes, _where(each.scope)) for each in others[:100])
+    rows = tuple((_scope(scope), points, *axes, _where(scope)) for scope, points in others[:100])
     yield Table("scopes", columns, rows, "Other scopes", total=len(others), is_folded=True)
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 
-from warehouse.analysis.names import SEPARATOR, name_of
+from warehouse.analysis.names import SEPARATOR
 from warehouse.claims.gate.judgement import interval_text
 from warehouse.claims.numbers.lineage import Lineage, lineage_of
 from warehouse.claims.numbers.raw_bytes import WHOLE, OpenedFile, open_file
-from warehouse.claims.numbers.search import FoundCell, find_cell
+from warehouse.claims.numbers.search import find_cell
 from warehouse.claims.publish.corrections import correction_text
 from warehouse.claims.publish.publication import publications
+from warehouse.claims.verify.last_checks import LastCheck, last_check
 from warehouse.errors import counted, printable
 from warehouse.evidence.ledger.events import CORRECTION
 from warehouse.evidence.ledger.removal import removal_text
@@ -25,10 +26,11 @@ from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
 from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
+from warehouse.surfaces.views.claims.naming import cell_name
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
-from warehouse.surfaces.views.facts.reading import reader
-from warehouse.transform.export.docs.published_pages import is_digest, short
+from warehouse.surfaces.views.facts.reading import metric_names_of
+from warehouse.surfaces.views.results.facets import heading
 from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
 
@@ -43,8 +45,10 @@ def _page(visit: Visit) -> Page:
     number = lineage_of(visit.project, found, events)
     opened = _opened(visit.project, number)
     metric, unit = _metric(visit, number)
+    check = last_check(visit.project, number.publication, number.number_id) if number.publication and number.number_id else None
     parts: list[Part] = [
-        _figure(number, opened, unit), _about(number, number_checks.before(number, found, published, events)), number_runs.runs_table(number),
+        _figure(number, opened, unit, f"{check.state} {check.age(visit.now)}" if check else None),
+        _about(number, number_checks.before(number, found, published, events), check), number_runs.runs_table(number),
         _steps(number, opened), *excerpts(opened),
         *number_checks.gate(number), number_checks.verification(number), number_checks.history(number, found, published, events),
         *number_origin.reproduction(visit, number), *number_origin.query(visit, number), number_origin.files(number, opened),
@@ -52,7 +56,7 @@ def _page(visit: Visit) -> Page:
     ]
     said = f": {number.description}" if number.description else ""
     return Page(
-        _title(number, found), tuple(part for part in parts if part is not None), f"{metric}{number.query}.{number.column}{said}",
+        cell_name(found), tuple(part for part in parts if part is not None), f"{metric}{number.query}.{number.column}{said}",
         notices=tuple(_notices(number)),
         crumbs=(("Numbers", "/numbers"),), next_steps=_next_steps(number),
     )
@@ -60,23 +64,11 @@ def _page(visit: Visit) -> Page:
 
 def _metric(visit: Visit, number: Lineage) -> tuple[str, str | None]:
     """What people call its column, before a separator, and its unit for people."""
-    if visit.build is None:
+    names = metric_names_of(visit)
+    if not names.is_defined(number.column):
         return "", number.unit
-    with reader(visit) as found:
-        names = found.metric_names
-        if not names.is_defined(number.column):
-            return "", number.unit
-        name, _, unit = names.of(number.column, number.unit)
-        return f"{name}{SEPARATOR}", unit
-
-
-def _title(number: Lineage, found: FoundCell) -> str:
-    """What was measured, by the names in its row, else by its grain."""
-    name = name_of({**{column: cell.value for column, cell in found.row.cells.items()}, **number.grain})
-    if name.subject and (name.gpu or name.engine or name.load):
-        return str(name)
-    said = [value for value in number.grain.values() if value is not None]
-    return " · ".join(short(value) for value in said if not is_digest(value)) or " · ".join(map(short, said)) or number.query
+    name, _, unit = names.of(number.column, number.unit)
+    return f"{name}{SEPARATOR}", unit
 
 
 def _opened(project: Project, number: Lineage) -> list[OpenedFile]:
@@ -90,7 +82,7 @@ def _opened(project: Project, number: Lineage) -> list[OpenedFile]:
     return found
 
 
-def _figure(number: Lineage, opened: Sequence[OpenedFile], unit: str | None) -> Figure:
+def _figure(number: Lineage, opened: Sequence[OpenedFile], unit: str | None, checked: str | None) -> Figure:
     worth, half = number.worth, None
     words = [interval_text(worth.interval)] if worth and worth.interval else []
     if worth and isinstance(worth.interval, Interval) and worth.interval.high > worth.interval.low:
@@ -102,7 +94,8 @@ def _figure(number: Lineage, opened: Sequence[OpenedFile], unit: str | None) -> 
     if not words:
         was_judged = worth is not None and worth.policy is not None
         words.append(f"no interval: {'its query claims no statistic of it' if was_judged else 'it was not judged'}")
-    return Figure("number", number.value, unit, "; ".join(words), tuple(dict.fromkeys(_states(number, opened))), half=half)
+    states = [*_states(number, opened), *([checked] if checked else [])]
+    return Figure("number", number.value, unit, "; ".join(words), tuple(dict.fromkeys(states)), half=half)
 
 
 def _states(number: Lineage, opened: Sequence[OpenedFile]) -> Iterator[str]:
@@ -141,15 +134,20 @@ def _notices(number: Lineage) -> Iterator[str]:
         yield f"Bundle {digest[:12]} was {removal_text(removal)}."
 
 
-def _about(number: Lineage, before: Fact | None) -> Facts:
+def _about(number: Lineage, before: Fact | None, check: LastCheck | None) -> Facts:
     exactly = [Fact("exactly", str(number.value), number.unit)] if isinstance(number.value, float) else []
-    facts = [*exactly, *([before] if before else []), *(Fact(name, value) for name, value in number.grain.items())]
+    grain = (Fact(name, value, title=heading(name)) for name, value in number.grain.items() if value is not None)
+    facts = [*exactly, *([before] if before else []), *grain]
     facts.append(Fact("number", number.number_id, kind="code"))
     facts.append(Fact("cell", printable(number.key), kind="code"))
     if number.worth and number.worth.statistic:
         facts.append(Fact("statistic", number.worth.statistic, note="of its runs, as its query claims"))
     if number.publication:
         facts += _published(number, number.publication)
+    if check:
+        whole = f", and its publication as a whole {check.doubt}" if check.doubt else ""
+        said = f"{check.state} then{whole}. This is remembered, not proven: verify it again"
+        facts.append(Fact("last_verified", check.at, kind="moment", note=said))
     return Facts("about", tuple(facts))
 
 
@@ -207,7 +205,7 @@ def _next_steps(number: Lineage) -> dict[str, str]:
 VIEWS = (
     View(
         "number", "/numbers/{number_id}", "Number", "One number: its value with interval and verdict, its runs, its raw bytes and how to check it.",
-        _page, (NUMBER_ID,), needs_build=False,
+        _page, (NUMBER_ID,), needs_build=False, says_checks=True,
     ),
     *number_audit.VIEWS,
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from warehouse.claims.gate.evidence import RUN_ID
+from warehouse.claims.gate.judgement import RuleVerdict
 from warehouse.claims.gate.policy import Policy
 from warehouse.claims.numbers.history import cell_history
 from warehouse.claims.numbers.lineage import Lineage
@@ -17,11 +20,13 @@ from warehouse.evidence.signing.signatures import Signing
 from warehouse.surfaces.parts import Column, Fact, Form, Part, Table, Text, without_empty
 from warehouse.surfaces.view import Visit, address
 from warehouse.surfaces.views.analysis.wording import percent
+from warehouse.surfaces.views.claims.number_runs import RUN
 from warehouse.transform.finished.query import plain_cell
 
 _MOST_PUBLICATIONS = 12
 _MOST_ROWS = 3  # of the rows that a rule's figure comes from
 _MOST_BUNDLES = 20
+_MOST_RULE_RUNS = 200
 _MONTH = 28  # days
 
 
@@ -53,6 +58,18 @@ def gate(number: Lineage) -> Iterator[Part]:
         said = f"{broken} of {counted(len(rows), 'rule')} not met" if broken else f"All {counted(len(rows), 'rule')} are met"
         note = f"{said}. {_policy_text(worth.policy)}"
         yield Table("gate", without_empty(columns, rows), rows, "Is it worth believing?", note, is_folded=not broken)
+        yield from _rule_runs(worth.rules)
+
+
+def _rule_runs(rules: Sequence[RuleVerdict]) -> Iterator[Table]:
+    """The runs behind the rules that are not met: on demand."""
+    rows = [
+        (each.rule.says, row.get(RUN_ID), _without_run(row) or None) for each in rules if not each.is_met for row in each.rows if row.get(RUN_ID)
+    ]
+    if rows:
+        columns = (Column("rule"), Column("run_id", "run", "code", link=RUN), Column("what"))
+        title = "Runs behind the rules that are not met"
+        yield Table("rule_runs", without_empty(columns, rows), tuple(rows[:_MOST_RULE_RUNS]), title, total=len(rows), is_folded=True)
 
 
 def _policy_text(policy: Policy) -> str:
@@ -61,8 +78,16 @@ def _policy_text(policy: Policy) -> str:
 
 
 def _rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    told = [", ".join(f"{name} {plain_cell(value)}" for name, value in row.items() if value not in (None, "")) for row in rows[:_MOST_ROWS]]
-    return "; ".join([*told, *([f"and {len(rows) - _MOST_ROWS} more"] if len(rows) > _MOST_ROWS else [])])
+    """What a rule's rows state, each thing once, and of how many runs: which runs these are is in a table of their own."""
+    said = Counter(_without_run(row) for row in rows)
+    told = [f"{words}{f' ({count} runs)' if count > 1 else ''}" for words, count in said.most_common(_MOST_ROWS) if words]
+    if not told:
+        return counted(len({row.get(RUN_ID) for row in rows}), "run") if rows else ""
+    return "; ".join([*told, *([f"and {len(said) - _MOST_ROWS} more"] if len(said) > _MOST_ROWS else [])])
+
+
+def _without_run(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {plain_cell(value)}" for name, value in row.items() if name != RUN_ID and value not in (None, ""))
 
 
 def history(number: Lineage, found: FoundCell, published: Sequence[PublishedRollup], events: Sequence[Event]) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from warehouse.claims.numbers.lineage import Lineage
@@ -11,9 +12,10 @@ from warehouse.claims.numbers.raw_bytes import OpenedFile
 from warehouse.claims.numbers.recorded import recorded_specification
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.errors import counted
-from warehouse.surfaces.parts import Column, Fact, Facts, Part, Table, Text
+from warehouse.surfaces.parts import Column, Fact, Facts, Part, Table, Text, without_empty
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.views.evidence.shown_bytes import FILE
+from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.finished.role_tables import role_table
 from warehouse.transform.project.model import CONDITIONS
 from warehouse.transform.sql.text import body
@@ -37,27 +39,16 @@ def reproduction(visit: Visit, number: Lineage) -> Iterator[Part]:
 def conditions(visit: Visit, number: Lineage) -> Table:
     """What the runs ran on and with, as the current build has it: one row a condition, with how many of the runs state it, and whether they
     differ."""
-    from warehouse.transform.finished.query import open_build
-
     columns = (
         Column("kind"), Column("name"), Column("value"), Column("agreement", "in its runs", "state"),
         Column("runs", "runs that state it", "number", is_minor=True),
     )
     title = "What its runs ran on and with"
-    table = role_table(visit.build.path, CONDITIONS) if visit.build else None
-    if visit.build is None or table is None or not number.runs:
-        return Table("conditions", columns, (), title, empty="this project has no table of conditions, or nothing is built")
     run_ids = [str(run["run_id"]) for run in number.runs[:_ASKED_RUNS]]
-    con = open_build(visit.build.path)
-    try:
-        # By value, of which each run states one: counts of distinct values and runs take the engine twice as long to plan.
-        found = con.execute(
-            f"select kind, name, value_text, count(*) from {table.sql} where run_id in ({', '.join('?' * len(run_ids))})"
-            " and value_number is null and value_text is not null group by all order by all",
-            run_ids,
-        ).fetchall()
-    finally:
-        con.close()
+    # The numbers of one row have the same runs. A tuple, because a build without the table has no list.
+    (found,) = visit.of_build(f"conditions of {run_ids}", lambda: (_stated(visit, run_ids),)) if visit.build and run_ids else (None,)
+    if found is None:
+        return Table("conditions", columns, (), title, empty="this project has no table of conditions, or nothing is built")
     rows = []
     for (kind, name), group in groupby(found, key=lambda row: row[:2]):
         (_, _, value, runs), *others = group
@@ -67,6 +58,25 @@ def conditions(visit: Visit, number: Lineage) -> Table:
     return Table(
         "conditions", columns, tuple(rows[:_MOST_CONDITIONS]), title, note, "its runs state nothing of it", len(rows), is_folded=len(rows) > 12
     )
+
+
+def _stated(visit: Visit, run_ids: Sequence[str]) -> list[tuple[Any, ...]] | None:
+    """Kind, name and value of each condition with how many of the runs state it; None where the build has no table of conditions."""
+    from warehouse.transform.finished.query import open_build
+
+    assert visit.build
+    if (table := role_table(visit.build.path, CONDITIONS)) is None:
+        return None
+    con = open_build(visit.build.path)
+    try:
+        # By value, of which each run states one: counts of distinct values and runs take the engine twice as long to plan.
+        return con.execute(
+            f"select kind, name, value_text, count(*) from {table.sql} where run_id in ({', '.join('?' * len(run_ids))})"
+            " and value_number is null and value_text is not null group by all order by all",
+            run_ids,
+        ).fetchall()
+    finally:
+        con.close()
 
 
 def query(visit: Visit, number: Lineage) -> Iterator[Part]:
@@ -91,14 +101,15 @@ def _sql(visit: Visit, number: Lineage, specification: Mapping[str, Any]) -> tup
     spec keeps it, which has neither comments nor line breaks."""
     from warehouse.transform.finished.query import open_build
 
-    if visit.build:
-        con = open_build(visit.build.path)
+    def read(build: Path) -> list[tuple[str, str]]:
+        con = open_build(build)
         try:
-            written = con.execute(
-                "select sql, digest from catalog.model where schema_name = 'rollup' and name = ?", [number.query]
-            ).fetchall()
+            return con.execute("select sql, digest from catalog.model where schema_name = 'rollup' and name = ?", [number.query]).fetchall()
         finally:
             con.close()
+
+    if build := visit.build:
+        written = visit.of_build(f"query {number.query}", lambda: read(build.path))
         if written and written[0][1] == number.query_spec_digest:
             return body(written[0][0]).strip(), "the very query of the current build"
     return str(specification["document"]["sql"]), "as the spec keeps it, without comments and line breaks"
@@ -112,13 +123,13 @@ def files(number: Lineage, opened: Sequence[OpenedFile]) -> Table:
             file.artifact_manifest_digest, file.raw_path, file.ranges[0][0] if file.ranges else None,
             ", ".join(f"{offset:,} to {offset + length:,}" for offset, length in file.ranges[:_MOST_RANGES])
             + (f" and {len(file.ranges) - _MOST_RANGES} more" if len(file.ranges) > _MOST_RANGES else ""),
-            file.sha256, states.get(file),
+            file.sha256, file.origin and f"{file.origin}, sha256 {short(file.origin.sha256)}", states.get(file),
         )
         for file in number.raw_files[:_MOST_FILES]
     )
     columns = (
         Column("bundle", kind="code", link="/evidence/{bundle}"), Column("raw_path", "file", link=f"{FILE}?offset={{offset}}"),
         Column("offset", kind="number", is_hidden=True), Column("ranges", "bytes"), Column("sha256", kind="code", is_minor=True),
-        Column("state", "hashed now", "state"),
+        Column("origin", "unpacked from"), Column("state", "hashed now", "state"),
     )
-    return Table("files", columns, rows, "Raw files", empty="it was read from no file", total=len(number.raw_files))
+    return Table("files", without_empty(columns, rows), rows, "Raw files", empty="it was read from no file", total=len(number.raw_files))

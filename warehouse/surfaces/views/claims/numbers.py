@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from warehouse.analysis.metric_names import MetricNames
 from warehouse.claims.numbers.number import parse_argument
 from warehouse.claims.numbers.search import FoundCell, find_cells, units_of
 from warehouse.claims.publish.corrections import corrected
@@ -18,7 +19,10 @@ from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.project.project import Project
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit
+from warehouse.surfaces.views.claims.naming import cell_name
 from warehouse.surfaces.views.claims.publications import publication_events, publication_state
+from warehouse.surfaces.views.facts.reading import metric_names_of
+from warehouse.surfaces.views.results.facets import heading
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.claim import claim_of
 
@@ -26,8 +30,10 @@ _MOST_HITS = 100
 _MOST_QUERIES = 50
 _ROWS_OF_EACH, _NUMBERS_OF_EACH = 3, 6
 _COLUMNS = (
-    Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("query", is_minor=True), Column("column"),
-    Column("grain", "of"), Column("state", kind="state"), Column("published_at", "published", "moment", is_minor=True),
+    Column("name", "what", link="/numbers/{number}", below="path"), Column("called", "metric"),
+    Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("query", is_minor=True),
+    Column("column", is_hidden=True), Column("grain", is_hidden=True), Column("path", is_hidden=True),
+    Column("state", kind="state"), Column("published_at", "published", "moment", is_minor=True),
     Column("number", kind="code", link="/numbers/{number}"), Column("publication", kind="code", link="/publications/{publication}", is_hidden=True),
 )
 
@@ -45,13 +51,13 @@ def _page(visit: Visit) -> Page:
         title = "Numbers"
     made, corrections, units = publication_events(events), corrected(events), units_of(visit.project)
     withdrawn = frozenset(standing(events).not_admitted)
-    rows = []
+    rows, names = [], metric_names_of(visit)
     for each in found[:_MOST_HITS]:
         event = made.get(each.publication.digest) if each.publication else None
         state = publication_state(each.publication, corrections.get(each.publication.digest)) if each.publication else "not published"
         if state == "counts" and not withdrawn.isdisjoint(run["run_id"] for run in each.cell.runs):
             state = "retracted"
-        rows.append(_row(each, units(each), state, event.at if event else None))
+        rows.append(_row(each, names, units(each), state, event.at if event else None))
     if question:
         heading, note, empty = "Matches", "", "no number matches"
     else:
@@ -97,10 +103,12 @@ def _first_numbers(project: Project, publication: PublishedRollup) -> list[Found
     return found
 
 
-def _row(found: FoundCell, unit: str | None, state: str, at: str | None) -> tuple[Any, ...]:
-    grain = " · ".join(short(value) for value in found.row.grain.values() if value is not None)
+def _row(found: FoundCell, names: MetricNames, unit: str | None, state: str, at: str | None) -> tuple[Any, ...]:
+    grain, name, column = " · ".join(short(value) for value in found.row.grain.values() if value is not None), cell_name(found), found.cell.column
     digest = found.publication.digest if found.publication else None
-    return found.cell.value, unit, found.query, found.cell.column, grain, state, at, found.cell.number_id, digest
+    called = names.of(column, unit)[0] if names.is_defined(column) else heading(column)
+    path = None if grain == name else grain  # below the name, where it says more
+    return name, called, found.cell.value, unit, found.query, column, grain, path, state, at, found.cell.number_id, digest
 
 
 VIEWS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 
@@ -19,6 +20,7 @@ from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
+from warehouse.surfaces.views.results.facets import heading, title
 
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
@@ -49,8 +51,9 @@ def _page(visit: Visit) -> Page:
     published_as = [f"published as {publication.record['published_as']}"] if "published_as" in publication.record else []
     notices = ([f"It was {correction_text(correction)}."] if correction else []) + ([f"It is damaged: {fault.message}."] if fault else [])
     return Page(
-        publication.query or f"Publication {publication.digest[:12]}", (Facts("about", tuple(about)), *parts),
-        f"Publication {publication.digest[:12]}", (state, *published_as), tuple(notices), (("Publications", "/publications"),),
+        title(publication.query) if publication.query else f"Publication {publication.digest[:12]}", (Facts("about", tuple(about)), *parts),
+        " · ".join(filter(None, (publication.query, f"publication {publication.digest[:12]}"))), (state, *published_as), tuple(notices),
+        (("Publications", "/publications"),),
         {"Other publications of the query": address("/publications", query=publication.query)} if publication.query else {},
     )
 
@@ -109,9 +112,9 @@ def _rows(
     # What is claimed, then what was measured, then settings and counts.
     measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units))[:_MEASURES]
     columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
-    columns += [column_of(name, units.get(name), False) for name in grain]
+    columns += [replace(column_of(name, units.get(name), False), title=heading(name, units.get(name))) for name in grain]
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
-    columns += [Column(name, kind="number", unit=units.get(name), link=f"/numbers/{{{name}{_NUMBER}}}") for name in measures]
+    columns += [Column(name, heading(name, units.get(name)), "number", units.get(name), link=f"/numbers/{{{name}{_NUMBER}}}") for name in measures]
     columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]
     columns += [Column("publication", is_hidden=True), Column("offset", is_hidden=True)]
     rows = []

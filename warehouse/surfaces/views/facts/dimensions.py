@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
+from warehouse.errors import ExitCode, WarehouseError, counted, printable
+from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text, without_empty
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, STATE_SQL, label_sql, runs_table
@@ -79,12 +79,28 @@ def _list(subject: _Subject, visit: Visit) -> Page:
         *(Column(name, unit=units.get(name, (None, ""))[0]) for name in listed),
         Column("runs", kind="number", link=f"/runs?{subject.name}={{key}}"), Column("last_at", "last run", kind="moment"),
     )
-    shown_rows = tuple((row["name"] or "not named", *(row[column.name] for column in table_columns[1:])) for row in rows)
+    shown_rows = tuple((_named(subject, row), *(row[column.name] for column in table_columns[1:])) for row in rows)
     order = "those with the most runs first" if visit["sort"] == "runs" else "the last used first"
+    read = without_empty(table_columns, shown_rows)
     return Page(
-        subject.many, (Table(subject.path[1:], table_columns, shown_rows, total=total, more=more, empty="no run states any"),),
+        subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty="no run states any"),),
         f"{total:,} that runs state, {order}",
     )
+
+
+def _named(subject: _Subject, row: Mapping[str, Any], label: str | None = None) -> str:
+    """What names a row, else the first of what is stated of it."""
+    if found := label or row.get("name"):
+        return str(found)
+    names = [name for name in dict.fromkeys((*subject.listed, *row)) if not name.endswith(("key", "digest", "document", "name", "runs", "last_at"))]
+    stated = [_said(name, row[name]) for name in names if row.get(name) not in (None, "")]
+    return " · ".join(stated[:2]) or "not named"
+
+
+def _said(name: str, value: Any) -> str:
+    if name.endswith("_count") and isinstance(value, int):
+        return counted(value, name.removesuffix("_count").replace("_", " ").replace("gpu", "GPU"))
+    return f"{name.replace('_', ' ')} {value}"
 
 
 def _one(subject: _Subject, visit: Visit) -> Page:
@@ -105,7 +121,7 @@ def _one(subject: _Subject, visit: Visit) -> Page:
     if missing:
         parts.append(Text("not_stated", ", ".join(name.replace("_", " ") for name in missing), title="What no evidence states of it"))
     return Page(
-        label[0]["label"] or f"{subject.one} {key[:12]}", tuple(parts), f"{subject.one.lower()} {key}", crumbs=((subject.many, subject.path),),
+        _named(subject, row, label[0]["label"]), tuple(parts), f"{subject.one.lower()} {key}", crumbs=((subject.many, subject.path),),
         next_steps={"All its runs": address("/runs", **{subject.name: key}), "The table": address("/catalogue/{table}", table=subject.table)},
     )
 

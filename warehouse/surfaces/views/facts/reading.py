@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
     import duckdb
 
 
+_METRIC_NAMES = "metric names"
+
+
 @dataclass
 class Reader:
     """A read-only session on the build of a visit."""
 
     con: "duckdb.DuckDBPyConnection"
     visit: Visit
-    _columns: dict[str, frozenset[str]] = field(default_factory=dict)  # of all tables, once they are asked for
 
     @cached_property
     def metric_names(self) -> MetricNames:
-        return metric_names(self.con)
+        return self.visit.of_build(_METRIC_NAMES, lambda: metric_names(self.con))
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         found = self.con.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters))
@@ -37,12 +39,11 @@ class Reader:
 
     def columns(self, table: str) -> frozenset[str]:
         """The columns of a table, as in `main.workload_dim`; empty where the build has no such table."""
-        if not self._columns:
-            found = self.con.execute(
-                "select schema_name || '.' || table_name, list(column_name) from duckdb_columns() where not internal group by 1"
-            ).fetchall()
-            self._columns = {name: frozenset(columns) for name, columns in found}
-        return self._columns.get(table, frozenset())
+        return self.visit.of_build("columns", self._all_columns).get(table, frozenset())
+
+    def _all_columns(self) -> dict[str, frozenset[str]]:
+        sql = "select schema_name || '.' || table_name, list(column_name) from duckdb_columns() where not internal group by 1"
+        return {name: frozenset(columns) for name, columns in self.con.execute(sql).fetchall()}
 
     def role(self, role: str) -> RoleTable | None:
         if "role" not in self.columns("catalog.model"):  # a build of an earlier version
@@ -69,6 +70,18 @@ class Reader:
             "select column_name, unit, description from catalog.model_column where schema_name = ? and table_name = ?", [schema, name]
         ).fetchall()
         return {column: (unit, description or "") for column, unit, description in found}
+
+
+def metric_names_of(visit: Visit) -> MetricNames:
+    """The names of metrics in the build of a visit, which is opened only if nobody asked before; none without a build. Raises WH218."""
+    if visit.build is None:
+        return MetricNames()
+
+    def read() -> MetricNames:
+        with reader(visit) as found:
+            return metric_names(found.con)
+
+    return visit.of_build(_METRIC_NAMES, read)
 
 
 @contextmanager

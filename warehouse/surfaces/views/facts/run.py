@@ -270,7 +270,8 @@ def _evidence(found: Reader, run: dict[str, Any]) -> Iterator[Part]:
         facts += [
             Fact("files", row.get("file_count"), kind="number"), Fact("size", row.get("raw_bytes"), kind="bytes"),
             Fact("arrived_at", row.get("arrived_at"), kind="moment"), Fact("signature", row.get("signing_state"), kind="state"),
-            Fact("is_shared_evidence", row.get("is_shared_evidence"), title="shared with another run"), Fact("source", row.get("source")),
+            Fact("is_shared_evidence", row.get("is_shared_evidence"), title="shared with another run"),
+            *([Fact("source", row["source"])] if row.get("source") not in (None, "", "{}") else []),
         ]
     yield Facts("evidence", tuple(facts), "Evidence")
     table = "main.raw_artifact"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ _HEADINGS = {
     "input_length": "in", "output_length": "out", "output_token_throughput_per_accelerator_per_s": "output per GPU",
     "total_token_throughput_per_accelerator_per_s": "input and output per GPU", "interactivity_p50_tokens_per_s": "speed of a user, median",
 }
+_UNIT = re.compile(r"(?<=[a-z0-9])_(?:[gmt]i?b_per_s|tokens_per_s|per_s|pct|usecs|[mun]?s|minutes|hours|bytes|usd|w|j|mj|mhz|c)$")
 _SPELLINGS = ("accelerator", "gpu_model", "accelerator_name")  # of what one column may have under one name
 _NEVER = ("run_id", "number_ids", "query_spec_digest", "server_flags", "status_reason")
 
@@ -70,13 +72,21 @@ def facets(
         more = len(rows) - _MOST_VALUES
         if more > 0:
             items.append(Fact(name, f"{more} more", title="and"))
-        if len(rows) > 1 or chosen:
+        shown = [each.title for each in items if each.value is not None]
+        if (len(rows) > 1 and len(set(shown)) == len(shown)) or chosen:  # values of one beginning cannot be told apart here
             yield Facts(f"facet-{name}", tuple(items), heading(name), "links")
 
 
-def heading(name: str) -> str:
-    """A column as people name it, where no definition of a metric does."""
-    return _HEADINGS.get(name) or name.replace("_", " ")
+def heading(name: str, unit: str | None = None) -> str:
+    """A column as people name it, where no definition of a metric does: without the unit that stands beside it."""
+    plain = _UNIT.sub("", name) if unit else name
+    return _HEADINGS.get(name) or plain.replace("_", " ")
+
+
+def title(query: str) -> str:
+    """The name of a query in words."""
+    words = query.replace("_", " ").replace("mlperf", "MLPerf")
+    return words[:1].upper() + words[1:]
 
 
 def _words(name: str, value: Any) -> str:

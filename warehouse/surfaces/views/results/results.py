@@ -14,11 +14,12 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.results.conditions import Condition, read_conditions, where_sql
-from warehouse.surfaces.views.results.facets import facet_columns, facets, heading
+from warehouse.surfaces.views.results.facets import facet_columns, facets, heading, title
 from warehouse.transform.sql.duck import quote
 
 _HOME, _PATH = "/results", "/results/{query}"
 _LISTED, _MOST = 50, 1000  # rows of a page, and of its files
+_LONGEST = 80  # characters of a value that are shown
 _FEW = 8  # columns beside the name that are shown before all are asked for
 _MEDIAN, _INTERVAL, _HALF = "median", ("interval_low", "interval_high"), "half of the interval"
 _MAIN = "serving_results"
@@ -74,7 +75,7 @@ def _page(visit: Visit, found: Reader, rollups: dict[str, int], query: str) -> P
     shown = _shown(found, table, columns, conditions, visit["columns"] == "all")
     rows = _rows(visit, found, table, columns, conditions)
     tabs = [
-        Fact(name, f"{count:,}", title=_title(name), link=None if name == query else address(_PATH, query=name)) for name, count in rollups.items()
+        Fact(name, f"{count:,}", title=title(name), link=None if name == query else address(_PATH, query=name)) for name, count in rollups.items()
     ]
     of_facets = tuple(facets(found, table, facet_columns(found, table, columns), conditions, lambda text: link(where=text)))
     offered = [("the first columns", None, None), ("all columns", "all", len(columns))]
@@ -88,19 +89,13 @@ def _page(visit: Visit, found: Reader, rollups: dict[str, int], query: str) -> P
     said = " · ".join(f"{each.name.replace('_', ' ')} {'is not ' if each.is_negated else ''}{each.value or 'not stated'}" for each in conditions)
     words = said or (_first_sentence(described[0]["description"]) if described else "")
     return Page(
-        _title(query), tuple(parts), words, crumbs=(("Results", _HOME),) if said else (),
+        title(query), tuple(parts), words, crumbs=(("Results", _HOME),) if said else (),
         next_steps={
             "The SQL behind this": address("/catalogue/{table}", table=qualified) + "#sql",
             "Query it": address("/sql", query=f"from {qualified}" + (f" where {_typed(conditions)}" if conditions else "")),
             **({"Clear all filters": link(where=None)} if conditions else {}),
         },
     )
-
-
-def _title(query: str) -> str:
-    """The name of a query in words."""
-    words = query.replace("_", " ").replace("mlperf", "MLPerf")
-    return words[:1].upper() + words[1:]
 
 
 def _first_sentence(text: str | None) -> str:
@@ -175,13 +170,13 @@ def _table(
     made = [Column("name", parts, link="/runs/{run_id:path}" if has_run else None)]
     for name in shown:
         unit, description = described.get(name, (None, ""))
-        title, _, unit = found.metric_names.of(name, unit) if found.metric_names.is_defined(name) else (heading(name), "", unit)
+        called, _, unit = found.metric_names.of(name, unit) if found.metric_names.is_defined(name) else (heading(name, unit), "", unit)
         now: Literal["up", "down"] | None = "up" if visit["sort"] == name else "down" if visit["sort"] == f"-{name}" else None
         made.append(Column(
-            name, title, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
+            name, called, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
             unit if unit not in ("UTC", "bytes") else None, f"/numbers/{{number_of_{name}}}" if name in numbers else None,
             half=_HALF if name == _MEDIAN and has_interval else None, note=found.metric_names.definition(name) or description,
-            sort=link(sort=name if now == "down" else f"-{name}", offset=None), order=now,
+            sort=link(sort=name if now == "down" else f"-{name}", offset=None), order=now, most=_LONGEST,
         ))
     others = [name for name in names if name not in shown]
     made += [Column(name, is_hidden=True) for name in others]

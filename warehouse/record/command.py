@@ -88,7 +88,8 @@ def record(
 
     `campaign` is the `recording_id` of the recording that this one repeats. Secrets in the command are not written (`record.redaction`), nor what
     the patterns `redact` match. A run that passes one of `limits` is ended, and has failed. `on_run` is called after each run. An interrupt (Ctrl-C)
-    ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
+    ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing
+    is left behind.
     """
     if not command or repeats < 1 or sample_interval_s <= 0:
         raise ValueError("a command, at least one repeat and a positive sample interval are needed")

@@ -96,6 +96,7 @@ union all
 -- Of a GPU of the node, whose address the kernel states: it may not be the run's, unless the log has its uuid, too.
 select
     coalesce('GPU ' || event.gpu_uuid, 'node ' || event.node_name) as subject,
+    false as is_neighbour,
     case when event.phase = 'running' then true else false end as is_found,
     case when known.xid_class = 'application' then 0.3 else 0.9 end as score,
     concat_ws(' ', 'the kernel reported', case when event.phase = 'running' then 'during' else 'before' end, 'the run:', event.message) as statement,
@@ -125,6 +126,7 @@ where
 union all
 select
     'node ' || place.node_name as subject,
+    false as is_neighbour,
     false as is_found,
     0.0 as score,
     'its kernel log has no XID of this time' as statement,

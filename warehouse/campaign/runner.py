@@ -25,7 +25,7 @@ from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, s
 from warehouse.campaign.leases import Leases
 from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
 from warehouse.campaign.spec import Confirmation, Spec
-from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, Outcome, Uv, make_room
+from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, Outcome, Uv, locked, make_room
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
@@ -297,6 +297,7 @@ class Runner:
         _write(folder / "stack.json", {
             "format": "warehouse-stack", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "stack": need.key, "status": outcome.status,
             "reason": outcome.reason, "stack_digest": outcome.stack_digest, "python": need.python, "requirements": list(need.requirements),
+            "locked_packages": None if outcome.lock is None else len(locked(outcome.lock)),
             "resolving": asdict(self._spec.resolving), "tool_version": uv_version,
         })
         if outcome.lock is not None:

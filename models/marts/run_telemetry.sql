@@ -77,8 +77,8 @@ named as (
 own_pod as (
     select
         run_id,
-        list(pod) as pods,
-        list(namespace) as namespaces
+        list(pod order by pod) as pods,
+        list(namespace order by namespace) as namespaces
     from (
         select *
         from named

@@ -22,6 +22,7 @@ _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}-[0-9a-f]{12}")
 _CELL = re.compile(r"c[0-9]{2,9}")
 _MOST = 2**53
 _COUNTS = ("sessions", "repeats", "warmups", "seed")
+_MOST_RUNS = 1_000_000  # of a plan: each is a row, and a spec of more is refused
 
 
 class _Stated:
@@ -107,12 +108,18 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
 def _add_campaign(stated: _Stated, campaign: str, bundle: Bundle, buffer: RowBuffer) -> None:
     size = bundle.manifest.by_path[CAMPAIGN].bytes
     spec = stated.within("spec")
+    counts = {name: spec.count(name) for name in _COUNTS}
+    counts["confirmation_sessions"] = spec.within("confirmation").count("sessions")
+    cells = list(_cells(stated))
+    runs = len(cells) * (counts["repeats"] or 0) * ((counts["sessions"] or 0) + (counts["confirmation_sessions"] or 0))
+    if runs > _MOST_RUNS:
+        buffer.issue("impossible-value", f"a plan of {runs:,} runs; its runs are not listed", CAMPAIGN, severity="error")
+        counts["repeats"] = None
     buffer.add(
         "matrix_campaign", CAMPAIGN, 0, size, campaign_id=campaign, name=spec.text("name"), spec=stated.json("spec", dict),
-        session_gap_s=spec.number("session_gap_s"), confirmation_sessions=spec.within("confirmation").count("sessions"),
-        **{name: spec.count(name) for name in _COUNTS},
+        session_gap_s=spec.number("session_gap_s"), **counts,
     )
-    for cell, name in _cells(stated):
+    for cell, name in cells:
         buffer.add(
             "matrix_cell", CAMPAIGN, 0, size, campaign_id=campaign, cell=name, factors=cell.json("values", dict),
             is_baseline=cell.truth("is_baseline"), stack=cell.text("stack"),

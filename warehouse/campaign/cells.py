@@ -12,7 +12,7 @@ from warehouse.campaign.spec import ARGUMENT, ENVIRONMENT, PACKAGE, PYTHON, Spec
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 
-MOST_CELLS = 100_000
+MOST_RUNS = 1_000_000  # as many as the warehouse lists of one plan
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,12 @@ class Wanted:
 
 
 def cells_of(spec: Spec) -> tuple[Cell, ...]:
-    """The cells, in the order of the product; a sample has the baseline, too. Raises WH402 for more than 100,000."""
+    """The cells, in the order of the product; a sample has the baseline, too. Raises WH402 for a plan of more than a million runs."""
     count = math.prod(len(factor.values) for factor in spec.factors)
-    if count > MOST_CELLS:
-        raise WarehouseError(
-            "WH402", f"the factors make {count:,} cells", "factors", f"give fewer values: at most {MOST_CELLS:,} cells, of which `sample` draws some",
-            ExitCode.USAGE,
-        )
+    sessions = spec.sessions + (spec.confirmation.sessions if spec.confirmation else 0)
+    if (runs := count * sessions * spec.repeats) > MOST_RUNS:
+        hint = f"a plan has at most {MOST_RUNS:,}: give fewer values, sessions or repeats"
+        raise WarehouseError("WH402", f"{count:,} cells make {runs:,} runs", "factors", hint, ExitCode.USAGE)
     names = [factor.name for factor in spec.factors]
     width = max(2, len(str(count)))
     cells = []

@@ -54,7 +54,7 @@ speedy = "1.0"
 exclude_newer = 2026-11-01T00:00:00Z
 index = "{index}"
 [limits]
-timeout = "3 s"
+timeout = "8 s"
 """
 
 

@@ -132,6 +132,8 @@ CODES: dict[str, str] = {
     "WH318": "a publication cannot be corrected so",
     # recorder
     "WH401": "the command could not be started",
+    "WH402": "the spec of a campaign is not valid",
+    "WH403": "the campaign stopped before its plan was done",
     # what changed
     "WH501": "no table has the measurements that are asked about",
     "WH502": "no measured run is meant",

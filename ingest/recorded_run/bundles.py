@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 
 RECORDING, MACHINE, SOFTWARE = "recording.json", "machine.json", "software.json"
+SLOT, LOCK = "slot.json", "pylock.toml"  # of a campaign
 _FORMAT_MARKER = re.compile(rb'\s*\{\s*"format"\s*:\s*"warehouse-recording"')
-_OF_THE_RECORDING = r"(?:recording|machine|software)\.json"
+_OF_THE_RECORDING = r"(?:recording|machine|software|slot)\.json|pylock\.toml"
 _OF_A_RUN = r"(?P<run>run-[0-9]{2,9})/(?:run\.json|(?:host|node|processes|servers|numa|gpu|gpu_processes)\.jsonl|(?:stdout|stderr)\.txt)"
 _OWN_FILE = re.compile(f"(?P<folder>.*/)?(?:{_OF_THE_RECORDING}|{_OF_A_RUN})", re.DOTALL)
-_MEDIA_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "txt": "text/plain"}
+_MEDIA_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "txt": "text/plain", "toml": "application/toml"}
 _ROLES = {
-    RECORDING: "recording", MACHINE: "machine", SOFTWARE: "software", "run.json": "run",
+    RECORDING: "recording", MACHINE: "machine", SOFTWARE: "software", SLOT: "slot", LOCK: "lock", "run.json": "run",
     "host.jsonl": "host_samples", "node.jsonl": "node_samples", "processes.jsonl": "process_samples", "gpu.jsonl": "gpu_samples",
     "gpu_processes.jsonl": "gpu_process_samples", "numa.jsonl": "numa_samples",
     "servers.jsonl": "server_samples", "stdout.txt": "stdout", "stderr.txt": "stderr",

@@ -10,12 +10,13 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.telemetry import Series
 
-from .bundles import RECORDING
+from .bundles import RECORDING, SLOT
 from .description import shared_columns
 from .effective import add_settings
 from .indicator import read_indicator
 from .runs import add_host_samples, add_run
 from .samples import add_samples
+from .slot import add_slot
 from .workload import workload_documents
 
 _MOST_REPEATS = 10**9  # a greater number is damage
@@ -35,6 +36,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     asked_for = shared["repeats"]
     is_count = isinstance(asked_for, int) and not isinstance(asked_for, bool) and asked_for < _MOST_REPEATS
     shared["missing_repeats"] = max(asked_for - len(runs), 0) if is_count else None
+    if SLOT in bundle.manifest.by_path:
+        add_slot(bundle, run_ids, buffer)
     for run, indicator in indicators.items():
         statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
         add_host_samples(bundle, run, run_ids[run], buffer)

@@ -17,6 +17,10 @@ RUN_FIELDS = (
     ("voluntary_context_switches", pa.int64()), ("involuntary_context_switches", pa.int64()),
     ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
 )
+SLOT_FIELDS = (
+    ("campaign", pa.string()), ("slot", pa.string()), ("session", pa.int64()), ("number", pa.int64()), ("is_warmup", pa.bool_()),
+    ("cell", pa.string()), ("attempt", pa.int64()), ("stack_digest", pa.string()),
+)
 RECORDING_FIELDS = (("script_sha256", pa.string()), ("attempted_at", _TIME))
 GIT_FIELDS = (("commit", pa.string()), ("branch", pa.string()), ("is_dirty", pa.bool_()), ("remote", pa.string()))
 MACHINE_FIELDS = (
@@ -70,6 +74,13 @@ TABLES = {
         *(pa.field(name, pa.string()) for name in ("indicator_name", "component", "kind", "key", "value_type")),
         pa.field("value_text", pa.string()),
         pa.field("value_number", pa.float64()),
+    ),
+    "recorded_slot": landing_schema(  # of a campaign: which of its runs this is
+        RUN_ID,
+        *(pa.field(*column) for column in SLOT_FIELDS),
+        pa.field("factors", pa.string()),  # JSON: the cell's values by factor
+        pa.field("ended_by_limit", pa.string()),
+        *(pa.field(name, pa.string()) for name in ("limits", "limit_mechanisms")),  # JSON
     ),
     "recorded_gpu": landing_schema(  # of the machine, each once
         RUN_ID, pa.field("gpu_uuid", pa.string(), nullable=False), *(pa.field(*column) for column in GPU_FIELDS),

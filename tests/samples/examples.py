@@ -14,6 +14,16 @@ from warehouse.project.project import Project
 
 RECORDING = "01KG8Q3V5T2M4N6P8R0S1W3X5Y"
 RUN = f"recorded_run/{RECORDING}/run-0"
+STACKS = """
+[campaign]
+name = "wait"
+command = ["python", "-c", "import os, time; time.sleep(float(os.environ['WAIT_S']))"]
+[factors.wait]
+environment = "WAIT_S"
+values = [0.01, 0.02]
+[resolve]
+exclude_newer = 2026-01-31T00:00:00Z
+"""
 NUMBER = "indicator_results[result_key=elapsed_ms].median"
 
 
@@ -29,6 +39,7 @@ def example_project(root: Path) -> Project:
         record = vllm_record(requests(40, load), model_id="MiniMaxAI/MiniMax-M2.5", max_concurrency=load, date=f"20260131-0200{load:02}")
         write(here / "serving" / f"h100_tp8_isl1024_osl128_conc{load}.json", record)
     (here / "group_by.py").write_text("print('{}')\n")  # what the recording ran, for `wh record --like`
+    (here / "stacks.toml").write_text(STACKS)
     (here / "models" / "reference").mkdir(parents=True, exist_ok=True)
     slo = "/*\nfeeds: serving_slo\n*/\nselect 'chat' as slo, 500.0::double as ttft_ms, 0.95::double as target, 'our terms' as source\n"
     (here / "models" / "reference" / "our_slo.sql").write_text(slo)

@@ -14,6 +14,7 @@ from samples import (
     aisp_cluster,
     akamas,
     bench_serving,
+    campaign,
     fabric_check,
     genai_perf,
     guidellm,
@@ -56,6 +57,7 @@ def _write_recording(folder: Path) -> None:
     script = folder / "bench.py"
     script.write_text(f"import time\ntime.sleep(0.05)\nprint('warming up')\nprint({json.dumps(_INDICATOR)!r})")
     record([sys.executable, str(script)], folder / "recording", repeats=2)
+    campaign.add_slot(folder / "recording")
     # As a machine with a GPU would have written it.
     of_gpu = Path(__file__).parents[1] / "recordings/gemm_h200/random"
     for run in ("run-01", "run-02"):
@@ -107,6 +109,7 @@ FAMILIES = {
         free_text=r".*/(?:user\.conf|accuracy\.txt|verify_\w+\.txt)",
     ),
     "mlperf_training": Family(mlperf_training.write_submission, counted=frozenset({"event_count"})),
+    "campaign": Family(campaign.write_all, free_text=r".*\.log"),
     "nsight": Family(nsight.write_all, endless=r".*"),
     "node_health": Family(node_health.write_all),
     "node_tools": Family(node_tools.write_all, endless=r".*", free_text=r".*"),
@@ -119,5 +122,5 @@ FAMILIES = {
         counted=frozenset({"result_number", "result_count", "stack_number"}),
     ),
     "trtllm_bench": Family(trtllm_bench.write_all, counted=frozenset({"request_index"})),
-    "recorded_run": Family(_write_recording, endless=r".*/(?:host|gpu)\.jsonl", counted=_OF_SERIES, free_text=r".*/std(?:out|err)\.txt"),
+    "recorded_run": Family(_write_recording, endless=r".*/(?:host|node|processes|servers|numa|gpu|gpu_processes)\.jsonl", counted=_OF_SERIES, free_text=r".*/std(?:out|err)\.txt"),
 }

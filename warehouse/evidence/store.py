@@ -22,6 +22,7 @@ from warehouse.evidence.manifest import Manifest, ManifestFile, parse_manifest
 from warehouse.evidence.objects.base import NotAnObject, Objects, Removal, Staged, damage
 from warehouse.evidence.objects.local import LocalObjects
 
+CAMPAIGNS = "campaigns"  # the key of what runners of campaigns agree on: who works on what, and what is done. It is no evidence
 _FETCHED_BYTES = 8 << 20
 _THREADS = 8  # a bucket's answers are waited for together
 MADE, COMPLETED, WAS_THERE = "made", "completed", "was there"  # what becomes of a bundle that is committed

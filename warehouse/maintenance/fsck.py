@@ -6,7 +6,7 @@ Two listings of the store and one reading of each object; memory is a few hundre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from heapq import nsmallest
@@ -22,7 +22,7 @@ from warehouse.evidence.objects.holds import FOLDER as HOLDS
 from warehouse.evidence.objects.holds import inspect_holds
 from warehouse.evidence.objects.local import WORK_NAMES
 from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.store import EvidenceStore, bundle_key
+from warehouse.evidence.store import CAMPAIGNS, EvidenceStore, bundle_key
 from warehouse.maintenance.bundles import bundle_of, inspect_bundle, inspect_event_names, missing_bundles
 from warehouse.maintenance.check_note import CheckNote, read_note
 from warehouse.maintenance.claim_inspection import ClaimInspector
@@ -95,6 +95,8 @@ def _checked(
                 yield from claims.signatures(entries)
             elif top == HOLDS:
                 yield from inspect_holds(entries)
+            elif top == CAMPAIGNS:
+                yield from _campaigns(entries)
             elif top == "builds":
                 yield from inspect_builds(store.objects, entries)
             else:
@@ -163,6 +165,14 @@ def _others(store: EvidenceStore, entries: Iterator[Entry]) -> Iterator[Finding]
             yield Finding(LEFTOVER, entry.key, "a probe of wh doctor", AWAY)
         elif not (store.objects.links_files and top in WORK_NAMES):
             yield Finding(ORPHANED, entry.key, "nothing of this name belongs in a store", AWAY)
+
+
+def _campaigns(entries: Iterable[Entry]) -> Iterator[Finding]:
+    """What runners of campaigns agree on: names of theirs alone."""
+    for entry in entries:
+        parts = entry.key.split("/")
+        if not (len(parts) in (3, 4, 5) and entry.key.endswith(".json") and entry.bytes):
+            yield Finding(ORPHANED, entry.key, "nothing of this name belongs to a campaign", AWAY)
 
 
 def _unfinished(store: EvidenceStore) -> Iterator[Finding]:

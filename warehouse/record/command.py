@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,7 @@ from warehouse.record.host import HostWindows, utc_text
 from warehouse.record.kernel import NodeReadings
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
+from warehouse.record.processes.limits import Confinement, Limits
 from warehouse.record.processes.local_servers import LocalServers
 from warehouse.record.processes.numa_placement import NumaPlacement, node_of_cpus
 from warehouse.record.processes.process_tree import ProcessTree
@@ -79,13 +81,15 @@ def record(
     sample_interval_s: float = SAMPLE_INTERVAL_S,
     redact: Sequence[str] = (),
     campaign: str | None = None,
+    limits: Limits | None = None,
     on_run: Callable[[RecordedRun], None] | None = None,
 ) -> RecordedBundle:
     """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
 
     `campaign` is the `recording_id` of the recording that this one repeats. Secrets in the command are not written (`record.redaction`), nor what
-    the patterns `redact` match. `on_run` is called after each run. An interrupt (Ctrl-C) ends the command and the recording, and what was recorded
-    is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing is left behind.
+    the patterns `redact` match. A run that passes one of `limits` is ended, and has failed. `on_run` is called after each run. An interrupt (Ctrl-C)
+    ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing
+    is left behind.
     """
     if not command or repeats < 1 or sample_interval_s <= 0:
         raise ValueError("a command, at least one repeat and a positive sample interval are needed")
@@ -104,7 +108,7 @@ def record(
     runs: list[RecordedRun] = []
     for repeat_index in range(1, repeats + 1):
         try:
-            run = _record_run(command, destination / f"run-{repeat_index:02d}", repeat_index, sample_interval_s)
+            run = _record_run(command, destination / f"run-{repeat_index:02d}", repeat_index, sample_interval_s, limits)
         except WarehouseError:
             if not runs:
                 shutil.rmtree(destination)
@@ -134,7 +138,7 @@ def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sampl
     }
 
 
-def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float) -> RecordedRun:
+def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float, limits: Limits | None) -> RecordedRun:
     folder.mkdir()
     samplers = {
         "host_sampling_error": Sampler(folder / "host.jsonl", sample_interval_s, HostWindows()),
@@ -145,18 +149,18 @@ def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_
     for sampler in samplers.values():
         sampler.start()
     try:
-        seen = _observe(command, folder, sample_interval_s)
+        seen = _observe(command, folder, sample_interval_s, Confinement(limits) if limits else None)
     finally:
         errors = {name: sampler.stop() for name, sampler in samplers.items()}
     _write_json(folder / "run.json", {"repeat_index": repeat_index, **seen, **errors})
     return RecordedRun(folder, repeat_index, seen["status"], seen["exit_code"], seen["signal"], seen["wall_s"])
 
 
-def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> dict[str, Any]:
+def _observe(command: Sequence[str], folder: Path, sample_interval_s: float, confinement: Confinement | None) -> dict[str, Any]:
     own_peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAX_RSS_UNIT_BYTES
     started_at = datetime.now(UTC)
     started_s = time.monotonic()
-    process = _start(command, folder)
+    process = _start(command, folder, confinement)
     tree = ProcessTree(process.pid)
     samplers = _process_samplers(tree, folder, sample_interval_s)
     was_interrupted = _wait_for_end(process.pid)
@@ -166,6 +170,7 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
     errors = {name: sampler.stop() for name, sampler in samplers.items()}  # until it is reaped, what the command used can be read
     if (folder / _SERVERS).exists() and not (folder / _SERVERS).stat().st_size:
         (folder / _SERVERS).unlink()  # most commands talk to none
+    limited = confinement.end() if confinement else {}  # before the reaping: until then the pid cannot be another's
     # wait4 and not getrusage(RUSAGE_CHILDREN): that one sums over all children so far.
     _, wait_status, usage = os.wait4(process.pid, 0)
     code = process.returncode = os.waitstatus_to_exitcode(wait_status)
@@ -180,6 +185,7 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float) -> 
         "wall_s": wall_s,
         **_usage_columns(usage, own_peak_bytes, tree.cpu_s),
         "left_processes_killed": left_processes,
+        **limited,
         **errors,
     }
 
@@ -199,17 +205,27 @@ def _process_samplers(tree: ProcessTree, folder: Path, sample_interval_s: float)
     return samplers
 
 
-def _start(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], folder: Path, confinement: Confinement | None) -> subprocess.Popen[bytes]:
+    if confinement and shutil.which(command[0]) is None:  # what joins its group could only say so on its standard error
+        confinement.end()
+        raise _unstartable(command, "no such program")
     try:
-        with open(folder / "stdout.txt", "xb") as stdout, open(folder / "stderr.txt", "xb") as stderr:
+        pinned = confinement.pinned() if confinement else nullcontext()
+        with open(folder / "stdout.txt", "xb") as stdout, open(folder / "stderr.txt", "xb") as stderr, pinned:
             # Its own session: an interrupt reaches us first, and the whole group can be ended together.
-            return subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True
+            process = subprocess.Popen(
+                confinement.command(command) if confinement else command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                start_new_session=True,
             )
     except (OSError, ValueError) as error:
-        raise WarehouseError(
-            "WH401", f"cannot be started: {error}", printable(command[0]), "give a program that exists and is executable"
-        ) from error
+        raise _unstartable(command, str(error)) from error
+    if confinement:
+        confinement.watch(process.pid)
+    return process
+
+
+def _unstartable(command: Sequence[str], reason: str) -> WarehouseError:
+    return WarehouseError("WH401", f"cannot be started: {reason}", printable(command[0]), "give a program that exists and is executable")
 
 
 def _wait_for_end(pid: int) -> bool:

@@ -1,0 +1,91 @@
+/*
+description: >
+  One row per run that a campaign of wh matrix was to have, whether it had it or not: cell, session and repeat, with its run and how it ended. A cell
+  whose stack could not be resolved or built has its rows with the reason. Warm-up runs are not here.
+grain: [campaign_key, cell, session, repeat]
+columns:
+  campaign_key: {type: varchar, description: "The campaign, as in campaign_dim", tests: [not_null]}
+  cell: {type: varchar, description: "The cell: its number in the product of the factors", tests: [not_null]}
+  session: {type: bigint, description: "The session, from 1", tests: [not_null]}
+  is_screening: {type: boolean, description: "Whether the run only chose the cells that later sessions confirm", tests: [not_null]}
+  repeat: {type: bigint, description: "The run of the cell in its session, from 1", tests: [not_null]}
+  factors: {type: varchar, description: "The cell's values by factor, JSON"}
+  is_baseline: {type: boolean, description: "Whether the cell is the one that the others are compared with"}
+  run_id: {type: varchar, description: "Its run; NULL: it has none"}
+  status: {type: varchar, description: "How it ended", tests: [not_null, {accepted_values: [succeeded, failed, interrupted, unknown, not resolved, not built, missing]}]}
+  status_reason: {type: varchar, description: "Why it did not succeed: a limit, an exit code, the last lines of uv"}
+  stack_digest: {type: varchar, description: "What was installed: a digest of names, versions and hashes"}
+  limit_mechanisms: {type: varchar, description: "What held each limit, JSON"}
+  artifact_manifest_digest: {type: varchar, description: "The campaign's evidence bundle", tests: [not_null]}
+*/
+with campaign as (
+    select *
+    from matrix_campaign
+    qualify row_number() over (partition by campaign_id order by artifact_manifest_digest) = 1
+),
+
+stack as (
+    select *
+    from matrix_stack
+    qualify row_number() over (partition by campaign_id, stack order by stack_digest nulls last, artifact_manifest_digest) = 1
+),
+
+choice as (
+    select *
+    from matrix_choice
+    qualify row_number() over (partition by campaign_id, cell order by artifact_manifest_digest) = 1
+),
+
+slot as (
+    select *
+    from recorded_slot
+    where not is_warmup
+    qualify row_number() over (partition by campaign, slot order by attempt desc, run_id desc, artifact_manifest_digest) = 1
+)
+
+select
+    'matrix/' || campaign.campaign_id as campaign_key,
+    cell.cell,
+    session.number as session,
+    campaign.confirmation_sessions is not null and session.number <= campaign.sessions as is_screening,
+    repeat.number as repeat,
+    cell.factors,
+    cell.is_baseline,
+    slot.run_id,
+    case
+        when slot.run_id is not null then coalesce(run.status, 'unknown')
+        when stack.status in ('not resolved', 'not built') then stack.status
+        else 'missing'
+    end as status,
+    case
+        when slot.ended_by_limit is not null then 'ended by its limit of ' || slot.ended_by_limit
+        when slot.run_id is not null then run.status_reason
+        when stack.status in ('not resolved', 'not built') then stack.reason
+    end as status_reason,
+    coalesce(slot.stack_digest, stack.stack_digest) as stack_digest,
+    slot.limit_mechanisms,
+    campaign.artifact_manifest_digest
+from campaign
+inner join matrix_cell as cell
+    on cell.artifact_manifest_digest = campaign.artifact_manifest_digest
+cross join range(1, campaign.sessions + coalesce(campaign.confirmation_sessions, 0) + 1) as session (number)
+cross join range(1, campaign.repeats + 1) as repeat (number)
+left join choice
+    on
+        choice.campaign_id = campaign.campaign_id
+        and choice.cell = cell.cell
+left join stack
+    on
+        stack.campaign_id = campaign.campaign_id
+        and stack.stack = cell.stack
+left join slot
+    on
+        slot.campaign = campaign.campaign_id
+        and slot.cell = cell.cell
+        and slot.session = session.number
+        and slot.number = repeat.number
+left join benchmark_run_fact as run
+    on run.run_id = slot.run_id
+where
+    session.number <= campaign.sessions
+    or choice.cell is not null

@@ -1,0 +1,160 @@
+"""A campaign as users run it: real stacks from an index on loopback, runs that fail in every way, runners that are killed, and the advice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from package_index import package_index, wheel
+from standard import standard_project
+
+from warehouse.campaign.advice import advise, lock_of
+from warehouse.campaign.stacks import locked
+from warehouse.digest import bytes_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.finding import LEFTOVER
+from warehouse.maintenance.fsck import Scope, check_store
+from warehouse.project.project import Project
+from warehouse.transform.build.build import build
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SPEED = {"1.0": 10.0, "1.1": 8.0, "1.2": 10.0, "1.3": 10.0}
+BENCH = """
+import json, os, random, speedy, sys, time
+if speedy.VERSION == "1.2":
+    sys.exit("speedy 1.2 cannot do this")
+if speedy.VERSION == "1.3":
+    time.sleep(60)
+elapsed = speedy.MS * random.gauss(1, 0.01)
+print(json.dumps({"name": "PiSpeedy", "component": "speedy", "@parameters": {"n": 1}, "@result": {"elapsed": elapsed}}))
+"""
+SPEC = """
+[campaign]
+name = "speedy"
+command = ["python", "bench.py"]
+files = ["bench.py"]
+sessions = 3
+session_gap = "0.1 s"
+[factors.speedy]
+package = "speedy"
+values = [{values}]
+[baseline]
+speedy = "1.0"
+[resolve]
+exclude_newer = 2026-11-01T00:00:00Z
+index = "{index}"
+[limits]
+timeout = "8 s"
+"""
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[str]:
+    wheels = {version: wheel("speedy", version, {"speedy.py": f"VERSION, MS = {version!r}, {ms}\n"}) for version, ms in SPEED.items()}
+    broken = wheel("speedy", "1.4", {"speedy.py": ""})[:-40]  # its hash is right, and it is no archive
+    with package_index({"speedy": {**wheels, "1.4": broken}}) as url:
+        yield url
+
+
+def written(folder: Path, index: str, values: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bench.py").write_text(BENCH)
+    (folder / "spec.toml").write_text(SPEC.format(values=values, index=index))
+    return folder / "spec.toml"
+
+
+def started(project: Project, spec: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "matrix", str(spec)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True)
+
+
+def cells(project: Project) -> list[tuple]:
+    con = open_build(current_build(project).path)
+    try:
+        return con.execute("select cell, session, status, status_reason, run_id from campaign_cell_fact order by all").fetchall()
+    finally:
+        con.close()
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory, index: str) -> Project:
+    """A campaign with every fate of a stack: two that run, one that fails, one that hangs, one that cannot be built, one that there is not."""
+    folder = tmp_path_factory.mktemp("campaign")
+    project = standard_project(folder / "project")
+    process = started(project, written(folder, index, '"1.0", "1.1", "1.2", "1.3", "1.4", "9.9"'))
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == ExitCode.OK, output
+    build(project)
+    return project
+
+
+def test_every_run_of_the_plan_is_a_row_with_its_reason(campaign: Project) -> None:
+    rows = cells(campaign)
+    fates = Counter((cell, status) for cell, _, status, _, _ in rows)
+    assert fates == {
+        ("c01", "succeeded"): 3, ("c02", "succeeded"): 3, ("c03", "failed"): 3, ("c04", "failed"): 3, ("c05", "not built"): 3, ("c06", "not resolved"): 3,
+    }
+    reasons = {cell: reason for cell, session, _, reason, _ in rows if session == 1}
+    assert (reasons["c01"], reasons["c03"], reasons["c04"]) == (None, "exit code 1", "ended by its limit of time")
+    assert "speedy" in reasons["c05"] and "9.9" in reasons["c06"]
+    assert [bool(run) for *_, run in rows] == [cell <= "c04" for cell, *_ in rows]
+
+
+def test_the_advice_names_the_fastest_beside_the_baseline_and_what_was_not_measured(campaign: Project, wh_on) -> None:
+    [work] = (advised := advise(campaign, "speedy")).works
+    assert work.found.named == "c02" and work.found.beaten_by == {"c01": "c02"}
+    beside = work.against_baseline
+    assert beside is not None and beside.low < 1.25 < beside.high and beside.low > 1.1
+    assert [cell.cell for cell in advised.failed] == ["c03", "c04", "c05", "c06"]
+    assert work.cells["c02"].run_ids == tuple(sorted(run for cell, *_, run in cells(campaign) if cell == "c02"))
+    assert locked(lock_of(campaign, advised).decode())[0][:2] == ("speedy", "1.1")
+    status, out, _ = wh_on(campaign, "advise", "speedy")
+    assert status == ExitCode.OK and "best: speedy=1.1" in out and "not measured  speedy=9.9" in out and len(out.splitlines()) <= 12
+
+
+def test_a_campaign_that_is_not_there_is_said_with_those_that_are(campaign: Project) -> None:
+    with pytest.raises(WarehouseError) as raised:
+        advise(campaign, "speedo")
+    assert raised.value.code == "WH502" and "speedy-" in str(raised.value.hint)
+
+
+def test_run_again_it_does_nothing(campaign: Project, index: str) -> None:
+    spec = campaign.root.parent / "spec.toml"
+    before = bytes_digest(json.dumps(sorted(path.name for path in campaign.store_root.rglob("*"))).encode())
+    process = started(campaign, spec)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == ExitCode.OK and "succeeded" not in output
+    assert bytes_digest(json.dumps(sorted(path.name for path in campaign.store_root.rglob("*"))).encode()) == before
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.exhaustive)])
+def test_runners_that_are_killed_and_run_beside_each_other_lose_and_double_nothing(tmp_path: Path, index: str, kills: int) -> None:
+    project, spec = standard_project(tmp_path / "project"), written(tmp_path, index, '"1.0", "1.1"')
+    beside = started(project, spec)
+    for number in range(kills):
+        process = started(project, spec)
+        time.sleep(1.0 + 0.37 * (number % 7))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if number == 0:
+            os.killpg(beside.pid, signal.SIGKILL)
+            beside.communicate()
+    process = started(project, spec)
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == ExitCode.OK, output
+    build(project)
+    rows = cells(project)
+    assert [(cell, session, status) for cell, session, status, _, _ in rows] == [(cell, session, "succeeded") for cell in ("c01", "c02") for session in (1, 2, 3)]
+    assert len({run for *_, run in rows}) == len(rows) == 6
+    assert [str(finding) for finding in check_store(project, Scope()).findings if finding.kind != LEFTOVER] == []

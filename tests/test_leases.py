@@ -1,0 +1,49 @@
+"""Leases in a store: one holder at a time, across processes that die."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from warehouse.campaign import leases
+from warehouse.campaign.leases import Leases
+from warehouse.evidence.objects.local import LocalObjects
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> LocalObjects:
+    return LocalObjects(tmp_path / "store")
+
+
+def test_one_has_a_lease_until_it_gives_it_back(objects: LocalObjects) -> None:
+    one, other = Leases(objects, "campaign"), Leases(objects, "campaign")
+    with one.held("slot") as is_ours:
+        assert is_ours
+        with other.held("slot") as is_theirs, other.held("another") as has_another:
+            assert (is_theirs, has_another) == (False, True)
+    with other.held("slot") as is_theirs:
+        assert is_theirs
+
+
+def test_the_lease_of_a_process_that_died_is_had_once_it_has_ended(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead, other = Leases(objects, "campaign"), Leases(objects, "campaign")
+    assert dead._take("slot") == 1  # and never renewed, as by a process that is killed
+    with other.held("slot") as is_theirs:
+        assert not is_theirs
+    monkeypatch.setattr(leases, "MARGIN", -timedelta(hours=1))  # as if the time were over
+    with other.held("slot") as is_theirs:
+        assert is_theirs
+
+
+def test_who_has_a_lease_renews_it(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "LASTS", timedelta(seconds=0.3))
+    monkeypatch.setattr(leases, "MARGIN", timedelta(seconds=5))
+    one = Leases(objects, "campaign")
+    with one.held("slot") as is_ours:
+        assert is_ours
+        first = one.holder("slot")
+        while one.holder("slot") == first:
+            pass  # ends when it is renewed
+    assert one.holder("slot") is None

@@ -1,0 +1,73 @@
+"""Limits of a recorded command, with real processes: by a control group where this machine lets one be made, and by the watchdog."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warehouse.record.command import record
+from warehouse.record.processes import limits as module
+from warehouse.record.processes.limits import WATCHDOG, Limits
+
+
+@pytest.fixture(params=["as it is", "without groups"])
+def groups(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "without groups":
+        monkeypatch.setattr(module, "_parent_group", lambda controller: (None, False))
+    return str(request.param)
+
+
+def run(folder: Path, code: str, **limits: Any) -> dict[str, Any]:
+    record([sys.executable, "-c", code], folder / "recording", limits=Limits(**limits))
+    document: dict[str, Any] = json.loads((folder / "recording" / "run-01" / "run.json").read_text())
+    return document
+
+
+def alive(folder: Path) -> list[int]:
+    """Processes that the command left: it writes their numbers."""
+    pids = [int(line) for line in (folder / "recording" / "run-01" / "stdout.txt").read_text().split()]
+    assert pids
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and not module._is_dead(pid)]
+
+
+def test_a_command_that_takes_too_much_memory_is_ended(tmp_path: Path, groups: str) -> None:
+    seen = run(tmp_path, "import time; held = bytearray(400_000_000); time.sleep(20)", memory_bytes=100_000_000)
+    assert (seen["status"], seen["ended_by_limit"]) == ("failed", "memory") and seen["wall_s"] < 15
+    assert groups == "as it is" or seen["limit_mechanisms"] == {"memory": WATCHDOG}
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, time; one = subprocess.Popen(['sleep', '60'], start_new_session=True);"
+        " two = subprocess.Popen(['sleep', '60']); print(one.pid, two.pid, flush=True); time.sleep(60)"
+    )
+    seen = run(tmp_path, code, timeout_s=1.5)
+    assert (seen["status"], seen["ended_by_limit"], seen["limit_mechanisms"]) == ("failed", "time", {"time": WATCHDOG}) and seen["wall_s"] < 15
+    assert alive(tmp_path) == []
+
+
+def test_a_command_that_forks_without_end_is_held(tmp_path: Path, groups: str) -> None:
+    code = "import os, time\nwhile True:\n    child = os.fork()\n    if not child: time.sleep(60); os._exit(0)\n    print(child, flush=True)"
+    seen = run(tmp_path, code, processes=30, timeout_s=20)
+    assert seen["status"] == "failed" and len((tmp_path / "recording" / "run-01" / "stdout.txt").read_text().split()) < 2000
+    assert seen["refused_processes"] or seen["ended_by_limit"] == "processes" or "RLIMIT_NPROC" in seen["limit_mechanisms"].values()
+    assert alive(tmp_path) == []
+
+
+def test_a_command_runs_on_its_cpus_with_its_niceness_and_the_recorder_does_not(tmp_path: Path) -> None:
+    before = os.sched_getaffinity(0)
+    one = min(before)
+    seen = run(tmp_path, "import os; print(sorted(os.sched_getaffinity(0)), os.nice(0))", cpus=(one,), niceness=3)
+    out = (tmp_path / "recording" / "run-01" / "stdout.txt").read_text()
+    assert out == f"[{one}] {os.nice(0) + 3}\n" and os.sched_getaffinity(0) == before
+    assert (seen["status"], seen["limits"], seen["ended_by_limit"]) == ("succeeded", {"cpus": [one], "niceness": 3}, None)
+
+
+def test_without_limits_nothing_is_said_of_them(tmp_path: Path) -> None:
+    record([sys.executable, "-c", ""], tmp_path / "recording")
+    assert "limits" not in json.loads((tmp_path / "recording" / "run-01" / "run.json").read_text())

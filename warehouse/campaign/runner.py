@@ -1,0 +1,322 @@
+"""Runs a campaign: session after session, block after block, one slot at a time, until the plan is done or the budget is spent.
+
+What is done is known from the store alone, so a campaign that was killed goes on where it was, and several runners share one: a slot is run under
+a lease, and its attempt is counted before it starts. What a killed runner had recorded but not handed over, the next on that machine hands over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from ulid import ULID
+
+from warehouse.campaign.advice import front_runners
+from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
+from warehouse.campaign.leases import Leases
+from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
+from warehouse.campaign.spec import Confirmation, Spec
+from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, Outcome, Uv, locked, make_room
+from warehouse.digest import canonical_json, file_digest
+from warehouse.errors import WarehouseError
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
+from warehouse.project.project import Project
+from warehouse.transform.build.build import build
+
+FORMAT_VERSION = 1
+MOST_ENVIRONMENT_BYTES = 20 * 10**9
+SAMPLE_INTERVAL_S = 1.0
+_POLL_S = 5.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """What happened to a slot, for who looks on: `reason` where it did not succeed."""
+
+    slot: Slot
+    cell: Cell
+    status: str
+    reason: str | None = None
+    wall_s: float | None = None
+
+
+class Runner:
+    """One process that works on a campaign. `on_slot` is told of every slot, `on_wait` why nothing is run now, and until when."""
+
+    def __init__(
+        self, project: Project, spec: Spec, folder: Path, on_slot: Callable[[Told], None] = lambda told: None,
+        on_wait: Callable[[str, datetime | None], None] = lambda why, until: None,
+    ) -> None:
+        self._project, self._spec, self._folder = project, spec, folder
+        self._on_slot, self._on_wait = on_slot, on_wait
+        self._store = open_store(project)
+        self._ingestors = tuple(load_ingestors(project).values())
+        self.campaign_id = spec.campaign_id({name: file_digest(folder / name) for name in spec.files})
+        self.cells = {cell.cell_id: cell for cell in cells_of(spec)}
+        self._leases = Leases(self._store.objects, self.campaign_id)
+        self._work = project.root / ".wh" / "campaigns" / self.campaign_id
+        self._environments = project.root / ".wh" / "environments"
+        self._uv: Uv | None = None
+        self._stacks: dict[str, Outcome] = {}
+
+    def run(self) -> Progress:
+        """Work until nothing is left to do. Returns what the store then says of the campaign."""
+        self._work.mkdir(parents=True, exist_ok=True)
+        self._declare()
+        self._hand_over()
+        self._run_sessions(range(1, self._spec.sessions + 1), tuple(self.cells.values()))
+        if self._spec.confirmation:
+            chosen = set(self._front_runners(self._spec.confirmation))
+            fresh = range(self._spec.sessions + 1, self._spec.sessions + self._spec.confirmation.sessions + 1)
+            self._run_sessions(fresh, tuple(cell for cell in self.cells.values() if cell.cell_id in chosen))
+        return self.progress()
+
+    def progress(self) -> Progress:
+        """What the store says now."""
+        return Progress.read(self._store.objects, self.campaign_id)
+
+    # -- a session ----------------------------------------------------------------------------------------------
+
+    def _run_sessions(self, sessions: Iterable[int], cells: tuple[Cell, ...]) -> None:
+        for session in sessions:
+            slots = tuple(session_slots(self._spec, cells, session))
+            if self.progress().lacks(slots):
+                self._await_session(session)
+                self._run_session(slots)
+
+    def _front_runners(self, confirmation: Confirmation) -> list[str]:
+        """The cells that are confirmed: those of the first runner that got so far, as evidence and for all others."""
+        key = choice_key(self.campaign_id)
+        if not self._store.objects.exists(key):
+            build(self._project)
+            ranked = front_runners(self._project, self.campaign_id, confirmation.metric, confirmation.front_runners)
+            document = {
+                "format": "warehouse-campaign-choice", "format_version": FORMAT_VERSION, "campaign": self.campaign_id,
+                "cells": [{"cell": cell, "value": value} for cell, value in ranked.items()],
+            }
+            self._store.objects.create(key, json.dumps(document, indent=2).encode())
+        chosen = self._store.objects.read(key)
+        folder = self._work / "chosen"
+        folder.mkdir(exist_ok=True)
+        (folder / "choice.json").write_bytes(chosen)
+        self._ingest(folder)
+        return [each["cell"] for each in json.loads(chosen)["cells"]]
+
+    def _await_session(self, session: int) -> None:
+        """Wait until the session may begin, and say in the store that it has."""
+        progress = self.progress()
+        before = progress.session_began.get(session - 1)
+        if session not in progress.session_began and before is not None:
+            due = before + timedelta(seconds=self._spec.session_gap_s)
+            if datetime.now(UTC) < due:
+                self._on_wait(f"session {session} begins {self._spec.session_gap_s:g} s after session {session - 1}", due)
+            while datetime.now(UTC) < due:
+                time.sleep(min(_POLL_S, max(0.01, (due - datetime.now(UTC)).total_seconds())))
+        began = canonical_json({"began_at": datetime.now(UTC).isoformat()})
+        self._store.objects.create(session_key(self.campaign_id, session), began)
+
+    def _run_session(self, slots: tuple[Slot, ...]) -> None:
+        while left := self.progress().lacks(slots):
+            is_busy = False
+            for slot in left:
+                self._check_budget()
+                with self._leases.held(slot.slot_id) as is_ours:
+                    if not is_ours:
+                        is_busy = True
+                    elif self.progress().lacks((slot,)):
+                        self._run_slot(slot)
+            if is_busy and self.progress().lacks(slots):
+                self._on_wait("another runner has the rest of the session", None)
+                time.sleep(_POLL_S)
+
+    def _check_budget(self) -> None:
+        budget, progress = self._spec.budget, self.progress()
+        hours = progress.busy_s / 3600
+        spent = {"runs": progress.started, "hours": hours, "dollars": hours * (budget.dollars_per_hour or 0)}
+        for name, value in spent.items():
+            most = getattr(budget, name)
+            if most is not None and value >= most:
+                hint = "what was run is kept; another budget makes another campaign"
+                raise WarehouseError("WH403", f"the budget of {most:g} {name} is spent", self.campaign_id, hint)
+
+    # -- a slot -------------------------------------------------------------------------------------------------
+
+    def _run_slot(self, slot: Slot) -> None:
+        cell = self.cells[slot.cell_id]
+        need = wanted(self._spec, cell)
+        stack = self._stack(need)
+        attempt = self._begin(slot)
+        if stack.status != BUILT:
+            self._finish(slot, attempt, {"status": stack.status}, 0.0)
+            self._on_slot(Told(slot, cell, stack.status, stack.reason))
+            return
+        folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._work / "scratch" / str(ULID())
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        for name in self._spec.files:
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self._folder / name, scratch / name)
+        began = time.monotonic()
+        try:
+            seen = self._record(cell, stack, folder, scratch)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        self._describe(slot, cell, attempt, stack, folder)
+        self._hand_over_one(folder, slot, attempt, seen, time.monotonic() - began)
+        self._on_slot(Told(slot, cell, seen["status"], seen.get("reason"), seen.get("wall_s")))
+
+    def _record(self, cell: Cell, stack: Outcome, folder: Path, scratch: Path) -> dict[str, Any]:
+        environment = self._environment(str(stack.stack_digest), cell)
+        asked = {
+            "command": list(command_of(self._spec, cell)), "folder": str(folder), "working_folder": str(scratch), "environment": environment,
+            "limits": asdict(self._spec.limits), "sample_interval_s": SAMPLE_INTERVAL_S, "redact": list(self._project.redact),
+        }
+        recorder = [sys.executable, "-P", "-m", "warehouse.campaign.slot", json.dumps(asked)]
+        done = subprocess.run(recorder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        try:
+            seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        except (IndexError, ValueError):
+            seen = {"reason": f"the recorder ended with exit code {done.returncode}: {done.stderr.strip()[-300:]}"}
+        if done.returncode:
+            folder.mkdir(parents=True, exist_ok=True)
+            return {"status": "not started", **seen}
+        run = json.loads((folder / "run-01" / "run.json").read_text(encoding="utf-8"))
+        if run.get("ended_by_limit"):
+            seen["reason"] = f"ended by its limit of {run['ended_by_limit']}"
+        elif seen["status"] == "failed":
+            seen["reason"] = f"exit code {seen['exit_code']}" if seen["signal"] is None else f"signal {seen['signal']}"
+        return seen
+
+    def _environment(self, digest: str, cell: Cell) -> dict[str, str]:
+        """The variables that a run sees: those that every program needs, those that the spec passes on, those that it sets."""
+        programs = self._environments / digest / "bin"
+        passed = {name: os.environ[name] for name in ("HOME", "LANG", "TZ", "TMPDIR", *self._spec.passed) if name in os.environ}
+        path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return {**passed, "PATH": path, "VIRTUAL_ENV": str(programs.parent), "PYTHONNOUSERSITE": "1", **variables_of(self._spec, cell)}
+
+    def _describe(self, slot: Slot, cell: Cell, attempt: int, stack: Outcome, folder: Path) -> None:
+        _write(folder / "slot.json", {
+            "format": "warehouse-campaign-slot", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "slot": slot.slot_id,
+            "session": slot.session, "number": slot.number, "is_warmup": slot.is_warmup, "cell": cell.cell_id, "values": dict(cell.values),
+            "attempt": attempt, "stack_digest": stack.stack_digest,
+        })
+        (folder / LOCK).write_text(stack.lock or "", encoding="utf-8")
+
+    # -- handing over -------------------------------------------------------------------------------------------
+
+    def _begin(self, slot: Slot) -> int:
+        attempt = self.progress().attempts.get(slot.slot_id, 0) + 1
+        began = canonical_json({"began_at": datetime.now(UTC).isoformat()})
+        while not self._store.objects.create(attempt_key(self.campaign_id, slot.slot_id, attempt), began):
+            attempt += 1
+        return attempt
+
+    def _hand_over_one(self, folder: Path, slot: Slot, attempt: int, seen: Mapping[str, Any], busy_s: float) -> None:
+        if (folder / "recording.json").exists():
+            report = ingest(plan_ingest(folder, self._ingestors), self._store, "wh matrix")
+            problems = [*report.problems, *(problem for bundle in report.bundles for problem in bundle.problems)]
+            if problems or not all(bundle.digest for bundle in report.bundles):
+                raise problems[0] if problems else WarehouseError("WH403", "the recording is not in the store", str(folder))
+        self._finish(slot, attempt, seen, busy_s)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _finish(self, slot: Slot, attempt: int, seen: Mapping[str, Any], busy_s: float) -> None:
+        ended = {key: seen.get(key) for key in ("status", "reason")}
+        self._store.objects.create(done_key(self.campaign_id, slot.slot_id, attempt), canonical_json({**ended, "busy_s": busy_s}))
+
+    def _hand_over(self) -> None:
+        """What an earlier process on this machine had recorded whole and not handed over."""
+        done = self.progress().done
+        for folder in sorted(self._work.iterdir()):
+            slot_id, _, attempt = folder.name.rpartition(".")
+            if not attempt.isdigit() or not slot_id:
+                continue
+            with self._leases.held(slot_id) as is_ours:
+                if is_ours and (folder / "slot.json").exists() and slot_id not in done:
+                    slot = _slot(json.loads((folder / "slot.json").read_text(encoding="utf-8")))
+                    run = json.loads((folder / "run-01" / "run.json").read_text(encoding="utf-8"))
+                    self._hand_over_one(folder, slot, int(attempt), {"status": run["status"]}, run["wall_s"])
+                elif is_ours:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    # -- what the campaign and its stacks are, as evidence ------------------------------------------------------
+
+    def _declare(self) -> None:
+        folder = self._work / "declared"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        _write(folder / "campaign.json", {
+            "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "spec": self._spec.document(),
+            "files": {name: file_digest(self._folder / name) for name in self._spec.files},
+            "cells": [
+                {"cell": cell.cell_id, "values": dict(cell.values), "is_baseline": cell.is_baseline, "stack": wanted(self._spec, cell).key}
+                for cell in self.cells.values()
+            ],
+        })
+        self._ingest(folder)
+
+    def _stack(self, need: Wanted) -> Outcome:
+        """The stack of a cell, resolved once for the campaign and built where it is not."""
+        if need.key not in self._stacks:
+            self._uv = self._uv or Uv(self._environments.parent / "uv")
+            self._stacks[need.key] = self._resolved(self._uv, need)
+        return self._stacks[need.key]
+
+    def _resolved(self, uv: Uv, need: Wanted) -> Outcome:
+        outcome = uv.resolve(need, self._spec.resolving)
+        logs = {"resolve.log": outcome.log}
+        if outcome.status != NOT_RESOLVED and outcome.lock is not None:
+            folder = self._environments / str(outcome.stack_digest)
+            if not folder.exists():
+                self._environments.mkdir(parents=True, exist_ok=True)
+                make_room(self._environments, MOST_ENVIRONMENT_BYTES, [str(known.stack_digest) for known in self._stacks.values()])
+                built = uv.build(folder, outcome.lock, need)
+                logs["build.log"] = built.log
+                outcome = Outcome(built.status, built.log, outcome.lock, outcome.stack_digest)
+            else:
+                os.utime(folder)
+                outcome = Outcome(BUILT, "", outcome.lock, outcome.stack_digest)
+        self._state_stack(need, outcome, logs, uv.version())
+        return outcome
+
+    def _state_stack(self, need: Wanted, outcome: Outcome, logs: Mapping[str, str], uv_version: str) -> None:
+        folder = self._work / f"stack-{need.key}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        _write(folder / "stack.json", {
+            "format": "warehouse-stack", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "stack": need.key, "status": outcome.status,
+            "reason": outcome.reason, "stack_digest": outcome.stack_digest, "python": need.python, "requirements": list(need.requirements),
+            "locked_packages": None if outcome.lock is None else len(locked(outcome.lock)),
+            "resolving": asdict(self._spec.resolving), "tool_version": uv_version,
+        })
+        if outcome.lock is not None:
+            (folder / LOCK).write_text(outcome.lock, encoding="utf-8")
+        for name, log in logs.items():
+            if log and outcome.status in (NOT_RESOLVED, NOT_BUILT):
+                (folder / name).write_text(log, encoding="utf-8")
+        self._ingest(folder)
+
+    def _ingest(self, folder: Path) -> None:
+        report = ingest(plan_ingest(folder, self._ingestors), self._store, "wh matrix")
+        if report.problems:
+            raise report.problems[0]
+        shutil.rmtree(folder)
+
+
+def _slot(document: Mapping[str, Any]) -> Slot:
+    return Slot(document["session"], document["cell"], document["number"], document["is_warmup"])
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

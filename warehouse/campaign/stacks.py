@@ -1,0 +1,150 @@
+"""Stacks of packages: resolved by uv to a lock with hashes, and built in an environment of their own.
+
+A lock is a `pylock.toml` (PEP 751). The identity of a stack is the digest of what its lock installs, by name, version and hash: neither addresses nor
+the time of resolving are in it. What does not resolve or build is an outcome with its log, never an error.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse.campaign.cells import Wanted
+from warehouse.campaign.spec import Resolving
+from warehouse.digest import bytes_digest, canonical_json
+from warehouse.errors import ExitCode, WarehouseError
+
+RESOLVED, NOT_RESOLVED, BUILT, NOT_BUILT = "resolved", "not resolved", "built", "not built"
+LOCK = "pylock.toml"
+_TIMEOUT_S = 1800
+_KEPT = ("PATH", "HOME", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How resolving or building ended: `log` is what uv said, `lock` the text of the lock, `stack_digest` its identity."""
+
+    status: str
+    log: str
+    lock: str | None = None
+    stack_digest: str | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """The last lines of the log that are not empty, as one, where it did not go well."""
+        if self.status in (RESOLVED, BUILT):
+            return None
+        lines = [line.strip() for line in self.log.splitlines() if line.strip()]
+        return " ".join(lines[-6:])[-600:] or "uv said nothing"
+
+
+class Uv:
+    """uv with a cache of its own in `folder`, which environments share by links. Raises WH006 where uv is not installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._program = _find_uv()
+        self._folder = folder
+
+    def version(self) -> str:
+        return self._run([self._program, "--version"])[1].strip()
+
+    def resolve(self, wanted: Wanted, resolving: Resolving) -> Outcome:
+        """Choose a version of every package that is needed."""
+        command = [
+            self._program, "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-annotate", "--no-config", "--quiet",
+            "--exclude-newer", resolving.exclude_newer, *(["--python-version", wanted.python] if wanted.python else []),
+        ]
+        if not resolving.allow_source:
+            command += ["--only-binary", ":all:"]
+        if resolving.index:
+            command += ["--default-index", resolving.index]
+        if resolving.torch_backend:
+            command += ["--torch-backend", resolving.torch_backend]
+        code, out, log = self._outcome(command, "\n".join(wanted.requirements))
+        if code:
+            return Outcome(NOT_RESOLVED, log)
+        return Outcome(RESOLVED, log, out, stack_digest(out, wanted.python))
+
+    def build(self, folder: Path, lock: str, wanted: Wanted) -> Outcome:
+        """Make the environment of a lock in `folder`, which is not there. Where it fails nothing is left."""
+        temporary = folder.with_name(f"{folder.name}.{os.getpid()}")
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        python = ["--python", wanted.python] if wanted.python else []
+        lock_file = temporary.parent / f"{folder.name}.lock" / LOCK  # uv takes a lock by its name
+        lock_file.parent.mkdir(exist_ok=True)
+        lock_file.write_text(lock, encoding="utf-8")
+        logs = []
+        for step in (
+            [self._program, "venv", "--quiet", "--no-config", "--relocatable", *python, str(temporary)],
+            [self._program, "pip", "sync", "--quiet", "--no-config", "--python", str(temporary / "bin" / "python"), str(lock_file)],
+        ):
+            code, out, log = self._outcome(step)
+            logs.append(out + log)
+            if code:
+                shutil.rmtree(temporary, ignore_errors=True)
+                return Outcome(NOT_BUILT, "".join(logs), lock)
+        os.replace(temporary, folder)
+        return Outcome(BUILT, "".join(logs), lock)
+
+    def _outcome(self, command: list[str], given: str | None = None) -> tuple[int, str, str]:
+        try:
+            return self._run(command, given)
+        except subprocess.TimeoutExpired:
+            return 1, "", f"uv did not end within {_TIMEOUT_S} s"
+
+    def _run(self, command: list[str], given: str | None = None) -> tuple[int, str, str]:
+        environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("UV_")}
+        environment["UV_CACHE_DIR"] = str(self._folder / "cache")
+        done = subprocess.run(command, input=given or "", capture_output=True, text=True, timeout=_TIMEOUT_S, env=environment, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+
+def stack_digest(lock: str, python: str | None) -> str:
+    """The identity of what a lock installs: names, versions, hashes of the files, and the version of Python."""
+    return bytes_digest(canonical_json({"python": python, "packages": [[name, version, hashes] for name, version, hashes in locked(lock)]}))
+
+
+def locked(lock: str) -> list[tuple[str, str | None, list[str]]]:
+    """The packages of a lock: name, version and the sorted sha256 of its files. Raises `ValueError` for what is no lock."""
+    found = []
+    for package in tomllib.loads(lock).get("packages", []):
+        files: list[Mapping[str, Any]] = [*package.get("wheels", []), *filter(None, [package.get("sdist"), package.get("archive")])]
+        hashes = sorted({file["hashes"]["sha256"] for file in files if "sha256" in file.get("hashes", {})})
+        found.append((package["name"], package.get("version"), hashes))
+    return sorted(found, key=lambda each: (each[0], each[1] or ""))
+
+
+def make_room(folder: Path, most_bytes: int, keep: Iterable[str]) -> list[str]:
+    """Remove environments in `folder`, those used longest ago first, until they take at most `most_bytes`; their names."""
+    kept, removed = set(keep), []
+    found = (each for each in folder.iterdir() if each.is_dir() and not each.name.endswith(".lock"))
+    environments = sorted(found, key=lambda each: each.stat().st_mtime)
+    sizes = {each: sum(file.lstat().st_size for file in each.rglob("*") if not file.is_dir()) for each in environments}
+    total = sum(sizes.values())
+    for each in environments:
+        if total <= most_bytes:
+            break
+        if each.name not in kept:
+            shutil.rmtree(each, ignore_errors=True)
+            total -= sizes[each]
+            removed.append(each.name)
+    return removed
+
+
+def _find_uv() -> str:
+    try:
+        from uv import find_uv_bin
+    except ImportError:
+        found = shutil.which("uv")
+    else:
+        found = str(find_uv_bin())
+    if found is None:
+        raise WarehouseError("WH006", "uv is not installed", hint="pip install 'perf-warehouse[stacks]'", exit_code=ExitCode.USAGE)
+    return found

@@ -1,0 +1,99 @@
+"""`wh advise`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warehouse.cli.output import notice, print_json, say, table
+from warehouse.errors import ExitCode, counted
+
+if TYPE_CHECKING:
+    from warehouse.campaign.advice import Advice, Advised, CellResult
+
+PAGE = "docs/campaigns.md"
+EXAMPLES = ("wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock best.toml")
+_MOST_WORKS, _MOST_CELLS, _MOST_FAILED = 4, 12, 4
+
+
+def command(
+    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="the campaign's name or id; * stands for any characters")],
+    metric: Annotated[str | None, typer.Option("--metric", metavar="NAME", help="what to compare, where the runs have several")] = None,
+    indifference: Annotated[
+        float, typer.Option("--indifference", metavar="SHARE", min=0, help="a difference that does not matter, such as 0.01")
+    ] = 0.0,
+    lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
+) -> ExitCode:
+    from warehouse.campaign.advice import advise, lock_of
+    from warehouse.project.project import find_project
+
+    project = find_project()
+    advised = advise(project, campaign, metric, indifference)
+    if as_json:
+        print_json(_document(advised))
+    else:
+        _say(advised)
+    if lock is not None:
+        lock.write_bytes(lock_of(project, advised))
+        notice(f"uv pip sync {lock}")
+    return ExitCode.OK
+
+
+def _document(advised: "Advised") -> dict[str, Any]:
+    document = asdict(advised)
+    for cell in [*document["failed"], *(cell for work in document["works"] for cell in work["cells"].values())]:
+        cell["failures"] = [{"status": status, "reason": reason, "runs": count} for (status, reason), count in cell["failures"].items()]
+    return document
+
+
+def _say(advised: "Advised") -> None:
+    for advice in advised.works[:_MOST_WORKS]:
+        _say_work(advice)
+    if len(advised.works) > _MOST_WORKS:
+        say(f"and {counted(len(advised.works) - _MOST_WORKS, 'other piece')} of work: --json has all")
+    for cell in advised.failed[:_MOST_FAILED]:
+        say(f"not measured  {cell.label}: {_failures(cell)}")
+    if len(advised.failed) > _MOST_FAILED:
+        say(f"and {len(advised.failed) - _MOST_FAILED} more that were not measured")
+
+
+def _say_work(advice: "Advice") -> None:
+    unit, better = f", {advice.unit}" if advice.unit else "", "higher" if advice.higher_is_better else "lower"
+    say(f"{advice.case} {advice.point}".rstrip() + f": {advice.metric}{unit}, {better} is better")
+    say(f"  {_verdict(advice)}")
+    beaten = sorted(advice.found.beaten_by, key=advice.typical, reverse=advice.higher_is_better)
+    names = [*advice.found.may_be_best, *beaten, *advice.found.not_compared]
+    headings = ["", "cell", "stack", advice.metric, "times as good as the best other", "sessions", "failed"]
+    say(table(headings, [_row(advice, name) for name in names[:_MOST_CELLS]]))
+    if len(names) > _MOST_CELLS:
+        say(f"and {len(names) - _MOST_CELLS} more cells")
+
+
+def _row(advice: "Advice", name: str) -> list[Any]:
+    cell, against = advice.cells[name], advice.found.against.get(name)
+    state = "may be best" if name in advice.found.may_be_best else "too few sessions"
+    if name in advice.found.beaten_by:
+        state = f"beaten by {advice.found.beaten_by[name]}"
+    beside = f"{against.ratio:.3g} ({against.low:.3g} to {against.high:.3g})" if against else ""
+    label = cell.label + (" (baseline)" if cell.is_baseline else "")
+    return [state, name, label, f"{advice.typical(name):.4g}", beside, f"{len(cell.values)} of {advice.sessions}", _failures(cell)]
+
+
+def _verdict(advice: "Advice") -> str:
+    found = advice.found
+    zone = f" by more than {found.indifference:.1%}" if found.indifference else ""
+    if found.named:
+        beside = advice.against_baseline
+        gain = f", {beside.ratio:.3g} times the baseline ({beside.low:.3g} to {beside.high:.3g})" if beside else ""
+        return f"best: {advice.cells[found.named].label}{zone}{gain}"
+    if not found.may_be_best:
+        return "no advice: two stacks with three sessions in common are needed"
+    return f"a tie of {len(found.may_be_best)}: no stack is shown to be better than all others{zone}"
+
+
+def _failures(cell: "CellResult") -> str:
+    return "; ".join(f"{count} {status}{f': {reason[:60]}' if reason else ''}" for (status, reason), count in cell.failures.items())

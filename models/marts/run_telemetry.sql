@@ -24,9 +24,14 @@ with slice as (
     select
         *,
         if(scope in ('gpu', 'link'), coalesce(gpu_uuid, scope_name), null) as gpu,
-        if(scope = 'pod', scope_name, coalesce(labels ->> '$.exported_pod', labels ->> '$.pod', labels ->> '$.pod_name')) as pod,
-        coalesce(labels ->> '$.exported_namespace', labels ->> '$.namespace') as namespace
-    from telemetry_slice_fact
+        if(scope = 'pod', scope_name, coalesce(stated ->> '$.exported_pod', stated ->> '$.pod', stated ->> '$.pod_name')) as pod,
+        coalesce(stated ->> '$.exported_namespace', stated ->> '$.namespace') as namespace
+    from (
+        select
+            *,
+            if(json_valid(labels), labels, null) as stated
+        from telemetry_slice_fact
+    ) as slice
     where window_kind = 'run'
 ),
 

@@ -109,7 +109,7 @@ def _page(visit: Visit) -> Page:
         parts: list[Part] = []
         state, notice = "missing" if error.exit_code == ExitCode.MISSING else "tampered", error.message
     else:
-        parts = [_files(visit, digest, manifest), *_runs(visit, digest), bundle_issues(visit, digest), _document(manifest)]
+        parts = [_files(visit, digest, manifest), *_runs(visit, digest), bundle_issues(visit, digest), *_document(manifest)]
         state, notice = "here", ""
     if removal:
         state, notice = REMOVED, f"It was {removal_text(removal)}."
@@ -192,10 +192,11 @@ def _runs(visit: Visit, digest: str) -> Iterator[Part]:
     yield Table("runs", columns, tuple(found[:_RUNS]), "Runs that it feeds", empty="no run of this build is read from it", total=len(found))
 
 
-def _document(manifest: Manifest) -> Facts:
+def _document(manifest: Manifest) -> Iterator[Facts]:
     stated = [*manifest.identity.items(), *((f"source {name}", value) for name, value in manifest.source.items())]
     items = tuple(Fact(name, None if value is None else str(value), title=name) for name, value in stated)
-    return Facts("identity", items, "What its manifest states")
+    if items:
+        yield Facts("identity", items, "What its manifest states")
 
 
 VIEWS = (

@@ -84,8 +84,9 @@ def _list(subject: _Subject, visit: Visit) -> Page:
     shown_rows = tuple((_named(subject, row), *(row[column.name] for column in table_columns[1:])) for row in rows)
     order = "those with the most runs first" if visit["sort"] == "runs" else "the last used first"
     read = without_empty(table_columns, shown_rows)
+    empty = "there are no more" if total else "no run states any"
     return Page(
-        subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty="no run states any"),),
+        subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty=empty),),
         f"{total:,} that runs state, {order}",
     )
 

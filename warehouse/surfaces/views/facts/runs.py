@@ -74,8 +74,18 @@ def label_sql(found: Reader, dimension: str) -> str:
     shown = [f"{dimension}.{name}::varchar" for name in names if name in columns]
     if key not in columns or not shown:
         return "null"
-    words = f"coalesce({', '.join(shown)})" if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
+    words = _hardware_sql(columns, shown) if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
     return f"nullif({words}, '')"
+
+
+def _hardware_sql(columns: frozenset[str], shown: Sequence[str]) -> str:
+    """Accelerators with their number, and that of nodes where there are several: 16×H100, 2 nodes; else the first name that is stated."""
+    accelerators = [f"hardware.{name}::varchar" for name in ("accelerator_name", "gpu_model") if name in columns]
+    if not accelerators or not {"gpu_count", "node_count"} <= columns:
+        return f"coalesce({', '.join(shown)})"
+    count = "coalesce(hardware.gpu_count::varchar || '×', '')"
+    nodes = "case when hardware.node_count > 1 then ', ' || hardware.node_count::varchar || ' nodes' else '' end"
+    return f"coalesce({count} || coalesce({', '.join(accelerators)}) || {nodes}, {', '.join(shown)})"
 
 
 def _answer(visit: Visit) -> Page:

@@ -79,7 +79,7 @@ def test_what_changed_lists_true_changes_with_where_they_lead(simulated: Project
     page = asked(simulated, "changes")
     (event,) = table(page, "events")
     assert (event["way"], event["status"], event["now"], event["moved"]) == ("slower", "confirmed", "still", "2 of 2")
-    assert "framework_version: 1 → 2" in event["what_else"] and "flat did not move" in event["what_else"]
+    assert "framework version: 1 → 2" in event["what_else"] and "flat did not move" in event["what_else"]
     assert event["runs"]["place"] == 40 and len(event["runs"]["values"]) == 60
     fast, slow = sorted(table(page, "findings"), key=lambda each: str(each["benchmark_case_id"]))
     assert (slow["benchmark_case_id"], slow["way"], slow["status"], slow["now"]) == ("slow", "slower", "confirmed", "still")
@@ -296,7 +296,7 @@ def served() -> Project:
     return served_project()
 
 
-def test_explore_counts_models_and_gpus_and_a_choice_narrows(served: Project) -> None:
+def test_explore_counts_the_measurements_of_models_and_a_choice_narrows(served: Project) -> None:
     page = asked(served, "explore", metric="ttft_p50_ms")
     form = next(part for part in page.parts if isinstance(part, Form))
     assert form.fields[0].words["ttft_p50_ms"] == "TTFT, median, ms"
@@ -305,8 +305,8 @@ def test_explore_counts_models_and_gpus_and_a_choice_narrows(served: Project) ->
     narrowed = asked(served, "explore", metric="ttft_p50_ms", model=model)
     (facets,) = [part for part in narrowed.parts if isinstance(part, Facets)]
     (models,) = [group for group in facets.groups if group.title == "model"]
-    runs = {item.heading: item.value for item in models.items if item.value}
-    assert runs == {"MiniMax-M2.5": str(len({row["run_id"] for row in table(narrowed, "over_time")}))}
+    counts = {item.heading: item.value for item in models.items if item.value}
+    assert counts == {"MiniMax-M2.5": str(len(table(narrowed, "over_time")))}  # as many as are drawn
     (link,) = [item.link for item in models.items if item.heading == "MiniMax-M2.5"]
     assert link is not None and dict(parse_qsl(urlsplit(link).query)) == {"metric": "ttft_p50_ms", "model": "MiniMaxAI/MiniMax-M2.5"}
 
@@ -352,6 +352,8 @@ def test_dimensions_list_their_runs_and_differ_from_their_sibling(served: Projec
     ours = [each for each in listed if each["name"].startswith("MiniMaxAI/MiniMax-M2.5")]
     page = asked(served, "workload_row", key=ours[0]["key"])
     assert page.title.startswith("MiniMaxAI/MiniMax-M2.5") and len(table(page, "runs")) == ours[0]["runs"]
+    names = {each["run_id"]: each["name"] for each in table(asked(served, "runs"), "runs")}  # as the page of all runs calls them
+    assert all(each["name"] == names[each["run_id"]] != each["run_id"] for each in table(page, "runs"))
     assert "MiniMaxAI/MiniMax-M2.5" in next(part.text for part in page.parts if isinstance(part, Text) and part.name == "document")
     with pytest.raises(WarehouseError) as caught:
         asked(served, "hardware_row", key="nothing")
@@ -406,11 +408,13 @@ def test_frontier_goodput_and_validity_lead_to_their_runs(served: Project) -> No
 
 
 def test_a_project_without_runs_or_load_points_is_told_what_is_missing(simulated: Project) -> None:
+    event = table(asked(simulated, "changes"), "events")[0]["event_id"]
     with client(simulated) as visitor:
         for path, code in (("/runs", "WH501"), ("/runs/x", "WH501"), ("/workloads", "WH501"), ("/frontier", "WH521"), ("/validity", "WH521")):
             answer = visitor.get(f"/api{path}")
             assert (answer.status_code, answer.json()["code"]) == (409, code), path
             assert answer.json()["hint"], path
+        assert all("/explain" not in visitor.get(path).text for path in ("/changes", f"/changes?event={event}"))  # which needs the table of runs
         assert "no table main.metric_definition_dim" in visitor.get("/catalogue").text
         assert any("no table" in part.get("empty", "") for part in visitor.get("/api/catalogue").json()["parts"])
 

@@ -23,10 +23,11 @@ from stored import bundle_folder
 
 from warehouse.claims.numbers.deciding import note
 from warehouse.errors import printable
-from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
+from warehouse.surfaces.views.evidence.bundles import detail_text, detail_words
 from warehouse.surfaces.web.downloads import disposition
 from warehouse.transform.build.build import build
 
@@ -341,6 +342,12 @@ def test_ingest_says_what_nobody_knows(small: Project) -> None:
     assert (row["files"], row["bytes"], row["names"]) == (1, 18, "README")
     assert part(document, "arrivals")["total"] == 3 and part(document, "decisions")["rows"] == []
     assert "has no table ingest_issue" in client(small).get("/ingest").text
+
+
+def test_what_an_event_lists_is_counted_and_a_digest_is_cut() -> None:
+    event = Event("publishing", "a" * 64, "2026-01-01T00:00:00Z", {"seen": {"": {"b" * 64: ["r1", "r2"], "c" * 64: ["r3"]}}, "of": "d" * 64, "without": []})
+    assert detail_words(event) == "of dddddddd… · seen 3 listed · without none"
+    assert all(each in detail_text(event) for each in ("r1", "d" * 64))
 
 
 def test_the_audit_log_leads_to_what_each_event_is_of(small: Project) -> None:

@@ -46,7 +46,8 @@ def test_a_playbook_without_evidence_is_folded_and_says_so() -> None:
 
 def test_without_a_run_it_asks_for_one_and_an_unknown_one_is_not_found() -> None:
     with client(with_metrics()) as visitor:
-        assert "Which run is to be explained?" in visitor.get("/explain").text
+        page = visitor.get("/explain").text
+        assert "Which run is to be explained?" in page and f'href="/explain?run={quote(last_run(with_metrics()), safe="")}"' in page
         answer = visitor.get("/explain", params={"run": "nosuch"})
         assert answer.status_code == 404 and "WH502" in answer.text
 

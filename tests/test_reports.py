@@ -38,7 +38,7 @@ from warehouse.surfaces.reports.report import Report, make_report, report_at_a_g
 from warehouse.surfaces.reports.split import NOT_SAID, SPLIT, side_of, smallest_change
 from warehouse.surfaces.reports.verification import check_report, verify_report
 from warehouse.surfaces.reports.withholding import Withholding, names_ours
-from warehouse.surfaces.reports.wording import area, impact, way
+from warehouse.surfaces.reports.wording import area, impact, measure, way
 
 CLAIM = query(columns=COLUMNS)
 HOSTILE = ("<script>alert(1)</script> `x` | y", "\n# z ](http://evil.example)\u202e<!--/exploratory-->")
@@ -102,6 +102,8 @@ def test_engineering_reads_each_number_with_what_is_against_it_and_its_runs(publ
     assert rows["b"]["value"] == 7.5 and rows["b"]["n"] == "3 runs, 3 sessions" and rows["b"]["standing"] == "not publishable"
     assert rows["a"]["number"] == numbers_of(published, "claim")["a"]
     assert "asked: " in rows["b"]["against"]
+    assert rows["a"]["measure"] == "v" and measure("ttft_p50_ms", "ms") == "TTFT, median" and measure("input_length", None) == "input length"
+    assert re.search(r'<span title="100\.10\d+">100\.1</span> <span class="half">± 4\.5<', report_html(report))  # as many as the interval supports
     dots = report.page.table("runs-1-v")
     assert dots and dots.chart and dots.chart.kind == "dots"
     assert {row["run_id"]: row["value"] for row in dots.records() if row["of"] == "b"} == {"b01": 7.0, "b02": 7.5, "b03": 9.0}
@@ -385,7 +387,10 @@ def test_a_report_of_another_version_is_compared_number_by_number(published: Pro
         assert "made by another version of wh" in last.reason and "words" in last.reason
         assert wh_on(published, "verify", str(path), "--strict")[0] == 1
         ids = numbers_of(published, "claim")
-        for forged in (text.replace("7.5", "8.5"), text.replace("tokens/s", "tokens/h"), _swapped(text, ids["a"], ids["b"])):
+        only_shown = re.sub(r'(<span title="100\.10\d+">)100', r"\g<1>200", text)  # in HTML: what is read, not the title that has all digits
+        assert (form == "html") == (only_shown != text)
+        replaced = text.replace("7.5", "8.5"), text.replace("tokens/s", "tokens/h"), _swapped(text, ids["a"], ids["b"])
+        for forged in (*replaced, *([only_shown] if form == "html" else [])):
             path.write_text(forged)
             assert check(published, path).state == TAMPERED
 

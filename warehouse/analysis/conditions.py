@@ -33,6 +33,7 @@ _PACKAGES = re.compile(
     r"|transformer[_-]engine|cuda\w*|nccl|rccl|cudnn|nvidia-\w.*|transformers|numpy|onnxruntime\w*)"
 )
 _VERSIONED = ("script", "git", "package", "software")  # of runs in the order of time, those next to the change count
+_COLUMNS_OF_OURS = ("software", "hardware", "workload", "testbed")  # kinds of condition that are named by the columns of their tables
 _SESSION_OWN = ("job_uid",)  # each session has its own
 _COMMIT_LENGTH = 10
 
@@ -58,6 +59,11 @@ class Difference:
         if self.is_move:
             return f"moved from {self.name} {listed(self.base)} to {listed(self.head)}"
         return f"{self.kind} {self.name}: {self._change}"
+
+    @property
+    def called(self) -> str:
+        """Its name in words where it is a column of ours; an option, a variable or a package is called as its users type it."""
+        return self.name.replace("_", " ") if self.kind in _COLUMNS_OF_OURS else self.name
 
     @property
     def words(self) -> str:

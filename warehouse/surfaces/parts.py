@@ -19,7 +19,7 @@ class Column:
     read. `is_minor`: the first to go on a narrow screen. The value of a `spark` is a mapping of `values` and the `place` of a change or
     None (and how many values `before` and `after` it are of its levels), that of an `effect` one of `ratio`, `low`, `high` (None without an
     interval) and `threshold`; `tone` names the column with the state word that colours these. `half` names the column with half the width of
-    a number's interval, `is_exact` says that all digits are shown, and `below` names the column with the id or path that stands small under a
+    a number's interval, and `below` names the column with the id or path that stands small under a
     value. `note` says what the column means. `sort` is the address of the same table sorted by the column, and `order` how it is sorted by it
     now. Of a text `most` characters are shown, and all of it on hover."""
 
@@ -32,7 +32,6 @@ class Column:
     is_minor: bool = False
     tone: str | None = None
     half: str | None = None
-    is_exact: bool = False
     below: str | None = None
     note: str = ""
     sort: str | None = None

@@ -63,8 +63,6 @@ def cell(column: Column, record: Mapping[str, Any], pinned: Callable[[str], str]
     if column.kind in ("spark", "effect"):
         tone = kind_of(str(record[column.tone])) if column.tone else "plain"
         shown = (spark if column.kind == "spark" else effect)(value, tone) if value else Markup("")
-    elif column.is_exact and isinstance(value, float):
-        shown = escape(f"{value:,}")
     elif column.most and isinstance(value, str) and len(value) > column.most:
         whole = printable_lines(value)
         shown = Markup('<span title="{}">{}…</span>').format(whole, whole[: column.most - 1])

@@ -17,8 +17,10 @@ from warehouse.surfaces.reports.wording import (
     UNPUBLISHABLE,
     are_apart,
     area,
+    half_of,
     impact,
     interval,
+    measure,
     n_of,
     plain_title,
     standing,
@@ -34,8 +36,9 @@ from warehouse.transform.export.docs.published_pages import short, shown_value
 _MOST_DRAWN = 12  # numbers of a query whose runs are drawn
 _MOST_DOTS = 600
 _FIGURE = (
-    Column("what"), Column("measure"), Column("value", kind="number", is_exact=True), Column("unit"), Column("interval"), Column("n"),
+    Column("what"), Column("measure"), Column("value", kind="number", half="half"), Column("unit"), Column("interval"), Column("n"),
     Column("verdict", kind="state"), Column("standing", "may be quoted", "state"), Column("number", kind="code"),
+    Column("half", is_hidden=True),
 )
 
 
@@ -126,8 +129,8 @@ def _constant(numbers: Sequence[Number], varying: Sequence[str]) -> str:
 def _figure(number: Number, shown: Sequence[str] | Mapping[str, Any]) -> tuple[Any, ...]:
     grain = {name: number.grain[name] for name in number.grain if name in shown}
     return (
-        title(number, grain), number.column, number.value, unit_of(number), interval(number.worth), n_of(number.worth), number.worth.verdict,
-        standing(number.worth), number.number_id,
+        title(number, grain), measure(number.column, number.unit), number.value, unit_of(number), interval(number.worth), n_of(number.worth),
+        number.worth.verdict, standing(number.worth), number.number_id, half_of(number.worth),
     )
 
 
@@ -151,7 +154,7 @@ def _moved(name: str, number: Number) -> tuple[Any, ...] | None:
     expected = impact(name, ratio) if ratio and apart else "none that is shown" if apart is False else "not known"
     step = "may be quoted" if apart and is_quotable else "more runs of both, in several sessions" if not apart else f"one of them is {UNPUBLISHABLE}"
     change = f"{shown_value(before.value)} → {shown_value(number.value)} {number.unit or ''}".strip() + (f" ({percent(ratio)})" if ratio else "")
-    what = f"{plain_title(number, number.grain)} · {number.column}"
+    what = f"{plain_title(number, number.grain)} · {measure(number.column, number.unit)}"
     return name, what, said, change, expected, confidence, step, number.number_id, before.number_id
 
 
@@ -169,8 +172,9 @@ def _runs(place: int, query: str, numbers: Sequence[Number], varying: Sequence[s
         chart = Chart("dots", "value", title="Each dot is a run", x_unit=unit, state="state", hatched=(LEFT_OUT, FAILED, NOT_USED), facet="of")
         note = f"The first {_MOST_DRAWN} of {counted(len(of_column), 'number')}." if len(of_column) > _MOST_DRAWN else ""
         yield Table(
-            f"runs-{place}-{column}", without_empty(columns, rows), rows[:_MOST_DOTS], f"Runs under {query}.{column}", note, total=len(rows),
-            chart=chart if any(row[3] is not None for row in rows) else None, is_folded=True,
+            f"runs-{place}-{column}", without_empty(columns, rows), rows[:_MOST_DOTS],
+            f"The runs: {measure(column, unit)} · {query_title(query)}", note, total=len(rows), is_folded=True,
+            chart=chart if any(row[3] is not None for row in rows) else None,
         )
 
 

@@ -86,11 +86,16 @@ def read_report(path: Path) -> ReportFile:
 
 
 def rows_of(report: ReportFile) -> Iterator[dict[str, str]]:
-    """The rows of all tables, by their headings."""
+    """The rows of all tables, by their headings. A cell that has all of its digits as its title has them behind what it shows."""
     for headings, rows in _html_tables(report.text) if report.is_html else _markdown_tables(report.text):
         for row in rows:
             if len(row) == len(headings):
                 yield dict(zip(headings, row, strict=True))
+
+
+def titled(title: str) -> str:
+    """The title of a cell as `rows_of` has it."""
+    return f"[{title}]"
 
 
 class _Tables(HTMLParser):
@@ -98,6 +103,7 @@ class _Tables(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.tables: list[tuple[list[str], list[list[str]]]] = []
         self._cell: list[str] | None = None
+        self._title = ""
         self._is_heading = self._is_sign = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -106,15 +112,16 @@ class _Tables(HTMLParser):
         elif tag == "tr" and self.tables:
             self.tables[-1][1].append([])
         elif tag in ("td", "th"):
-            self._cell, self._is_heading = [], tag == "th"
+            self._cell, self._title, self._is_heading = [], "", tag == "th"
         elif tag == "span" and self._cell is not None:
             self._is_sign = dict(attrs).get("aria-hidden") == "true"
+            self._title += f" {titled(title)}" if (title := dict(attrs).get("title")) else ""
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "span":
             self._is_sign = False
         if tag in ("td", "th") and self._cell is not None and self.tables and self.tables[-1][1]:
-            text = " ".join("".join(self._cell).split())
+            text = " ".join("".join([*self._cell, self._title]).split())
             (self.tables[-1][0] if self._is_heading else self.tables[-1][1][-1]).append(text)
             self._cell = None
 

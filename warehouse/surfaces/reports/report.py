@@ -19,7 +19,7 @@ from warehouse.surfaces.reports.glance import glance_markdown
 from warehouse.surfaces.reports.numbers_shown import Number, Scope, Selection, read_scope, select
 from warehouse.surfaces.reports.reading import REPORT_VERSION
 from warehouse.surfaces.reports.withholding import Withholding, names_ours, read_withholding
-from warehouse.surfaces.reports.wording import plain_title
+from warehouse.surfaces.reports.wording import measure, plain_title
 from warehouse.transform.finished.builds import Build, find_current
 from warehouse.version import __version__
 
@@ -58,7 +58,7 @@ def make_report(project: Project, audience: str, scope: Sequence[str] = ()) -> R
 def report_at_a_glance(project: Project, audience: str, scope: Sequence[str] = ()) -> str:
     """The report in at most 25 lines of Markdown. Raises what `make_report` does."""
     found, events, withheld = _read(project, audience, scope)
-    names = [withheld.text(f"{_name(each, withheld)} · {each.column}") for each in found.numbers]
+    names = [withheld.text(f"{_name(each, withheld)} · {measure(each.column, each.unit)}") for each in found.numbers]
     events = replace(events, names={event: withheld.text(name) for event, name in events.names.items()})
     said = f"Scope: {', '.join(map(plain, scope))}. " if scope else ""
     return glance_markdown(_TITLES[audience], said, found, events, names)

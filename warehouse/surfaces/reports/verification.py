@@ -21,11 +21,12 @@ from warehouse.errors import WarehouseError, counted, printable
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.reports.numbers_shown import Number, Selection
-from warehouse.surfaces.reports.reading import NUMBER_ID, ReportFile, exploratory_fault, read_report, rows_of
+from warehouse.surfaces.reports.reading import NUMBER_ID, ReportFile, exploratory_fault, read_report, rows_of, titled
 from warehouse.surfaces.reports.rendering import END, START, report_html, report_markdown
 from warehouse.surfaces.reports.report import Report, published_again
-from warehouse.surfaces.reports.wording import interval, n_of, standing, unit_of
+from warehouse.surfaces.reports.wording import half_of, interval, n_of, standing, unit_of
 from warehouse.transform.export.docs.published_pages import shown_value
 from warehouse.transform.finished.builds import Build, find_build, find_current
 from warehouse.version import __version__
@@ -128,7 +129,8 @@ def _figure_faults(report: ReportFile, numbers: Sequence[Number]) -> Iterator[st
             continue
         seen.add(number_id)
         for name, text in _figure(known[number_id]).items():
-            if (said := row.get(name)) != text:
+            said = row.get(name)
+            if said != text and not (name == "value" and said in _rounded(known[number_id])):
                 yield f"{number_id}: its {name} is {text}, and the report has {printable(str(said))[:60]}"
     for number_id in known.keys() - seen:
         yield f"{number_id} is not shown"
@@ -139,6 +141,13 @@ def _figure(number: Number) -> dict[str, str]:
     values = (number.value, unit_of(number), interval(number.worth), n_of(number.worth), number.worth.verdict, standing(number.worth))
     texts = (f"{each:,}" if hasattr(each, "__round__") else shown_value(each) for each in values)
     return {name: " ".join(text.split()) for name, text in zip(_FIGURE, texts, strict=True)}
+
+
+def _rounded(number: Number) -> tuple[str, ...]:
+    """Its value as Markdown and HTML show it: with half the width of its interval, and in HTML rounded to that, all digits being the title."""
+    half = half_of(number.worth)
+    around = "" if half is None else f" ± {rounded(half, half)}"
+    return f"{number.value:,}{around}", f"{rounded(number.value, half)}{around} {titled(f'{number.value:,}')}"
 
 
 def _first_difference(text: str, made: str) -> str:

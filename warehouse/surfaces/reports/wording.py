@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
+from warehouse.analysis.metric_names import MetricNames, metric_names
 from warehouse.analysis.names import NAMED, SEPARATOR, name_of
 from warehouse.claims.gate.judgement import interval_text
 from warehouse.claims.gate.policy import PUBLISHABLE
 from warehouse.claims.gate.worth import Worth
 from warehouse.errors import counted
+from warehouse.project.project import standard_folder
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.reports.numbers_shown import Number
 from warehouse.surfaces.reports.withholding import names_ours
@@ -69,6 +72,23 @@ def title(number: Number, varying: Mapping[str, Any] | None = None, shown: Calla
     return " · ".join(_middle(shown(shown_value(value))) for value in grain.values() if value is not None) or "the only row"
 
 
+@cache
+def _standard_names() -> MetricNames:
+    """The names of metrics that this version of wh defines. Not those of a build: a report is made again from its publications alone."""
+    import duckdb
+
+    sql = (standard_folder() / "models" / "dims" / "metric_definition_dim.sql").read_text(encoding="utf-8")
+    with duckdb.connect() as con:
+        con.execute(f"create table metric_definition_dim as {sql}")
+        return metric_names(con)
+
+
+def measure(column: str, unit: str | None) -> str:
+    """What people call the metric in a column: *TTFT, median*; a column that no definition names, in its own words."""
+    name = _standard_names().of(column, unit)[0]
+    return name.replace("_", " ") if name == column else name
+
+
 def plain_title(number: Number, grain: Mapping[str, Any], shown: Callable[[str], str] = str) -> str:
     """The row of a number for who knows nothing of our machines and runs: by the grain without what names these and without digests, and in
     place of that by what else the row says in words."""
@@ -91,6 +111,11 @@ def _middle(text: str) -> str:
 
 def interval(worth: Worth) -> str:
     return interval_text(worth.interval) if worth.interval else "none: no statistic is claimed"
+
+
+def half_of(worth: Worth) -> float | None:
+    """Half the width of the interval of a number, which says how many of its digits are known."""
+    return (worth.interval.high - worth.interval.low) / 2 if isinstance(worth.interval, Interval) else None
 
 
 def unit_of(number: Number) -> str:

@@ -20,6 +20,8 @@ from warehouse.surfaces.parts import Chart, Choice, Column, Fact, Facts, Form, P
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.event_entry import event_entry, event_record, event_table, finding_record, finding_table, worst_members
 from warehouse.surfaces.views.analysis.wording import choices, differences_table, percent, series_name
+from warehouse.transform.finished.role_tables import role_table
+from warehouse.transform.project.model import RUNS
 
 _PATH = "/changes"
 _MARK = "/changes/{any_id}/mark"
@@ -48,7 +50,7 @@ def _answer(visit: Visit) -> Page:
         empty = "too few dated runs to look for changes"
     members = [each for event in page for each in event.members if _is_metric(each, visit["metric"])]
     parts: list[Part] = [*_filters(visit, found, named)]
-    parts += [event_entry(each, visit["threshold"], visit.role == "admin", each is page[0]) for each in page]
+    parts += [event_entry(each, visit["threshold"], visit.role == "admin", _may_explain(visit), each is page[0]) for each in page]
     parts.append(replace(table, total=len(shown), more=more, empty=empty, title="All as a table" if page else ""))
     findings = _as_data(finding_table(members[:_MOST], visit["threshold"], found.events))
     parts += [replace(findings, total=len(members), title="Their members", listed=_MOST_MEMBERS)] if members else []
@@ -151,9 +153,14 @@ def _event_page(event: Event, visit: Visit) -> Page:
         ), f"event {event.event_id}", (event.status, record["way"] or "", event.state), crumbs=(("What changed", _PATH),),
         next_steps={
             "Compare the runs before and after": address("/compare", base=near["base"], head=near["head"]),
-            "Explain the first run after": address("/explain", run=event.clearest.first.run_id),
+            **({"Explain the first run after": address("/explain", run=event.clearest.first.run_id)} if _may_explain(visit) else {}),
         },
     )
+
+
+def _may_explain(visit: Visit) -> bool:
+    """A run is explained from the table of runs, which a project may lack."""
+    return visit.build is not None and role_table(visit.build.path, RUNS) is not None
 
 
 def _families(event: Event) -> str:

@@ -286,8 +286,11 @@ def _same(found: Measured, compared: Comparison) -> Table:
 
 def _offers(visit: Visit, found: Measured) -> Iterable[Table]:
     """Comparisons that are worth a look: software, hardware and sessions that followed each other where all else that makes a series was the same."""
-    sources = (("software", "Software versions of one case"), ("hardware", "Hardware of one case"), ("session", "Sessions of one case"))
-    for name, title in sources:
+    sources = (
+        ("software", "Software versions of one case", "software versions"), ("hardware", "Hardware of one case", "kinds of hardware"),
+        ("session", "Sessions of one case", "sessions"),
+    )
+    for name, title, several in sources:
         same = ", ".join(("benchmark_case_id", *(each for each in _SAME if each != name)))
         rows = found.con.execute(
             f"with side as (select {same}, {name} as side, count(distinct run_id) as runs, max(started_at) as last_at,"
@@ -305,7 +308,7 @@ def _offers(visit: Visit, found: Measured) -> Iterable[Table]:
             Column("from", below="base_below"), Column("to", below="head_below"), Column("runs"), Column("last_run_at", "last run", kind="moment"),
             *(Column(each, is_hidden=True) for each in ("base", "head", "base_below", "head_below")),
         )
-        empty = f"no case with one workload has runs of two: {name}"
+        empty = f"no case has runs of two {several} with the same workload"
         yield Table(f"by_{name}", columns, tuple(_offer(row, named) for row in rows[:_OFFERED]), title, empty=empty)
 
 

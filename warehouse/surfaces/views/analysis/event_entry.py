@@ -112,7 +112,7 @@ def finding_record(found: Finding, threshold: float, event_id: str) -> dict[str,
 
 def _what_else(event: Event) -> str:
     words = [f"until {event.end.started_at:%Y-%m-%d}"] if event.end else ["recovered since"] if event.now == "recovered" else []
-    words += [f"{each.name}: {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
+    words += [f"{each.called}: {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
     if len(event.differences) > _DIFFERENCES:
         words.append(f"{len(event.differences) - _DIFFERENCES} more")
     if not event.differences:
@@ -124,7 +124,7 @@ def _what_else(event: Event) -> str:
     return "; ".join(words)
 
 
-def event_entry(event: Event, threshold: float, may_decide: bool, is_first: bool) -> Entry:
+def event_entry(event: Event, threshold: float, may_decide: bool, may_explain: bool, is_first: bool) -> Entry:
     """An event in a few lines: what moved, by how much and since when, what differs there, its worst members, and what can be done about it."""
     record, status = event_record(event, threshold), event.status
     place = address(_PATH, event=event.event_id)
@@ -139,7 +139,7 @@ def event_entry(event: Event, threshold: float, may_decide: bool, is_first: bool
     near = finding_record(event.headline, threshold, event.event_id)
     actions: list[Fact | Form] = [
         Fact("what differs", None, link=f"{place}#differences"),
-        Fact("explain a run", None, link=address("/explain", run=event.clearest.first.run_id)),
+        *([Fact("explain a run", None, link=address("/explain", run=event.clearest.first.run_id))] if may_explain else []),
         Fact("compare before and after", None, link=address("/compare", base=near["base"], head=near["head"])),
     ]
     return Entry(
@@ -180,7 +180,7 @@ def _tone(status: str, way: str) -> str:
 
 def _differs(event: Event) -> str:
     """What differs next to the place, in one line."""
-    words = [f"{each.name.replace('_', ' ')} {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
+    words = [f"{each.called} {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
     if len(event.differences) > _DIFFERENCES:
         words.append(f"{len(event.differences) - _DIFFERENCES} more")
     return " · ".join(words) or ", ".join(event.headline.variables) or "nothing differs, as far as the evidence says"

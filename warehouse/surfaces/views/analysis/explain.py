@@ -9,18 +9,22 @@ from warehouse.errors import counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import differences_table, percent
+from warehouse.surfaces.views.facts.reading import reader
+from warehouse.surfaces.views.facts.runs import newest_runs, runs_table
 
 _PATH = "/explain"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
 _MOST_CHANGES = 40
 _MOST_FINDINGS = 60  # of one check
 _LISTED = 8
+_OFFERED = 12  # runs, where none is asked for
 
 
 def _answer(visit: Visit) -> Page:
     form = _form(visit)
     if not visit["run"]:
-        return Page("Explain", (form,), "Which run is to be explained? Its page leads here, too.", crumbs=(("Explain", _PATH),))
+        asks = "Which run is to be explained? Its page leads here, too."
+        return Page("Explain", (form, _offered(visit)), asks, next_steps={"What changed": "/changes", "All runs": "/runs"})
     baseline = [each.strip() for each in (visit["baseline"] or "").split(",") if each.strip()]
     found = explain(visit.project, visit["run"], baseline, build=visit.build)
     causes = found.causes()
@@ -32,6 +36,18 @@ def _answer(visit: Visit) -> Page:
     return Page(
         f"Explain {found.run_id}", tuple(parts), summary, notices=_notices(found), crumbs=(("Explain", _PATH),), next_steps=steps,
     )
+
+
+def _offered(visit: Visit) -> Table:
+    """The newest runs, each leading to its explanation."""
+    with reader(visit) as found:
+        newest = newest_runs(found, runs_table(found), _OFFERED)
+    columns = (
+        Column("name", "explain", link="/explain?run={run_id}", below="run_id"), Column("result"), Column("state", kind="state"),
+        Column("seen_at", "when", kind="moment"), Column("run_id", is_hidden=True),
+    )
+    rows = tuple(tuple(row[column.name] for column in columns) for row in newest)
+    return Table("newest", columns, rows, "The newest runs", empty="no run is known yet")
 
 
 def _notices(found: Explanation) -> tuple[str, ...]:

@@ -319,23 +319,23 @@ def _value_words(name: str | None, value: str | None, record: Mapping[str, Any])
 
 
 def _facets(visit: Visit, found: Measured) -> Iterator[Facets]:
-    """The models and GPUs of what was chosen, with how many runs each has: a choice of one narrows the chart."""
+    """The models and GPUs of what was chosen, with how many measurements each has: a choice of one narrows the chart."""
     groups = []
     for name in () if visit["series"] else ("model", _GPU):
         where, values = _where(visit, found, without=name)
         rows = found.con.execute(
-            f"select value, count(distinct run_id) as runs from (select {_read(found, name)} as value, m.run_id from {found.measurements.sql} as m"
-            f" where {where}) where value is not null group by value order by runs desc, value", values,
+            f"select value, count(*) as measured from (select {_read(found, name)} as value from {found.measurements.sql} as m"
+            f" where {where}) where value is not null group by value order by measured desc, value", values,
         ).fetchall()
         if len(rows) < 2 and not visit[name]:
             continue
         chosen = visit[name]
         items = [
             Fact(
-                name, f"{runs:,}", title=_value_words(name, value, {}) or value,
+                name, f"{measured:,}", title=_value_words(name, value, {}) or value,
                 link=None if chosen == _exactly(value) else address(_PATH, **{**visit.values, name: _exactly(value), "scale": _scale(visit)}),
             )
-            for value, runs in rows[:_MOST_FACET]
+            for value, measured in rows[:_MOST_FACET]
         ]
         if chosen and all(each.link for each in items):
             items.append(Fact(name, None, title=chosen))

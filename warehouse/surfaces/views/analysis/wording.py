@@ -55,12 +55,13 @@ def choices(
 def differences_table(found: Sequence[Difference], title: str, sides: tuple[str, str], most: int = 60) -> Table:
     """What differs between two sides, and nothing of what is the same."""
     columns = (
-        Column("kind"), Column("name"), *(Column(side) for side in sides), Column("ratio", kind="number"), Column("ranges", is_minor=True),
+        Column("kind"), Column("called", "name"), *(Column(side) for side in sides), Column("ratio", kind="number"),
+        Column("ranges", is_minor=True), Column("name", is_hidden=True),
     )
     rows = tuple(
         (
-            each.kind, each.name, *(short(listed(side)) for side in (each.base, each.head)), None if each.ratio is None else round(each.ratio, 4),
-            "" if each.ratio is None else "apart" if each.is_apart else "overlap",
+            each.kind, each.called, *(short(listed(side)) for side in (each.base, each.head)), None if each.ratio is None else round(each.ratio, 4),
+            "" if each.ratio is None else "apart" if each.is_apart else "overlap", each.name,
         )
         for each in found[:most]
     )

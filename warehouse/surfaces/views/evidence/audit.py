@@ -10,12 +10,12 @@ from warehouse.evidence.ledger.run_decisions import is_of_run
 from warehouse.evidence.objects.location import open_store
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.evidence.bundles import detail_text
+from warehouse.surfaces.views.evidence.bundles import detail_text, detail_words
 
 _EVENTS = 100  # a page
 _COLUMNS = (
     Column("at", kind="moment"), Column("kind", link="/audit?kind={kind}"), Column("subject", kind="code", link="{place:path}"), Column("by"),
-    Column("detail"), Column("key", "event", "code", is_minor=True), Column("place", is_hidden=True),
+    Column("said", "detail"), Column("key", "event", "code", is_minor=True), Column("place", is_hidden=True), Column("detail", is_hidden=True),
 )
 
 
@@ -38,7 +38,7 @@ def _page(visit: Visit) -> Page:
 
 
 def _row(event: Event) -> tuple[Any, ...]:
-    return event.at, event.kind, event.subject, event.by, detail_text(event), event.key, _place(event)
+    return event.at, event.kind, event.subject, event.by, detail_words(event), event.key, _place(event), detail_text(event)
 
 
 def _place(event: Event) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from warehouse.claims.publish.signing import trusted_keys
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
@@ -18,6 +19,7 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.claims.number_runs import RUN
 from warehouse.surfaces.views.evidence.issues import bundle_issues
 from warehouse.surfaces.views.evidence.shown_bytes import FILE
+from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import role_table
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_FILES, RUNS
@@ -29,6 +31,7 @@ _DIGEST, _BEGINNING = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{4,63}")
 _BUNDLES = 50  # a page
 _FILES = 200
 _RUNS = 100
+_MOST_OF_DETAIL = 80  # characters of a value of an event
 
 
 def _list(visit: Visit) -> Page:
@@ -106,7 +109,7 @@ def _page(visit: Visit) -> Page:
         parts: list[Part] = []
         state, notice = "missing" if error.exit_code == ExitCode.MISSING else "tampered", error.message
     else:
-        parts = [_files(visit, digest, manifest), *_runs(visit, digest), bundle_issues(visit, digest), _document(manifest)]
+        parts = [_files(visit, digest, manifest), *_runs(visit, digest), bundle_issues(visit, digest), *_document(manifest)]
         state, notice = "here", ""
     if removal:
         state, notice = REMOVED, f"It was {removal_text(removal)}."
@@ -125,8 +128,10 @@ def _page(visit: Visit) -> Page:
                 "signatures", (Column("state", kind="state"), Column("key"), Column("found")), signatures, "Signatures", empty="it is not signed"
             ),
             Table(
-                "events", (Column("at", kind="moment"), Column("kind"), Column("by"), Column("detail")),
-                tuple((event.at, event.kind, event.by, detail_text(event)) for event in own), "What the ledger has of it", empty="no event",
+                "events",
+                (Column("at", kind="moment"), Column("kind"), Column("by"), Column("said", "detail"), Column("detail", is_hidden=True)),
+                tuple((event.at, event.kind, event.by, detail_words(event), detail_text(event)) for event in own),
+                "What the ledger has of it", empty="no event",
             ),
             Text("commands", f"wh impact {digest[:16]}   # the published numbers that depend on it\nwh fsck   # hashes every file again", "commands"),
         ),
@@ -137,6 +142,23 @@ def _page(visit: Visit) -> Page:
 def detail_text(event: Event) -> str:
     """What else an event says, on one line."""
     return printable(", ".join(f"{name}: {value}" for name, value in sorted(event.detail.items())))
+
+
+def detail_words(event: Event) -> str:
+    """The same for people: a list is counted, a digest and a long text are cut."""
+    return printable(" · ".join(f"{name.replace('_', ' ')} {_words(value)}" for name, value in sorted(event.detail.items())))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list | dict):
+        return f"{_leaves(value):,} listed" if value else "none"
+    text = short(value)
+    return text if len(text) <= _MOST_OF_DETAIL else f"{text[: _MOST_OF_DETAIL - 1]}…"
+
+
+def _leaves(value: Any) -> int:
+    """How many values lists and mappings in one another hold."""
+    return sum(map(_leaves, value.values() if isinstance(value, dict) else value)) if isinstance(value, list | dict) else 1
 
 
 def _files(visit: Visit, digest: str, manifest: Manifest) -> Table:
@@ -170,10 +192,11 @@ def _runs(visit: Visit, digest: str) -> Iterator[Part]:
     yield Table("runs", columns, tuple(found[:_RUNS]), "Runs that it feeds", empty="no run of this build is read from it", total=len(found))
 
 
-def _document(manifest: Manifest) -> Facts:
+def _document(manifest: Manifest) -> Iterator[Facts]:
     stated = [*manifest.identity.items(), *((f"source {name}", value) for name, value in manifest.source.items())]
     items = tuple(Fact(name, None if value is None else str(value), title=name) for name, value in stated)
-    return Facts("identity", items, "What its manifest states")
+    if items:
+        yield Facts("identity", items, "What its manifest states")
 
 
 VIEWS = (

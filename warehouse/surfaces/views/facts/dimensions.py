@@ -12,7 +12,9 @@ from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text, without_empty
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.facts.reading import Reader, reader
+from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, STATE_SQL, label_sql, runs_table
+from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.sql.duck import quote
 
 _MOST = 100
@@ -82,8 +84,9 @@ def _list(subject: _Subject, visit: Visit) -> Page:
     shown_rows = tuple((_named(subject, row), *(row[column.name] for column in table_columns[1:])) for row in rows)
     order = "those with the most runs first" if visit["sort"] == "runs" else "the last used first"
     read = without_empty(table_columns, shown_rows)
+    empty = "there are no more" if total else "no run states any"
     return Page(
-        subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty="no run states any"),),
+        subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty=empty),),
         f"{total:,} that runs state, {order}",
     )
 
@@ -116,7 +119,7 @@ def _one(subject: _Subject, visit: Visit) -> Page:
         words = label_sql(found, subject.name)
         label = found.rows(f"select {words} as label from {subject.table} as {subject.name} where {subject.key} = ?", [key])
         parts: list[Part] = [_facts(subject, row, described), *_packages(subject, found, key), *_document(row)]
-        parts += [_runs(subject, found, runs.sql, key), *_sibling(subject, found, row, described)]
+        parts += [_runs(subject, found, runs, key), *_sibling(subject, found, row, described)]
         missing = [name for name, value in row.items() if value is None]
     if missing:
         parts.append(Text("not_stated", ", ".join(name.replace("_", " ") for name in missing), title="What no evidence states of it"))
@@ -163,18 +166,20 @@ def _document(row: Mapping[str, Any]) -> Iterator[Text]:
     yield Text("document", cut, "raw", "The frozen document")
 
 
-def _runs(subject: _Subject, found: Reader, runs: str, key: str) -> Table:
+def _runs(subject: _Subject, found: Reader, table: RoleTable, key: str) -> Table:
     rows = found.rows(
-        f"select run_id, started_at, {STATE_SQL} as state, benchmark_case_id as \"case\" from {runs} as run where {subject.key} = ?"
+        f"select run_id, started_at, {STATE_SQL} as state, benchmark_case_id as \"case\" from {table.sql} as run where {subject.key} = ?"
         f" order by started_at desc nulls last, run_id limit {_RUNS}", [key],
     )
-    ((total,),) = found.con.execute(f"select count(*) from {runs} where {subject.key} = ?", [key]).fetchall()
+    ((total,),) = found.con.execute(f"select count(*) from {table.sql} where {subject.key} = ?", [key]).fetchall()
+    names = run_names(found, table, [row["run_id"] for row in rows])
     columns = (
-        Column("run_id", "run", kind="code", link="/runs/{run_id:path}"), Column("started_at", kind="moment"), Column("state", kind="state"),
-        Column("case"),
+        Column("name", "run", link="/runs/{run_id:path}", below="run_id"), Column("run_id", kind="code", is_hidden=True),
+        Column("started_at", kind="moment"), Column("state", kind="state"), Column("case", is_minor=True),
     )
     more = address("/runs", **{subject.name: key}) if total > len(rows) else None
-    return Table("runs", columns, tuple(tuple(row.values()) for row in rows), "Its runs, the newest first", total=total, more=more)
+    shown = tuple((named(names, row["run_id"]), *row.values()) for row in rows)
+    return Table("runs", columns, shown, "Its runs, the newest first", total=total, more=more)
 
 
 def _sibling(
@@ -193,15 +198,17 @@ def _sibling(
         return
     other = nearest[0]
     columns = (
-        Column("name", "column"), Column("this"), Column("sibling", link=f"{subject.path}/{{key}}"), Column("unit"), Column("key", is_hidden=True),
+        Column("called", "column"), Column("this"), Column("sibling", link=f"{subject.path}/{{key}}"), Column("unit"),
+        Column("key", is_hidden=True), Column("name", is_hidden=True),
     )
     rows = tuple(
-        (name, "not stated" if row[name] is None else row[name], "not stated" if other[name] is None else other[name],
-         described.get(name, (None, ""))[0], other[subject.key])
+        (name.replace("_", " "), "not stated" if row[name] is None else row[name], "not stated" if other[name] is None else other[name],
+         described.get(name, (None, ""))[0], other[subject.key], name)
         for name in names if row[name] != other[name]
     )
     if not rows and row.get("workload_document") != other.get("workload_document"):
-        rows = (("workload_document", "its own", "another, equal in these columns", None, other[subject.key]),)
+        name = "workload_document"
+        rows = ((name.replace("_", " "), "its own", "another, equal in these columns", None, other[subject.key], name),)
     yield Table("sibling", columns, rows, "What differs to its nearest sibling", empty="nothing but the digest")
 
 

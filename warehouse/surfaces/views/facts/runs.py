@@ -52,6 +52,21 @@ def runs_table(found: Reader) -> RoleTable:
     raise WarehouseError("WH501", message, hint=f"give a model of one row per run `role: {RUNS}` (docs/models.md)")
 
 
+def newest_runs(found: Reader, table: RoleTable, most: int) -> list[dict[str, Any]]:
+    """The newest runs: their ids, names, results, states, and when they were."""
+    rows = found.rows(
+        f"select run.run_id, {STATE_SQL} as state, {_when_sql(table)} as seen_at{', run.status_reason' if 'status_reason' in table.columns else ''}"
+        f" from {table.sql} as run order by seen_at desc nulls last, run.run_id limit {most}"
+    )
+    ids = [row["run_id"] for row in rows]
+    names, results = run_names(found, table, ids), headlines(found, ids, _HEADLINES)
+    return [{**row, "name": named(names, row["run_id"]), "result": _result(row, results.get(row["run_id"], []))} for row in rows]
+
+
+def _when_sql(table: RoleTable) -> str:
+    return f"coalesce({', '.join(f'run.{name}' for name in _WHEN if name in table.columns)})"
+
+
 def label_sql(found: Reader, dimension: str) -> str:
     """What names a row of a dimension, as SQL; NULL where the build has no such table."""
     key, table, names = DIMENSIONS[dimension]
@@ -59,8 +74,18 @@ def label_sql(found: Reader, dimension: str) -> str:
     shown = [f"{dimension}.{name}::varchar" for name in names if name in columns]
     if key not in columns or not shown:
         return "null"
-    words = f"coalesce({', '.join(shown)})" if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
+    words = _hardware_sql(columns, shown) if dimension == "hardware" else f"concat_ws(' ', {', '.join(shown[:2])})"
     return f"nullif({words}, '')"
+
+
+def _hardware_sql(columns: frozenset[str], shown: Sequence[str]) -> str:
+    """Accelerators with their number, and that of nodes where there are several: 16×H100, 2 nodes; else the first name that is stated."""
+    accelerators = [f"hardware.{name}::varchar" for name in ("accelerator_name", "gpu_model") if name in columns]
+    if not accelerators or not {"gpu_count", "node_count"} <= columns:
+        return f"coalesce({', '.join(shown)})"
+    count = "coalesce(hardware.gpu_count::varchar || '×', '')"
+    nodes = "case when hardware.node_count > 1 then ', ' || hardware.node_count::varchar || ' nodes' else '' end"
+    return f"coalesce({count} || coalesce({', '.join(accelerators)}) || {nodes}, {', '.join(shown)})"
 
 
 def _answer(visit: Visit) -> Page:
@@ -71,11 +96,10 @@ def _answer(visit: Visit) -> Page:
 def _page(visit: Visit, found: Reader, table: RoleTable) -> Page:
     columns = table.columns
     clauses, values = _where(visit, found, columns)
-    when = f"coalesce({', '.join(f'run.{name}' for name in _WHEN if name in columns)})"
     kept = [name for name in _KEPT if name in columns]
     first = visit["offset"]
     rows = found.rows(
-        f"select run.run_id, {STATE_SQL} as state, {when} as seen_at, run.benchmark_case_id as \"case\", run.started_at,"
+        f"select run.run_id, {STATE_SQL} as state, {_when_sql(table)} as seen_at, run.benchmark_case_id as \"case\", run.started_at,"
         f" {', '.join(f'run.{name}' for name in kept) or 'null as family'} from {table.sql} as run where {clauses}"
         f" order by seen_at desc nulls last, run.run_id limit {_MOST} offset {first}", values,
     )

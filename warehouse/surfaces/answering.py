@@ -36,6 +36,7 @@ _LEDGER_SECONDS = 1.0  # for so long the ledger's last state serves: listing it 
 _MOST_ANSWERS = 300
 _MOST_BODY_BYTES = 64 << 20
 _COSTLY_AT_ONCE = 2
+_MADE_AT_ONCE = 4  # threads that compute take the interpreter in turn, 5 ms each: with fifty of them, a page that is kept waits for all
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,13 @@ def _build_of(given: Sequence[tuple[str, str]]) -> tuple[str | None, list[tuple[
 
 @dataclass
 class Answers:
-    """Answers the views of one project, from many threads. The last answers are kept, and in `bodies` what was made of them."""
+    """Answers the views of one project, from many threads. The last answers are kept, and in `bodies` what was made of them, under `light`."""
 
     project: Project
     bodies: Kept[bytes] = field(default_factory=lambda: Kept(_MOST_BODY_BYTES, len))
     _pages: Kept[Page] = field(default_factory=lambda: Kept(_MOST_ANSWERS))
     _of_builds: Kept[Any] = field(default_factory=lambda: Kept(MOST_REMEMBERED))
+    light: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_MADE_AT_ONCE))
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
     _had_events: bool = False
@@ -150,7 +152,5 @@ class Answers:
 
     def _computed(self, asked: Question) -> Page:
         self._keep_open(asked.visit.build)
-        if not asked.view.is_costly:
-            return asked.view.answer(asked.visit)
-        with self._costly:
+        with self._costly if asked.view.is_costly else self.light:
             return asked.view.answer(asked.visit)

@@ -136,12 +136,14 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         state = request.scope.get("state", {})
         return answers.question(view, given, path or request.path_params, state.get("visitor", ""), state.get("role") or "read")
 
-    def _packed(request: Request, tag: str, media: str, make: Callable[[], bytes]) -> Response:
+    def _packed(request: Request, asked: Question, tag: str, media: str, make: Callable[[Answer], bytes]) -> Response:
         """What was made, compressed for those who take that; kept as it is sent."""
         is_packed = "gzip" in request.headers.get("accept-encoding", "")
 
         def packed() -> bytes:
-            return gzip.compress(make(), 6, mtime=0) if is_packed else make()
+            found = answers.answer(asked)
+            with answers.light:
+                return gzip.compress(make(found), 6, mtime=0) if is_packed else make(found)
 
         body = answers.bodies.get(f"{tag} {is_packed}", packed) if view.is_kept else packed()
         headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
@@ -152,7 +154,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         tag = f'W/"{asked.key[:32]}-html"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _packed(request, tag, "text/html; charset=utf-8", lambda: page_html(answers.answer(asked), answers.project.name).encode())
+        return _packed(request, asked, tag, "text/html; charset=utf-8", lambda found: page_html(found, answers.project.name).encode())
 
     def data(request: Request, sent: Sent) -> Response:
         given = [*request.query_params.multi_items(), *sent]
@@ -161,7 +163,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         tag = f'W/"{asked.key[:32]}-{own["format"]}-{quote(own["table"] or "", errors="replace")}"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        response = _packed(request, tag, MEDIA_TYPES[own["format"]], lambda: _data(answers.answer(asked), own["format"], own["table"]))
+        response = _packed(request, asked, tag, MEDIA_TYPES[own["format"]], lambda found: _data(found, own["format"], own["table"]))
         if own["format"] != "json":
             response.headers["Content-Disposition"] = f'attachment; filename="{view.name}.{own["format"]}"'
         return response
@@ -179,7 +181,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         tag = f'W/"{asked.key[:32]}-md"'
         if _has(request, tag) and view.is_kept:
             return _not_modified(tag)
-        return _packed(request, tag, "text/markdown; charset=utf-8", lambda: markdown_text(answers.answer(asked)).encode())
+        return _packed(request, asked, tag, "text/markdown; charset=utf-8", lambda found: markdown_text(found).encode())
 
     pages = [view.path, "/"] if view is VIEWS[0] else [view.path]
     if not view.is_act:

@@ -5,6 +5,7 @@ A check answers `found`, `not found`, or `evidence missing` with the families th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,6 +18,7 @@ from warehouse.analysis.explain.baseline import nearest
 from warehouse.analysis.explain.circumstances import circumstances
 from warehouse.analysis.explain.playbooks import Check, read_playbooks
 from warehouse.analysis.explain.unjoined import Unjoined, as_notes, of_check, read_unjoined
+from warehouse.analysis.explain.unread import read_unread, why_unread
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
@@ -43,7 +45,9 @@ _PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
 _NEEDED = ("subject", "is_found", "statement")
 _COLUMNS = (*_NEEDED, "score", "slowdown", "slowdown_least", "is_neighbour", "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
 _LEAST_EFFECT = 1.02  # a run that is hardly slower has nothing of which a cause could have a share
+_LEAST_SYMPTOM = 1.1
 _ENOUGH_TO_DIFFER = 3  # runs of a baseline, that say how much such runs differ
+_LARGE = re.compile(r"\b\d(?:\.\d+)?e\+(?:0\d|1[0-5])\b")
 _NORMAL = 1.4826  # standard deviation of a normal distribution / the median distance from its median
 _LEAST_REST = 1.1  # what causes account for is not known more exactly
 
@@ -72,13 +76,15 @@ class Finding:
 @dataclass(frozen=True)
 class Answer:
     """What a check found: the things that it looked at, the worst first, the run's own before those of neighbours. `fault` says why a check is
-    broken, `unjoined` which evidence of the kind that it needs was ingested and belongs to no run."""
+    broken, `unjoined` which evidence of the kind that it needs was ingested and belongs to no run, `unread` what of it the recorder could not
+    read."""
 
     check: Check
     state: State
     findings: tuple[Finding, ...] = ()
     fault: str | None = None
     unjoined: str | None = None
+    unread: str | None = None
 
     @property
     def found(self) -> tuple[Finding, ...]:
@@ -108,7 +114,7 @@ class Answer:
     def said(self) -> str:
         """In one line: what the evidence says of the worst thing, or which evidence would answer."""
         if not self.findings:
-            return self.fault or self.unjoined or f"needs {self.check.evidence}"
+            return self.fault or self.unjoined or f"needs {self.check.evidence}" + (f"; {self.unread}" if self.unread else "")
         return f"{self.findings[0].subject}: {self.findings[0].statement}"
 
 
@@ -137,6 +143,11 @@ class Change:
             return 1.0
         worse, than = (self.observed, self.expected) if self.better == "lower" else (self.expected, self.observed)
         return worse / than if than else inf
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is worse by as much as a symptom needs."""
+        return self.worse_by > max(_LEAST_SYMPTOM, self.usual_factor)
 
     @property
     def direction(self) -> str:
@@ -176,7 +187,7 @@ class Explanation:
         least, most = answer.bounds
         of = f"of {self.effect:.3g} times slower"
         if most == inf:
-            return f"1 to {self.effect:.3g} {of} (no evidence bounds it)"
+            return f"may be all {of} (no evidence bounds it)"
         low, high = min(least, self.effect), min(most, self.effect)
         return f"at most {high:.3g} {of}" if low <= 1 else f"{low:.3g} to {high:.3g} {of}"
 
@@ -259,8 +270,8 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
         _create_explained(found.con, runs, run_id, chosen)
         _create_changed(found.con, changes)
         effect = _effect(changes)
-        unjoined = read_unjoined(found.con, run_id)
-        answers = tuple(_answered(found.con, check, effect, unjoined) for check in checks if playbook in (None, check.playbook))
+        unjoined, unread = read_unjoined(found.con, run_id), read_unread(found.con, run_id)
+        answers = tuple(_answered(found.con, check, effect, unjoined, unread) for check in checks if playbook in (None, check.playbook))
         differing = _differences(found, run_id, chosen)
         notes = (*circumstances(found.con, runs, run_id, chosen), *as_notes(unjoined))
         return Explanation(run_id, chosen, chosen_by, changes, answers, differing, notes)
@@ -295,7 +306,9 @@ def _create_changed(con: "duckdb.DuckDBPyConnection", changes: Sequence[Change])
         con.executemany("insert into changed values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unjoined: Sequence[Unjoined]) -> Answer:
+def _answered(
+    con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unjoined: Sequence[Unjoined], unread: Mapping[str, str],
+) -> Answer:
     import duckdb
 
     try:
@@ -313,7 +326,9 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unj
     if any(each.is_found is not None for each in rows):
         state = FOUND if any(each.is_found for each in rows) else NOT_FOUND
     rows.sort(key=lambda each: (_PLACES[each.is_found], each.is_neighbour, -each.score, each.subject))
-    return Answer(check, state, tuple(rows), unjoined=of_check(unjoined, check.sql) if state == MISSING else None)
+    if state != MISSING:
+        return Answer(check, state, tuple(rows))
+    return Answer(check, state, tuple(rows), unjoined=of_check(unjoined, check.sql), unread=None if rows else why_unread(unread, check.sql))
 
 
 def _check_columns(check: Check, names: Sequence[str]) -> None:
@@ -354,10 +369,15 @@ def _finding(check: Check, row: Mapping[str, Any], effect: float) -> Finding:
     if score is None:
         score = 0.0 if slowdown is None else _share(slowdown, effect)
     return Finding(
-        text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, text("statement") or "", number("observed"),
+        text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, _in_digits(text("statement") or ""), number("observed"),
         number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown, least,
         bool(kept("is_neighbour", bool, "true, false or NULL")),
     )
+
+
+def _in_digits(statement: str) -> str:
+    """Figures such as 2.6e+04, which printf makes of a large one, as people write them."""
+    return _LARGE.sub(lambda found: f"{float(found[0]):.0f}", statement)
 
 
 def _share(slowdown: float, effect: float) -> float:
@@ -366,10 +386,11 @@ def _share(slowdown: float, effect: float) -> float:
 
 
 def _effect(changes: Sequence[Change]) -> float:
-    """How many times slower a run is: by its throughput where that fell, else by the metric that became worst."""
-    throughputs = [each.worse_by for each in changes if each.better == "higher" and each.metric.endswith("_per_s")]
-    lost = max(throughputs, default=1.0)
-    return lost if lost > _LEAST_EFFECT else max((each.worse_by for each in changes), default=1.0)
+    """How many times slower a run is: by its throughput where that fell, else by the metric that became worst. A throughput that differs no more
+    than usual says nothing of a run whose tail is longer."""
+    apart = [each for each in changes if each.is_apart] or changes
+    lost = max((each.worse_by for each in apart if each.better == "higher" and each.metric.endswith("_per_s")), default=1.0)
+    return lost if lost > _LEAST_EFFECT else max((each.worse_by for each in apart), default=1.0)
 
 
 def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Change, ...]:

@@ -122,10 +122,7 @@ def _lacks(answer: "Answer") -> str:
         return "its evidence does not support an answer"
     if answer.unjoined:
         return "its evidence is here, and belongs to no run"
-    collected_with = next((words for name, words in _COLLECTED_WITH.items() if name in answer.check.evidence), _OTHERWISE)
-    if answer.unread and collected_with == "wh record":
-        return answer.unread
-    return f"needs {collected_with}" + (f"; {answer.unread}" if answer.unread else "")
+    return "needs " + next((words for name, words in _COLLECTED_WITH.items() if name in answer.check.evidence), _OTHERWISE)
 
 
 def _print_changes(found: "Explanation") -> None:

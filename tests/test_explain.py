@@ -15,7 +15,7 @@ from samples.bench_serving import requests, vllm_record, write
 from serving import client
 from standard import standard_project
 
-from warehouse.analysis.explain.explanation import BROKEN, FOUND, MISSING, NOT_FOUND, Answer, explain
+from warehouse.analysis.explain.explanation import BROKEN, FOUND, MISSING, NOT_FOUND, Answer, Change, Explanation, explain
 from warehouse.analysis.explain.playbooks import read_playbooks
 from warehouse.cli.main import main
 from warehouse.errors import WarehouseError
@@ -116,6 +116,14 @@ def test_a_run_like_its_baseline_is_not_suspected() -> None:
     assert (given.baseline, given.chosen_by) == ((runs[3],), "given")
 
 
+def test_the_effect_is_of_the_metric_that_is_worse_than_usual() -> None:
+    """A throughput that is 3 % lower, as often, does not hide a tail of three times the length; one that is 30 % lower is the effect."""
+    tail = Change("chat", "ttft_p99_ms", "all", "ms", "lower", 2000, 600, 1.4)
+    throughput = [Change("chat", "output_token_throughput_per_s", "all", "tokens/s", "higher", value, 1000, 1.05) for value in (970, 700)]
+    effects = [Explanation("run", (), "given", (tail, each), ()).effect for each in throughput]
+    assert effects == [pytest.approx(2000 / 600), pytest.approx(1000 / 700)]
+
+
 CHECK = """\
 /*
 description: {description}
@@ -147,6 +155,12 @@ def test_a_project_has_checks_of_its_own_and_replaces_standard_ones(tmp_path: Pa
     assert [each.check.name for each in found.causes()] == ["monday", "request_queue_time"]
     assert answer(found.answers, "request_queue_time").check.description == "It was a Monday"
     assert "monday" not in {query.stem for query in project.files("queries", ".sql")}  # a check is not a query spec
+
+
+def test_a_large_figure_is_not_written_with_an_exponent(tmp_path: Path) -> None:
+    sql = "select 'node' as subject, true as is_found, 0.1 as score, printf('%.4g pages, 1.5e+03a', 26012.0) as statement"
+    project = copied(with_metrics(), tmp_path / "p", own=CHECK.format(description="Pages", sql=sql))
+    assert answer(explain(project, last_run(project)).answers, "own").said == "node: 26010 pages, 1.5e+03a"
 
 
 def test_a_check_of_two_playbooks_answers_in_both_and_is_one_cause(tmp_path: Path) -> None:

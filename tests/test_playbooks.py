@@ -43,7 +43,30 @@ select
     'chat' as workload_point,
     400::double as ttft_p50_ms,
     p99_ms as ttft_p99_ms,
-    throughput as output_token_throughput_per_s
+    throughput as output_token_throughput_per_s,
+    case run_id when 'requests-slow' then 900 when 'requests-base' then 10 end::double as queueing_delay_ms
+""",
+    "play_request": """\
+feeds: request
+*/
+select
+    run_id,
+    bundle.artifact_manifest_digest,
+    'chat' as workload_point,
+    0::bigint as request_index,
+    'failed' as status,
+    '[Errno -3] Temporary failure in name resolution' as error
+""",
+    "play_step": """\
+feeds: step
+*/
+select
+    run_id,
+    bundle.artifact_manifest_digest,
+    position::bigint as position,
+    'train' as phase,
+    'step' as covers,
+    if(position < 3 and run_id = 'logged-slow', 30, 1 + position % 2 / 10)::double as step_time_s
 """,
     "play_region": """\
 feeds: cluster_region
@@ -63,6 +86,10 @@ select
     sha256(workload) as workload_spec_digest,
     if(workload = 'cached', '{"dataloader":"cached","model":"7b"}', '{"dataloader":"disk","model":"7b"}') as workload_document
 """,
+}
+OF_FEWER = {
+    "play_request": "where run_id = 'requests-slow'\n",
+    "play_step": "cross join generate_series(0, 39) as numbered (position)\nwhere case_id = 'logged'\n",
 }
 LOADER = """\
 /*
@@ -93,8 +120,9 @@ def _make(folder: Path) -> None:
     )
     (project.root / "models").mkdir(exist_ok=True)
     for name, select in FEEDS.items():
-        head = "/*\ndescription: Runs as a family would state them.\ngrain: [run_id, artifact_manifest_digest]\n"
-        (project.root / "models" / f"{name}.sql").write_text(head + select + stated)
+        grain = "run_id, artifact_manifest_digest" + (", position" if name == "play_step" else "")
+        head = f"/*\ndescription: Runs as a family would state them.\ngrain: [{grain}]\n"
+        (project.root / "models" / f"{name}.sql").write_text(head + select + stated + OF_FEWER.get(name, ""))
     (project.root / "models/loader.sql").write_text(LOADER)
     sample.write_evidence(folder / "evidence")
     for line in (["ingest", str(folder / "evidence")], ["build"]):
@@ -212,7 +240,8 @@ def test_traces_of_a_server_show_its_queue() -> None:
 
 def test_kernel_logs_show_faults_of_the_node_and_that_there_were_none() -> None:
     found = explained("kernel-slow", "kernel-base")
-    (finding,) = answer(found, "node_faults").findings
+    finding, link = sorted(answer(found, "node_faults").findings, key=lambda each: "Link down" in each.statement)
+    assert link.statement.startswith("1 message of the kernel")
     assert (finding.is_found, finding.subject, finding.raw_path) == (True, "node node-kernel", "journal.log")
     assert finding.statement.startswith("1 message of the kernel, the first: mce: [Hardware Error]: CPU 3: Machine Check")
     (xid,) = answer(found, "gpu_faults").findings
@@ -230,6 +259,7 @@ def test_kernel_logs_show_faults_of_the_node_and_that_there_were_none() -> None:
         ("s-fragmented", "fragmentation", {"cluster_queue_pressure", "evictions"}, {"admission_checks", "over_constrained"}),
         ("s-drained", "fragmentation", {"cluster_queue_pressure", "evictions"}, {"admission_checks", "over_constrained"}),
         ("s-full", "cluster_queue_pressure", {"fragmentation", "evictions"}, {"admission_checks", "over_constrained"}),
+        ("s-picky", "over_constrained", {"evictions"}, {"cluster_queue_pressure", "fragmentation", "admission_checks"}),
         ("s-evicted", "evictions", set(), {"cluster_queue_pressure", "fragmentation", "admission_checks", "over_constrained"}),
         ("k-blind", None, {"admission_checks", "evictions"}, {"cluster_queue_pressure", "fragmentation", "over_constrained"}),
         ("s-blind", None, {"evictions"}, {"cluster_queue_pressure", "fragmentation", "admission_checks", "over_constrained"}),

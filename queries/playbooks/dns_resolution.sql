@@ -126,7 +126,7 @@ select
     'requests' as subject,
     true as is_found,
     1 as score,
-    printf('%d requests failed because a name did not resolve, such as: %s', failures, error) as statement,
+    printf('%d request%s failed because a name did not resolve, such as: %s', failures, if(failures = 1, '', 's'), error) as statement,
     failures as observed,
     null as expected,
     'requests' as unit,

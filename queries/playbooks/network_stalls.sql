@@ -1,7 +1,7 @@
 /*
 description: The network loses packets, is slow, or a link went down
 playbook: [low_gpu_utilization, slow_host]
-evidence: node exporter's node_network_* and node_infiniband_* counters, ping-exporter, or events of network cards (health checks, Kubernetes)
+evidence: node exporter's node_network_* and node_infiniband_* counters, ping-exporter, or events of network cards (kernel logs, Kubernetes)
 order: 4
 part: network
 */

@@ -1,5 +1,5 @@
 /*
-description: An NVLink has errors that those of its peers have not
+description: An NVLink has errors that its peers do not have
 playbook: distributed_straggler
 evidence: NVLink error counters of GPUs (dcgm-exporter)
 order: 2

@@ -1,5 +1,5 @@
 /*
-description: The run's own processes compute where it should work on, as when they prepare the input themselves
+description: The run's own processes compute while its work waits, as when they prepare the input themselves
 playbook: [low_gpu_utilization, slow_host]
 evidence: CPU time of the run's processes (wh record), and a run to compare with
 order: 8

@@ -47,7 +47,7 @@ found as (
         greatest(1, score.step_time_s / nullif(score.what_if_step_time_s, 0)) as slowdown,
         (1 - score.what_if_step_time_s / nullif(score.step_time_s, 0)) / 2 as score,
         printf(
-            'own work is %.3f times the median, robust z %.1f of %.1f; it waits %.4g s a step; a step would take %.4g s, not %.4g s, with it at the median%s',
+            'own work is %.3f times the median, robust z %.1f (threshold %.1f); it waits %.4g s a step; a step would take %.4g s, not %.4g s, with it at the median%s',
             score.own_work_ratio, score.robust_z, score.threshold, score.waiting_s, score.what_if_step_time_s, score.step_time_s,
             if(score.own_history_score < 0.95, '; its later steps are slower than its earlier ones', '')
         ) as statement,

@@ -26,6 +26,30 @@ with waiting as (
         slice.unit,
         statistic
     union all
+    -- Triton counts the time that all requests waited, and the requests.
+    select
+        explained.role,
+        explained.run_id,
+        'request_queue_ms' as metric,
+        'ms' as unit,
+        'mean' as statistic,
+        1000 * max(slice.value_delta) filter (where slice.metric = 'request_queue_total_s')
+        / nullif(max(slice.value_delta) filter (where slice.metric = 'request_count'), 0) as value,
+        bool_and(slice.is_supported) as is_supported,
+        min(slice.note) as note,
+        min(slice.artifact_manifest_digest) as artifact_manifest_digest,
+        arg_min(slice.raw_path, slice.artifact_manifest_digest || slice.raw_path) as raw_path
+    from run_telemetry as slice
+    inner join explained using (run_id)
+    where slice.metric in ('request_queue_total_s', 'request_count')
+    group by
+        explained.role,
+        explained.run_id,
+        slice.subject,
+        slice.labels ->> '$.model',
+        slice.labels ->> '$.version'
+    having max(slice.value_delta) filter (where slice.metric = 'request_queue_total_s') is not null
+    union all
     select
         explained.role,
         explained.run_id,

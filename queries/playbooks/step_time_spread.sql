@@ -63,7 +63,7 @@ select
     'steps' as subject,
     level.slow_s > level.middle_s * greatest(1.25, 1.1 * coalesce(level.usual, 1)) as is_found,
     level.slow_s / level.middle_s - 1 as score,
-    printf('of %d steps after the first one in twenty takes more than %.3f times the median', level.step_count, level.slow_s / level.middle_s)
+    printf('of %d steps after the first, one in twenty takes more than %.3f times the median', level.step_count, level.slow_s / level.middle_s)
     || coalesce(printf(', in the baseline %.3f times', level.usual), '') as statement,
     level.slow_s as observed,
     level.middle_s as expected,

@@ -118,6 +118,26 @@ def _of_family(family: str, run: Run, is_bad: bool) -> list[Series]:
             ("node_network_receive_packets_total", nic, _rate(1e4)), ("node_network_receive_errs_total", nic, _rate(either(80, 0))),
             ("ping_loss_ratio", nic, _constant(either(0.04, 0))), ("ping_rtt_mean_seconds", nic, _constant(either(0.004, 0.0002))),
         ]
+    if family == "sglang":
+        shares = {"0.01": either(0.5, 0.9), "0.1": either(0.6, 1), "1": 1, "+Inf": 1}
+        return [
+            *_histogram("sglang:queue_time_seconds", node | {"model_name": "acme/7b"}, shares, either(0.3, 0.005)),
+            ("sglang:token_usage", node | {"model_name": "acme/7b"}, _constant(either(0.99, 0.6))),
+        ]
+    if family == "triton":
+        model = node | {"model": "ranker", "version": "1"}
+        return [
+            ("nv_inference_request_success", model, _rate(20)), ("nv_inference_queue_duration_us", model, _rate(20 * either(2e5, 1e3))),
+        ]
+    if family == "scraped":
+        return [
+            ("node_pressure_memory_waiting_seconds_total", node, _rate(either(0.4, 0.01))),
+            ("node_pressure_cpu_waiting_seconds_total", node, _rate(either(0.6, 0.02))),
+            ("container_cpu_cfs_throttled_seconds_total", pod, _rate(either(0.5, 0))),
+            ("DCGM_FI_DEV_MEM_CLOCK", gpu, _constant(either(1593, 2619))), ("DCGM_FI_DEV_GPU_UTIL", gpu, _constant(either(99, 60))),
+            ("DCGM_FI_DEV_FB_USED", gpu, _constant(either(60_000, 20_000))),
+            ("DCGM_FI_DEV_ROW_REMAP_FAILURE", gpu, _constant(0)),
+        ]
     raise ValueError(family)
 
 
@@ -168,14 +188,20 @@ def measured_runs() -> list[Run]:
         Run("events-base", "events", 120, 400, 1000), Run("events-slow", "events", 122, 2000, 1000), Run("events-fine", "events", 123, 400, 1000),
         Run("bystander-base", "bystander", 120, 400, 1000), Run("bystander-slow", "bystander", 122, 2000, 1000),
         Run("traces-base", "traces", 124, 400, 1000), Run("traces-slow", "traces", 126, 2000, 1000),
+        *(
+            Run(f"{case}-{name}", case, day + 2 * (name == "slow"), p99, throughput, signs & {case}, bad & signs & {case})
+            for case, day in (("sglang", 140), ("triton", 144), ("scraped", 148), ("requests", 152), ("logged", 156), ("unplaced", 160))
+            for signs in (frozenset({"sglang", "triton", "scraped"}),)
+            for name, p99, throughput, bad in (("base", 400.0, 1000.0, frozenset[str]()), ("slow", 2000.0, 700.0, signs))
+        ),
         Run("kernel-base", "kernel", 128, 400, 1000), Run("kernel-slow", "kernel", 130, 2000, 1000), Run("kernel-fine", "kernel", 132, 400, 1000),
     ]
     return runs
 
 
-def _kubernetes_event(run: Run, second: float, reason: str, message: str, kind: str = "Warning", **about: str) -> dict[str, Any]:
+def _kubernetes_event(run: Run, second: float, reason: str, message: str, kind: str = "Warning", of: str = "Pod", **about: str) -> dict[str, Any]:
     at = f"{run.start + timedelta(seconds=second):%Y-%m-%dT%H:%M:%SZ}"
-    involved = {"kind": "Pod", "namespace": "lab", "name": f"server-{run.case}-0", "uid": run.pod_uid} | about
+    involved = {"kind": of, "namespace": "lab", "name": f"server-{run.case}-0", "uid": run.pod_uid} | about
     name = f"{run.name}.{reason}.{second}".lower()
     return {
         "apiVersion": "v1", "kind": "Event", "reason": reason, "message": message, "type": kind, "eventTime": None, "count": 1,
@@ -194,6 +220,17 @@ def events(runs: dict[str, Run]) -> list[dict[str, Any]]:
     ]
 
 
+def events_of_pods(runs: dict[str, Run]) -> list[dict[str, Any]]:
+    """The pod of `unplaced-slow` finds no node for long and is evicted in the end; its node has no network for a while."""
+    slow = runs["unplaced-slow"]
+    no_node = "0/8 nodes are available: 6 node(s) didn't match Pod's node affinity/selector, 2 Insufficient nvidia.com/gpu."
+    return [
+        _kubernetes_event(slow, -600, "FailedScheduling", no_node),
+        _kubernetes_event(slow, 30, "NetworkUnavailable", "the network plugin is not ready", of="Node", name=slow.node, uid=slow.node),
+        _kubernetes_event(slow, 100, "Evicted", "The node was low on resource: memory."),
+    ]
+
+
 def kernel_log(runs: dict[str, Run]) -> str:
     """The journal of the node of the case `kernel`: a machine check and an XID while `kernel-slow` ran, lines before and after each run."""
     lines = [(run.start + timedelta(seconds=second), "audit: type=1400") for run in runs.values() if run.case == "kernel" for second in (-3000, 300)]
@@ -201,6 +238,7 @@ def kernel_log(runs: dict[str, Run]) -> str:
     lines += [
         (slow + timedelta(seconds=30), "mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 7: 8c00004000010090"),
         (slow + timedelta(seconds=40), node_tools.XID_79),
+        (slow + timedelta(seconds=50), "mlx5_core 0000:5e:00.0 ens1f0np0: Link down"),
     ]
     return "".join(f"{at:%Y-%m-%dT%H:%M:%S}+00:00 {runs['kernel-slow'].node} kernel: {message}\n" for at, message in sorted(lines))
 
@@ -266,6 +304,7 @@ def waiting_runs() -> list[Run]:
     jobs = {
         "k-base": "k-base", "k-quota": "k-quota", "k-blind": "k-blind", "k-affinity": "k-affinity", "k-checks": "k-checks", "k-unknown": "nosuch",
         "s-base": "901", "s-fragmented": "902", "s-drained": "903", "s-blind": "904", "s-evicted": "905", "s-full": "906",
+        "s-picky": "907",
     }
     return [
         Run(name, "waits", 200 + number, 400, 1000, job=job, queue_wait_s=3000 if name == "k-unknown" else None)
@@ -278,7 +317,7 @@ def write_evidence(folder: Path) -> None:
     for run in runs.values():
         if run.signs:
             _write(folder / "metrics" / run.name / "answer.json", json.dumps(answer(run)))
-    _write(folder / "events/events.json", json.dumps({"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": events(runs)}))
+    _write(folder / "events/events.json", json.dumps({"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": [*events(runs), *events_of_pods(runs)]}))
     _write(folder / "kernel/journal.log", kernel_log(runs))
     for first, name, waits in ((0, "traces-base", 0.01), (100, "traces-slow", 1.5)):
         spans = [
@@ -290,10 +329,16 @@ def write_evidence(folder: Path) -> None:
     evicted = _job(905, "requeued", 1)
     jobs = [
         _job(901, "calm", 0), _job(902, "scattered", 60), _job(903, "broken", 60), _job(904, "unseen", 60), _job(906, "full", 60),
+        _job(907, "picky", 60),
         evicted | {"State": "REQUEUED", "End": "2026-03-02T08:30:00"},
         evicted | {"Submit": "2026-03-02T08:30:00", "Start": "2026-03-02T09:30:00"},
     ]
     _write(folder / "slurm/sacct.txt", slurm.sacct(*jobs))
+    constrained = slurm.SQUEUE["jobs"][1] | {
+        "job_id": 907, "array_job_id": slurm.number(None), "array_task_string": "", "name": "train", "partition": "picky",
+        "state_reason": "ReqNodeNotAvail, UnavailableNodes:picky[01-08]", "submit_time": slurm.number(1772438400),
+    }
+    _write(folder / "slurm/squeue.json", json.dumps(slurm.SQUEUE | {"jobs": [constrained], "last_update": slurm.number(1772440200)}))
     for partition, states in {
         "scattered": [("MIXED", 4)] * 6, "broken": [("IDLE", 0), ("IDLE+DRAIN", 0), ("ALLOCATED", 8)], "full": [("ALLOCATED", 8)] * 4,
     }.items():

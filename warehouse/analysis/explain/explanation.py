@@ -5,6 +5,7 @@ A check answers `found`, `not found`, or `evidence missing` with the families th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -43,7 +44,9 @@ _PLACES = {True: 0, False: 1, None: 2}  # what is not answered comes last
 _NEEDED = ("subject", "is_found", "statement")
 _COLUMNS = (*_NEEDED, "score", "slowdown", "slowdown_least", "is_neighbour", "observed", "expected", "unit", "artifact_manifest_digest", "raw_path")
 _LEAST_EFFECT = 1.02  # a run that is hardly slower has nothing of which a cause could have a share
+_LEAST_SYMPTOM = 1.1
 _ENOUGH_TO_DIFFER = 3  # runs of a baseline, that say how much such runs differ
+_LARGE = re.compile(r"\b\d(?:\.\d+)?e\+(?:0\d|1[0-5])\b")
 _NORMAL = 1.4826  # standard deviation of a normal distribution / the median distance from its median
 _LEAST_REST = 1.1  # what causes account for is not known more exactly
 
@@ -139,6 +142,11 @@ class Change:
         return worse / than if than else inf
 
     @property
+    def is_apart(self) -> bool:
+        """Whether it is worse by as much as a symptom needs."""
+        return self.worse_by > max(_LEAST_SYMPTOM, self.usual_factor)
+
+    @property
     def direction(self) -> str:
         """Whether it is worse, in a word."""
         if self.observed == self.expected:
@@ -176,7 +184,7 @@ class Explanation:
         least, most = answer.bounds
         of = f"of {self.effect:.3g} times slower"
         if most == inf:
-            return f"1 to {self.effect:.3g} {of} (no evidence bounds it)"
+            return f"may be all {of} (no evidence bounds it)"
         low, high = min(least, self.effect), min(most, self.effect)
         return f"at most {high:.3g} {of}" if low <= 1 else f"{low:.3g} to {high:.3g} {of}"
 
@@ -354,10 +362,15 @@ def _finding(check: Check, row: Mapping[str, Any], effect: float) -> Finding:
     if score is None:
         score = 0.0 if slowdown is None else _share(slowdown, effect)
     return Finding(
-        text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, text("statement") or "", number("observed"),
+        text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, _in_digits(text("statement") or ""), number("observed"),
         number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown, least,
         bool(kept("is_neighbour", bool, "true, false or NULL")),
     )
+
+
+def _in_digits(statement: str) -> str:
+    """Figures such as 2.6e+04, which printf makes of a large one, as people write them."""
+    return _LARGE.sub(lambda found: f"{float(found[0]):.0f}", statement)
 
 
 def _share(slowdown: float, effect: float) -> float:
@@ -366,10 +379,11 @@ def _share(slowdown: float, effect: float) -> float:
 
 
 def _effect(changes: Sequence[Change]) -> float:
-    """How many times slower a run is: by its throughput where that fell, else by the metric that became worst."""
-    throughputs = [each.worse_by for each in changes if each.better == "higher" and each.metric.endswith("_per_s")]
-    lost = max(throughputs, default=1.0)
-    return lost if lost > _LEAST_EFFECT else max((each.worse_by for each in changes), default=1.0)
+    """How many times slower a run is: by its throughput where that fell, else by the metric that became worst. A throughput that differs no more
+    than usual says nothing of a run whose tail is longer."""
+    apart = [each for each in changes if each.is_apart] or changes
+    lost = max((each.worse_by for each in apart if each.better == "higher" and each.metric.endswith("_per_s")), default=1.0)
+    return lost if lost > _LEAST_EFFECT else max((each.worse_by for each in apart), default=1.0)
 
 
 def _changes(found: Measured, run_id: str, baseline: Sequence[str]) -> tuple[Change, ...]:

@@ -24,6 +24,9 @@ _NOTES = 4
 _DIFFERENCES = 5
 # What evidence is collected with, as checks name it, and how people say it: checks without evidence are listed by the first that fits.
 _COLLECTED_WITH = {
+    "the log of vLLM": "the log of vLLM or SGLang, as output of a recorded command",
+    "kernel logs of the run's nodes whose": "the kernel log of its nodes",
+    "cached": "a run with cached input", "another node pool": "runs in another node pool",
     "wh record": "wh record", "node exporter": "node exporter", "dcgm-exporter": "dcgm-exporter", "cAdvisor": "cAdvisor",
     "server": "the server's metrics", "Kineto": "a profiler", "nccl-tests": "nccl-tests", "Kueue": "Kueue's or Slurm's state",
     "Slurm": "Slurm's state", "Kubernetes": "kubectl get events", "CoreDNS": "CoreDNS' metrics",
@@ -106,7 +109,7 @@ def _print_summary(found: "Explanation") -> None:
     missing: dict[str, dict[str, None]] = {}
     for each in sorted(found.answers, key=lambda each: not found.is_suspected(each.check.playbook)):
         if each.state == "evidence missing" and (found.is_suspected(each.check.playbook) or each.findings or each.unjoined):
-            missing.setdefault(_lacks(each), {}).setdefault(each.check.name.replace("_", " "))
+            missing.setdefault(_lacks(each), {}).setdefault(each.check.name)
     for why, names in missing.items():
         say(printable(f"could not be checked: {', '.join(names)} ({why})"))
     others = len(by_state.get("evidence missing", ())) - sum(map(len, missing.values()))

@@ -34,14 +34,14 @@ def test_the_page_has_the_answers_of_the_command_and_leads_to_the_bytes() -> Non
         assert file.status_code == 200 and "num_requests_waiting" in file.text
 
 
-def test_a_playbook_without_evidence_is_folded_and_says_so() -> None:
+def test_playbooks_without_evidence_are_one_table_that_names_what_would_answer() -> None:
     project = with_metrics()
     found = explain(project, last_run(project))
     with client(project) as visitor:
-        page = visitor.get("/explain", params={"run": found.run_id}).text
-    blind = [name for name in found.playbooks() if found.is_blind(name)]
-    assert "scheduler_backpressure" in blind and "tail_latency_regression" not in blind
-    assert page.count("None of its checks has evidence.") == len(blind)
+        rows = {row["scenario"]: row for row in part(visitor.get("/api/explain", params={"run": found.run_id}).json(), "without_evidence")}
+    assert rows.keys() == {name for name in found.playbooks() if found.is_blind(name)}
+    assert "scheduler_backpressure" in rows and "tail_latency_regression" not in rows
+    assert all(each.check.name in row["checks"] and each.check.evidence in row["needs"] for name, row in rows.items() for each in found.of_playbook(name, are_symptoms=False))
 
 
 def test_without_a_run_it_asks_for_one_and_an_unknown_one_is_not_found() -> None:

@@ -113,19 +113,27 @@ def _changes(found: Explanation) -> Table:
 
 
 def _scenarios(found: Explanation) -> Iterator[Table]:
-    """The state of every check, scenario by scenario."""
+    """The state of every check, scenario by scenario; at the end those scenarios of which no check has evidence."""
     columns = (
         Column("check", kind="code", link="#{place}"), Column("state", kind="state"), Column("description", "what it would mean"),
         Column("statement", "what the evidence says, or which would answer"), Column("place", is_hidden=True),
     )
+    blind = [name for name in found.playbooks() if found.is_blind(name)]
     for name in found.playbooks():
+        if name in blind:
+            continue
         answers = [each for each in found.answers if each.check.playbook == name]
         rows = tuple(
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
-        title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
-        note = "None of its checks has evidence." if found.is_blind(name) else ""
-        yield Table(f"playbook_{name}", columns, rows, title, note, is_folded=found.is_blind(name))
+        yield Table(f"playbook_{name}", columns, rows, f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}")
+    if blind:
+        of_blind = {name: [each.check for each in found.answers if each.check.playbook == name] for name in blind}
+        yield Table(
+            "without_evidence", (Column("scenario", kind="code"), Column("checks"), Column("needs", "evidence that would answer")),
+            tuple((name, ", ".join(each.name for each in checks), "; ".join(each.evidence for each in checks)) for name, checks in of_blind.items()),
+            "Scenarios without evidence", is_folded=True,
+        )
 
 
 def _differences(found: Explanation) -> Iterator[Table]:

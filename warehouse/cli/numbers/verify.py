@@ -75,6 +75,8 @@ def command(
             elif is_one or is_verbose() or verdict.state != VERIFIED or verdict.number_id is None:
                 shown += 1
                 if shown <= _SHOWN or is_verbose() or not is_on_terminal():
+                    if bar is not None:
+                        bar.clear()  # or a terminal has both on one line
                     say("\n".join(_lines(verdict)), state=verdict.state)
             for problem in map(str, verdict.problems):
                 if problem not in problems:  # a thousand numbers may depend on one lost file

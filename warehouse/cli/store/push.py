@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from warehouse.cli.output import notice, print_json_line, say, size, warn
+from warehouse.cli.output import SCREEN, is_on_terminal, is_verbose, notice, print_json_line, say, size, warn
 from warehouse.errors import ExitCode, WarehouseError
 
 PAGE = "docs/store.md"
@@ -66,11 +66,14 @@ def copy(place_text: str, wanted: list[str], build_id: str | None, *, as_json: b
         try:
             for moved in transfer(source, target, selection):
                 new, there, total = new + moved.is_new, there + (not moved.is_new), total + moved.bytes * moved.is_new
-                _report(moved.kind, moved.digest, moved.bytes, is_new=moved.is_new, as_json=as_json)
+                if as_json or new + there <= SCREEN or is_verbose() or not is_on_terminal():
+                    _report(moved.kind, moved.digest, moved.bytes, is_new=moved.is_new, as_json=as_json)
         except WarehouseError as error:
             if new or there:
                 warn(f"{_summary(new, total, there)}; {1 + len(error.also)} failed")
             raise
+        if not as_json and new + there > SCREEN and is_on_terminal() and not is_verbose():
+            say(f"and {new + there - SCREEN:,} more: -v lists all")
     if build_id is not None:
         from warehouse.transform.finished.builds import current_build, find_build
         from warehouse.transform.finished.exchange import pull_build, push_build

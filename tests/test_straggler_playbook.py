@@ -180,7 +180,7 @@ def test_the_slow_pair_of_a_campaign(tmp_path: Path) -> None:
     suspects = answer_of(found, "without_suspect")
     assert suspects.state == NOT_FOUND and {finding.subject for finding in suspects.findings} == {"gpu01", "gpu04"}
     missing = {answer.check.name for answer in found.answers if answer.state == MISSING}
-    assert missing == {*CAUSES, "step_time_spread"}
+    assert missing == {*CAUSES, "node_faults", "step_time_spread"}
 
 
 def test_an_xid_is_named_with_its_certainty(jobs: tuple[Project, dict[str, str]]) -> None:

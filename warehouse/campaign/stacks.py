@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ class Outcome:
 
 
 class Uv:
-    """uv with a cache of its own in `folder`, which environments share by links. Raises WH006 where uv is not installed."""
+    """uv with a cache of its own in `folder`, which environments share by links. A cell that names no version of Python has the one that runs wh.
+    Raises WH006 where uv is not installed."""
 
     def __init__(self, folder: Path) -> None:
         self._program = _find_uv()
@@ -58,7 +60,7 @@ class Uv:
         """Choose a version of every package that is needed."""
         command = [
             self._program, "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-annotate", "--no-config", "--quiet",
-            "--exclude-newer", resolving.exclude_newer, *(["--python-version", wanted.python] if wanted.python else []),
+            "--exclude-newer", resolving.exclude_newer, *(["--python-version", wanted.python] if wanted.python else ["--python", sys.executable]),
         ]
         if not resolving.allow_source:
             command += ["--only-binary", ":all:"]
@@ -76,13 +78,12 @@ class Uv:
         temporary = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.parent.mkdir(parents=True, exist_ok=True)
-        python = ["--python", wanted.python] if wanted.python else []
         lock_file = temporary.parent / f"{folder.name}.lock" / LOCK  # uv takes a lock by its name
         lock_file.parent.mkdir(exist_ok=True)
         lock_file.write_text(lock, encoding="utf-8")
         logs = []
         for step in (
-            [self._program, "venv", "--quiet", "--no-config", "--relocatable", *python, str(temporary)],
+            [self._program, "venv", "--quiet", "--no-config", "--relocatable", "--python", wanted.python or sys.executable, str(temporary)],
             [self._program, "pip", "sync", "--quiet", "--no-config", "--python", str(temporary / "bin" / "python"), str(lock_file)],
         ):
             code, out, log = self._outcome(step)

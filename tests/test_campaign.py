@@ -34,7 +34,7 @@ import json, os, random, speedy, sys, time
 if speedy.VERSION == "1.2":
     sys.exit("speedy 1.2 cannot do this")
 if speedy.VERSION == "1.3":
-    time.sleep(60)
+    time.sleep(60)  # hangs, until its limit ends it
 elapsed = speedy.MS * random.gauss(1, 0.01)
 print(json.dumps({"name": "PiSpeedy", "component": "speedy", "@parameters": {"n": 1}, "@result": {"elapsed": elapsed}}))
 """
@@ -144,7 +144,7 @@ def test_runners_that_are_killed_and_run_beside_each_other_lose_and_double_nothi
     beside = started(project, spec)
     for number in range(kills):
         process = started(project, spec)
-        time.sleep(1.0 + 0.37 * (number % 7))
+        time.sleep(1.0 + 0.37 * (number % 7))  # killed at another moment each time: in resolving, running or handing over
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         if number == 0:

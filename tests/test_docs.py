@@ -170,7 +170,7 @@ def test_every_error_code_is_documented() -> None:
 def test_the_worked_example_leads_from_a_tools_own_format_to_a_verified_number(
     written: tuple[Project, str], wh_on: WhOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    example = INGESTORS.partition("## A worked example")[2]
+    example = INGESTORS.partition("## A worked example")[2].partition("\n## ")[0]
     results, ingestor, *models, commands, rows = re.findall(r"```\w*\n(.*?)```", example, re.DOTALL)
     assert sum(text.count("\n") for text in (ingestor, *models[:2])) <= 60
     names = dict.fromkeys(name for name in re.findall(r"`([\w/]+\.\w+)`", example) if not name.endswith(".sql") or "/staging/" in name)
@@ -199,7 +199,7 @@ def test_the_demo_prints_a_number_its_interval_its_bytes_and_its_verdict(tmp_pat
     header, _, row = re.findall(r"^cpu_model .*\n.*\n.*$", done.stdout, re.MULTILINE)[0].split("\n")
     assert "interval_low" in header and re.search(r" elapsed_ms +10 +[\d.]+ +[\d.]+ +[\d.]+ ", row)
     assert re.search(r"^n-[a-z2-7]{12}  [\d.]+$", done.stdout, re.MULTILINE)
-    assert re.search(r"bytes \[\d+, \d+\)  sha256 [0-9a-f]{64}\n +\"elapsed_ms\": [\d.]+$", done.stdout, re.MULTILINE)
+    assert re.search(r"bytes \[\d+, \d+\)  in bundle [0-9a-f]{12}\n +\"elapsed_ms\": [\d.]+$", done.stdout, re.MULTILINE)
     assert re.search(r"^  verified: \d+ raw files? hashed, replayed from its own \d+ bundles?: equal \(class E\)$", done.stdout, re.MULTILINE)
 
 

@@ -1,4 +1,7 @@
-"""Limits of a recorded command, with real processes: by a control group where this machine lets one be made, and by the watchdog."""
+"""Limits of a recorded command, with real processes: by a control group where this machine lets one be made, and by the watchdog.
+
+Commands that are to be ended sleep for longer than any test waits: what ends them is the limit.
+"""
 
 from __future__ import annotations
 

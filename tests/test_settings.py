@@ -21,7 +21,7 @@ SAME = [
     ("bench --data-dir /tmp/tmp.AbCd12 --config /tmp/tmpab12cd.json", "bench --data-dir /tmp/tmp.XyZw98 --config /tmp/tmpzz98xy.json"),
     ("bench --data /tmp/bench-k3j_9x2a --socket /tmp/x-1.sock", "bench --data /tmp/bench-p0q_7y4b --socket /tmp/x-2.sock"),
     ("bench --data /scratch/job.1234/w", "bench --data /scratch/job.2234/w"),
-    ("bench --data /ci/work/_temp/123/x", "bench --data /ci/work/_temp/456/x"),
+    ("bench --data /home/runner/_temp/123/x", "bench --data /home/runner/_temp/456/x"),
     ("python /builds/r-x1/bench.py", "python bench.py"),
     ("bench --device cuda:0 --gpu-id 0 --local-rank 0", "bench --device cuda:1 --gpu-id 1 --local-rank 1"),
     ("bench --gpu-ids 0,1 --rdma-device mlx5_0", "bench --gpu-ids 2,3 --rdma-device mlx5_1"),

@@ -71,7 +71,7 @@ def measure(seconds: float, folder: Path) -> dict[str, object]:
         data = batch(number)
         for _ in range(HOST_PASSES):
             hashlib.sha1(data).digest()
-        time.sleep(DEVICE_S)
+        time.sleep(DEVICE_S)  # the device: it works, and the host waits
         return (time.perf_counter() - began) * 1000
 
     for warmup in range(CACHED_BYTES // BATCH_BYTES):

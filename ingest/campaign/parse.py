@@ -34,7 +34,7 @@ class _Stated:
     def text(self, key: str, pattern: re.Pattern[str] | None = None) -> str | None:
         value = self._of(key, str, "text")
         if value is not None and pattern and not pattern.fullmatch(value):
-            self._flag("not-a-name", f"{self._where}{key} is no name of its kind: {clean(value)[:100]}")
+            self._flag("not-a-name", f"{self._where}{key} is not a valid name: {clean(value)[:100]}")
             return None
         return None if value is None else clean(value)
 

@@ -14,6 +14,7 @@ from warehouse.project.project import Project
 
 RECORDING = "01KG8Q3V5T2M4N6P8R0S1W3X5Y"
 RUN = f"recorded_run/{RECORDING}/run-0"
+# A campaign whose cells only wait, so that its example needs no package.
 STACKS = """
 [campaign]
 name = "wait"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -29,26 +29,31 @@ def done_key(campaign_id: str, slot_id: str, attempt: int) -> str:
     return f"{CAMPAIGNS}/{campaign_id}/done/{slot_id}.{attempt:04d}.json"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Progress:
-    """`attempts`: how many of each slot began; `done`: how the last of them that ended did, by slot: status, reason, busy_s."""
+    """What was seen of a campaign so far. `attempts`: how many of each slot began; `done`: how the last of them that ended did, by slot: status,
+    reason, busy_s."""
 
     session_began: dict[int, datetime] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _read: set[str] = field(default_factory=set)
 
-    @classmethod
-    def read(cls, objects: Objects, campaign_id: str) -> Progress:
-        found = cls()
-        for key in objects.matching(f"{CAMPAIGNS}/{campaign_id}/sessions/*.json"):
-            began = json.loads(objects.read(key))["began_at"]
-            found.session_began[int(_name(key))] = datetime.fromisoformat(began)
-        for key in objects.matching(f"{CAMPAIGNS}/{campaign_id}/attempts/*.json"):
+    def look(self, objects: Objects, campaign_id: str) -> None:
+        """See what came since: the objects are never changed, so each is read once."""
+        for key in self._unread(objects, f"{CAMPAIGNS}/{campaign_id}/sessions/*.json"):
+            self.session_began[int(_name(key))] = datetime.fromisoformat(json.loads(objects.read(key))["began_at"])
+        for key in self._unread(objects, f"{CAMPAIGNS}/{campaign_id}/attempts/*.json"):
             slot_id, _, attempt = _name(key).rpartition(".")
-            found.attempts[slot_id] = max(int(attempt), found.attempts.get(slot_id, 0))
-        for key in objects.matching(f"{CAMPAIGNS}/{campaign_id}/done/*.json"):
-            found.done[_name(key).rpartition(".")[0]] = json.loads(objects.read(key))
-        return found
+            self.attempts[slot_id] = max(int(attempt), self.attempts.get(slot_id, 0))
+        for key in self._unread(objects, f"{CAMPAIGNS}/{campaign_id}/done/*.json"):
+            self.done[_name(key).rpartition(".")[0]] = json.loads(objects.read(key))
+
+    def _unread(self, objects: Objects, pattern: str) -> Iterator[str]:
+        for key in objects.matching(pattern):
+            if key not in self._read:
+                yield key
+                self._read.add(key)
 
     def lacks(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
         """Those of the slots that are not done."""

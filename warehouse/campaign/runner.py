@@ -68,6 +68,7 @@ class Runner:
         self._work = project.root / ".wh" / "campaigns" / self.campaign_id
         self._environments = project.root / ".wh" / "environments"
         self._uv: Uv | None = None
+        self._progress = Progress()
         self._stacks: dict[str, Outcome] = {}
 
     def run(self) -> Progress:
@@ -84,7 +85,8 @@ class Runner:
 
     def progress(self) -> Progress:
         """What the store says now."""
-        return Progress.read(self._store.objects, self.campaign_id)
+        self._progress.look(self._store.objects, self.campaign_id)
+        return self._progress
 
     # -- a session ----------------------------------------------------------------------------------------------
 
@@ -121,7 +123,7 @@ class Runner:
             due = before + timedelta(seconds=self._spec.session_gap_s)
             if datetime.now(UTC) < due:
                 self._on_wait(f"session {session} begins {self._spec.session_gap_s:g} s after session {session - 1}", due)
-            while datetime.now(UTC) < due:
+            while datetime.now(UTC) < due:  # in short steps: a host that slept, or whose clock was set, is not late
                 time.sleep(min(_POLL_S, max(0.01, (due - datetime.now(UTC)).total_seconds())))
         began = canonical_json({"began_at": datetime.now(UTC).isoformat()})
         self._store.objects.create(session_key(self.campaign_id, session), began)
@@ -138,7 +140,7 @@ class Runner:
                         self._run_slot(slot)
             if is_busy and self.progress().lacks(slots):
                 self._on_wait("another runner has the rest of the session", None)
-                time.sleep(_POLL_S)
+                time.sleep(_POLL_S)  # it may die, and its slots are ours then
 
     def _check_budget(self) -> None:
         budget, progress = self._spec.budget, self.progress()

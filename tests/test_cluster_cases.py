@@ -14,8 +14,10 @@ from samples.clusters import BOTH, CASES, Case
 from standard import standard_project
 
 from warehouse.analysis.explain.explanation import Answer, Explanation, explain
+from warehouse.analysis.explain.unread import SAMPLED
 from warehouse.cli.main import main
 from warehouse.project.project import Project, read_project
+from warehouse.record.unread import unread
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import read_query
 
@@ -126,6 +128,19 @@ def test_the_baseline_is_of_other_sessions_at_the_same_place_and_says_so() -> No
     own = found.run_id.rsplit("/", 1)[0]
     assert len(found.baseline) == 6 and not any(each.startswith(own) for each in found.baseline)
     assert found.chosen_by == "the same case, workload, machine and place, nearest in time; 2 slower runs left out"
+
+
+def test_what_the_recorder_could_not_read_is_said_of_the_check_that_needs_it(wh_on: WhOn) -> None:
+    found = explained("prepared")
+    why = "the recorder could not read infiniband: there is no adapter under /sys/class/infiniband"
+    assert {each.check.name for each in found.answers if each.unread} == {"network_stalls", "nic_errors"}
+    assert answer(found, "network_stalls").said.endswith(f"; {why}")
+    lines = wh_on(few(), "explain", found.run_id)[1].splitlines()
+    assert [line for line in lines if "could not read" in line] == [f"could not be checked: network_stalls (needs node exporter; {why})"]
+
+
+def test_each_thing_that_the_recorder_names_as_unread_is_known(tmp_path: Path) -> None:
+    assert unread(tmp_path, tmp_path).keys() <= SAMPLED.keys()
 
 
 def test_an_answer_fits_a_screen(wh_on: WhOn) -> None:

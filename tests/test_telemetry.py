@@ -194,6 +194,26 @@ def test_the_latencies_of_a_server_come_from_its_histogram(store: Warehouse) -> 
     assert (waiting["value_mean"], waiting["value_sample_mean"], waiting["value_last"]) == (1.5, 2, 4)
 
 
+UNEVEN = Scene(
+    [
+        (
+            "vllm2", 15 * scrape,
+            "".join(
+                line for line in sample.server(scrape).replace('engine="0"', f'engine="0",run_id="{len(Scene.ALL)}/r"').splitlines(keepends=True)
+                if scrape < 4 or 'le="0.5"' not in line and 'le="2.0"' not in line
+            ),
+        )
+        for scrape in range(5)
+    ],
+    ("r", 0, 60, None, None, None),
+)
+
+
+def test_buckets_that_lack_a_sample_are_compared_over_the_same_time(store: Warehouse) -> None:
+    (latency,) = of(UNEVEN.slices(store), "e2e_ms")
+    assert (latency["value_p50"], latency["value_p95"], latency["value_mean"]) == (pytest.approx(500), pytest.approx(1500), 750)
+
+
 AT_ONCE = Scene(
     GPU_SCRAPES, ("a", 0, 120, "gpu01", None, None), ("b", 60, 120, "gpu01.cluster.example", None, None), ("c", 60, 120, None, sample.GPUS[1], None),
 )

@@ -244,6 +244,7 @@ def _recorded(folder: Path, case: Case, start: datetime, number: int, effect: fl
     document = {
         "format": "warehouse-recording", "format_version": 1, "recording_id": identity, "argv": ["python3", "train.py"], "repeats": REPEATS,
         "script": "train.py", "script_sha256": "4" * 64, "sample_interval_s": 2.0, "working_folder": "/bench", "redacted": [],
+        "unread": {"infiniband": "there is no adapter under /sys/class/infiniband", "memory_bandwidth": "the recorder does not count it"},
     }
     _write(top / "recording.json", json.dumps(document))
     machine = {

@@ -2,7 +2,8 @@
 description: >
   One row per run, window and histogram, such as a server's request latencies: from the increases of its buckets, sum
   and count. The mean is exact. A percentile is interpolated within its bucket, so it is only as exact as the bucket is
-  wide; it is NULL in the last bucket, which has no upper bound.
+  wide; it is NULL in the last bucket, which has no upper bound. Where a series of the histogram lacks samples that its
+  count has, its increase is scaled to the time that the count covers, and no bucket counts less than the one below it.
 grain: [run_id, artifact_manifest_digest, labels, source_metric, window_kind, window_name, window_start]
 feeds: telemetry_slice
 */
@@ -42,17 +43,27 @@ with part as (
             and joined.series_number = win.series_number
 ),
 
--- Each bucket with the one below it, and the observations of its histogram.
-bucket as (
+-- Each series of a histogram over the same time as its count: a factor of 1 where both have the same samples.
+scaled as (
     select
-        part.*,
-        bucket_at_most * factor as at_most,
-        lag(bucket_at_most * factor, 1, 0.0) over buckets as more_than,
-        lag(value_delta, 1, 0.0) over buckets as below,
-        max(value_delta) filter (where component = 'count') over histograms as observed
+        *,
+        max(value_delta) filter (where component = 'count') over histograms as observed,
+        value_delta * (coalesce(max(counted_s) filter (where component = 'count') over histograms, counted_s) / nullif(counted_s, 0)) as increase
     from part
     window
-        histograms as (partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start),
+        histograms as (partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start)
+),
+
+-- Each bucket with the ones below it.
+bucket as (
+    select
+        *,
+        bucket_at_most * factor as at_most,
+        lag(bucket_at_most * factor, 1, 0.0) over buckets as more_than,
+        greatest(max(increase) over (buckets rows between unbounded preceding and 1 preceding), 0.0) as below,
+        max(increase) over (buckets rows between unbounded preceding and current row) as counted
+    from scaled
+    window
         buckets as (
             partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start, bucket_at_most is null
             order by bucket_at_most
@@ -63,8 +74,8 @@ bucket as (
 interpolated as (
     select
         bucket.*,
-        if(0.5 * observed > below and 0.5 * observed <= value_delta, (0.5 * observed - below) / (value_delta - below), null) as part_p50,
-        if(0.95 * observed > below and 0.95 * observed <= value_delta, (0.95 * observed - below) / (value_delta - below), null) as part_p95,
+        if(0.5 * observed > below and 0.5 * observed <= counted, (0.5 * observed - below) / (counted - below), null) as part_p50,
+        if(0.95 * observed > below and 0.95 * observed <= counted, (0.95 * observed - below) / (counted - below), null) as part_p95,
         if(component = 'bucket' and isfinite(at_most), at_most - more_than, null) as width
     from bucket
 )
@@ -89,7 +100,7 @@ select
     'histogram' as kind,
     histogram as source_metric,
     max(sample_count) as sample_count,
-    max(value_delta * factor) filter (where component = 'sum') / nullif(max(observed), 0) as value_mean,
+    max(increase * factor) filter (where component = 'sum') / nullif(max(observed), 0) as value_mean,
     max(more_than + width * part_p50) as value_p50,
     max(more_than + width * part_p95) as value_p95,
     max(observed) as value_delta,

@@ -18,6 +18,7 @@ from warehouse.analysis.explain.baseline import nearest
 from warehouse.analysis.explain.circumstances import circumstances
 from warehouse.analysis.explain.playbooks import Check, read_playbooks
 from warehouse.analysis.explain.unjoined import Unjoined, as_notes, of_check, read_unjoined
+from warehouse.analysis.explain.unread import read_unread, why_unread
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
@@ -75,13 +76,15 @@ class Finding:
 @dataclass(frozen=True)
 class Answer:
     """What a check found: the things that it looked at, the worst first, the run's own before those of neighbours. `fault` says why a check is
-    broken, `unjoined` which evidence of the kind that it needs was ingested and belongs to no run."""
+    broken, `unjoined` which evidence of the kind that it needs was ingested and belongs to no run, `unread` what of it the recorder could not
+    read."""
 
     check: Check
     state: State
     findings: tuple[Finding, ...] = ()
     fault: str | None = None
     unjoined: str | None = None
+    unread: str | None = None
 
     @property
     def found(self) -> tuple[Finding, ...]:
@@ -111,7 +114,7 @@ class Answer:
     def said(self) -> str:
         """In one line: what the evidence says of the worst thing, or which evidence would answer."""
         if not self.findings:
-            return self.fault or self.unjoined or f"needs {self.check.evidence}"
+            return self.fault or self.unjoined or f"needs {self.check.evidence}" + (f"; {self.unread}" if self.unread else "")
         return f"{self.findings[0].subject}: {self.findings[0].statement}"
 
 
@@ -267,8 +270,8 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
         _create_explained(found.con, runs, run_id, chosen)
         _create_changed(found.con, changes)
         effect = _effect(changes)
-        unjoined = read_unjoined(found.con, run_id)
-        answers = tuple(_answered(found.con, check, effect, unjoined) for check in checks if playbook in (None, check.playbook))
+        unjoined, unread = read_unjoined(found.con, run_id), read_unread(found.con, run_id)
+        answers = tuple(_answered(found.con, check, effect, unjoined, unread) for check in checks if playbook in (None, check.playbook))
         differing = _differences(found, run_id, chosen)
         notes = (*circumstances(found.con, runs, run_id, chosen), *as_notes(unjoined))
         return Explanation(run_id, chosen, chosen_by, changes, answers, differing, notes)
@@ -303,7 +306,9 @@ def _create_changed(con: "duckdb.DuckDBPyConnection", changes: Sequence[Change])
         con.executemany("insert into changed values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unjoined: Sequence[Unjoined]) -> Answer:
+def _answered(
+    con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unjoined: Sequence[Unjoined], unread: Mapping[str, str],
+) -> Answer:
     import duckdb
 
     try:
@@ -321,7 +326,9 @@ def _answered(con: "duckdb.DuckDBPyConnection", check: Check, effect: float, unj
     if any(each.is_found is not None for each in rows):
         state = FOUND if any(each.is_found for each in rows) else NOT_FOUND
     rows.sort(key=lambda each: (_PLACES[each.is_found], each.is_neighbour, -each.score, each.subject))
-    return Answer(check, state, tuple(rows), unjoined=of_check(unjoined, check.sql) if state == MISSING else None)
+    if state != MISSING:
+        return Answer(check, state, tuple(rows))
+    return Answer(check, state, tuple(rows), unjoined=of_check(unjoined, check.sql), unread=None if rows else why_unread(unread, check.sql))
 
 
 def _check_columns(check: Check, names: Sequence[str]) -> None:

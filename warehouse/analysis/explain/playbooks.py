@@ -6,6 +6,7 @@ A check reads the tables of a build and the table `explained`: the run in questi
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from warehouse.project.project import PLAYBOOKS, Project, standard_folder
 from warehouse.transform.project.model_files import read_sql_file
 
 _KEYS = frozenset({"description", "playbook", "evidence", "is_symptom", "order", "part"})
+_QUOTED = re.compile(r"'([a-z][a-z0-9_%\\]+)'")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ def read_playbooks(project: Project) -> tuple[Check, ...]:
                 checks[path.stem] = _read(path, printable(project.shown(path)), layer == standard_folder() / "queries")
     listed = (check for of_name in checks.values() for check in of_name)
     return tuple(sorted(listed, key=lambda each: (each.playbook, not each.is_symptom, each.order, each.name)))
+
+
+def metrics_in(sql: str) -> list[str]:
+    """The names of metrics in a check, patterns of LIKE as those of a shell; other quoted words, too."""
+    return [name.replace("\\_", "_").replace("%", "*") for name in _QUOTED.findall(sql)]
 
 
 def _read(path: Path, place: str, is_standard: bool) -> tuple[Check, ...]:

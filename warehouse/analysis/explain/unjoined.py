@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from warehouse.analysis.explain.playbooks import metrics_in
 from warehouse.errors import counted
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _TABLES = {"telemetry_place", "telemetry_run_series", "run_window"}
 _WAY_OUT = "a model that feeds run_node maps them to the run (docs/telemetry.md)"
 _MOST_LINES = 3
-_QUOTED = re.compile(r"'([a-z][a-z0-9_%\\]+)'")  # names of metrics in a check, and patterns of them
 _READ = """
 select
     coalesce(place.labels ->> '$.job', place.source) as exporter,
@@ -70,7 +69,7 @@ def read_unjoined(con: "duckdb.DuckDBPyConnection", run_id: str) -> tuple[Unjoin
 
 def of_check(unjoined: Sequence[Unjoined], sql: str) -> str | None:
     """What is here of the metrics that a check reads, and how it can reach the check."""
-    names = [name.replace("\\_", "_").replace("%", "*") for name in _QUOTED.findall(sql)]
+    names = metrics_in(sql)
     wanted = [each for each in unjoined if any(fnmatchcase(metric, name) for metric in each.metrics for name in names)]
     return f"{wanted[0].words}: {_WAY_OUT}" if wanted else None
 

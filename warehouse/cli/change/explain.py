@@ -122,7 +122,10 @@ def _lacks(answer: "Answer") -> str:
         return "its evidence does not support an answer"
     if answer.unjoined:
         return "its evidence is here, and belongs to no run"
-    return "needs " + next((words for name, words in _COLLECTED_WITH.items() if name in answer.check.evidence), _OTHERWISE)
+    collected_with = next((words for name, words in _COLLECTED_WITH.items() if name in answer.check.evidence), _OTHERWISE)
+    if answer.unread and collected_with == "wh record":
+        return answer.unread
+    return f"needs {collected_with}" + (f"; {answer.unread}" if answer.unread else "")
 
 
 def _print_changes(found: "Explanation") -> None:

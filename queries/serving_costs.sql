@@ -10,9 +10,12 @@ claim:
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:
+  model: {type: varchar, description: "The served model"}
+  framework: {type: varchar, description: "The serving software"}
+  framework_version: {type: varchar, description: "Its version"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together; NULL: not known, or contradicted"}
   accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / accelerators by throughput over stated throughput per accelerator: 1 if they agree"}
-  cost_reason: {type: varchar, description: "Why a cost is NULL (docs/serving.md); NULL: all three are known"}
+  cost_reason: {type: varchar, description: "Why a cost is NULL: no-price until a price list is ingested, others in docs/serving.md; NULL: all three are known"}
   accelerator_energy_per_input_token_j: {type: double, unit: J, description: "Energy of all accelerators / input tokens, by the accelerators' own counters"}
   accelerator_energy_reason: {type: varchar, description: "Why an energy of the accelerators is NULL"}
   system_energy_per_input_token_j: {type: double, unit: J, description: "Power of the whole system, by a power meter / input tokens per second"}
@@ -26,6 +29,9 @@ select
     cost.concurrency_point,
     cost.request_rate_per_s,
     cost.family,
+    workload.model,
+    software.framework,
+    software.framework_version,
     cost.accelerator,
     cost.accelerator_count,
     cost.prefill_accelerator_count,
@@ -57,3 +63,9 @@ select
     cost.provisioned_energy_per_total_token_j,
     cost.provisioned_energy_reason
 from serving_cost as cost
+inner join benchmark_run_fact as run
+    on run.run_id = cost.run_id
+left join workload_dim as workload
+    on workload.workload_spec_digest = run.workload_spec_digest
+left join software_version_dim as software
+    on software.software_version_key = run.software_version_key

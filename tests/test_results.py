@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 import pytest
@@ -42,6 +43,12 @@ def test_a_facet_counts_the_rows_that_the_other_conditions_leave() -> None:
         ("a", "1", "gpu=H100,model=a"), ("b", "1", "gpu=H100,model=b"), ("not stated", "1", "gpu=H100,model="),
     ]
     assert [(item.title, item.value, item.link) for item in groups["gpu"]] == [("H100", "3", None), ("H200", "1", "gpu=H200"), ("any", None, "None")]
+
+
+def test_a_rollup_without_a_figure_says_why_and_what_ends_it() -> None:
+    page = asked(served_project(), "results_of", query="serving_costs")
+    (notice,) = page.notices
+    assert re.fullmatch(r"No row has a cost: (accelerator-not-stated|no-price) in .*\. No-price until a price list is ingested, .*", notice)
 
 
 def test_values_that_look_the_same_are_no_facet_and_units_stand_once() -> None:

@@ -43,7 +43,7 @@ from warehouse.statistics.detector.held_points import CONFIRMED_AFTER, FAR, OUTL
 from warehouse.statistics.detector.modes import KNOWN, NEW, NEW_AFTER, NEW_AND_FAR, Level, last_stay, last_visit, with_level
 from warehouse.statistics.interval import Scale
 from warehouse.statistics.observations import Floats, finite
-from warehouse.statistics.splits import LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, Ints, Splits
+from warehouse.statistics.splits import LEAST, LEAST_AFTER, LEAST_BEFORE, SHORT_WINDOW, WINDOW, Ints, Splits
 
 # Raised when any rule or constant here or in the modules that it imports changes: findings of another version are not comparable.
 DETECTOR = 2
@@ -166,7 +166,7 @@ class _Scan:
 
     def _to(self, until: int) -> None:
         """Judge the points before `until`, up to the first change that they settle."""
-        first = max(self.judged, self.start + LEAST_BEFORE + LEAST_AFTER - 1)
+        first = max(self.judged, self.start + LEAST - 1)
         if first >= until:
             self.judged = until
             return
@@ -307,7 +307,7 @@ class _Scan:
 
     def _status(self) -> tuple[Status, Change | None]:
         held = self.held
-        if held.end - self.start < LEAST_BEFORE + LEAST_AFTER:
+        if held.end - self.start < LEAST:
             return "confirmed" if self.is_after_change else "insufficient", None
         seen = np.array([held.end - 1])
         splits = held.splits(self.start, seen)

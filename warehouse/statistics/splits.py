@@ -31,6 +31,7 @@ from warehouse.statistics.observations import Floats
 # A long window has the power, a short one sees a change beside another one, which in the long window hides both.
 SHORT_WINDOW, WINDOW = 48, 128
 LEAST_BEFORE, LEAST_AFTER = 8, 3
+LEAST = LEAST_BEFORE + LEAST_AFTER  # points at a level, to look for a change in
 
 CLIP = 3.5
 _QUARTILES = np.array([[0.25], [0.5], [0.75]])

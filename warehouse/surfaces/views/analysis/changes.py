@@ -16,6 +16,7 @@ from warehouse.analysis.marks import mark_event
 from warehouse.analysis.times import parse_since
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.evidence.ledger.findings import MARKS, Mark
+from warehouse.statistics.splits import LEAST
 from warehouse.surfaces.parts import Chart, Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.event_entry import event_entry, event_record, event_table, finding_record, finding_table, worst_members
@@ -29,6 +30,7 @@ _RUN = "/runs/{run_id:path}"
 _MOST = 40  # findings of a table
 _MOST_EVENTS = 10  # of a page
 _MOST_MEMBERS = 20  # of all events of a page, to read
+_LISTED_CASES = 10  # that were not judged, to read
 _DRAWN = 3  # members of an event
 _FAMILIES = 6  # of metrics, by name
 _WAYS = ("worse", "better", "higher", "lower")
@@ -277,7 +279,8 @@ def _not_judged(found: Changes) -> Table:
         why = {
             "stale": f"no run since {last:%Y-%m-%d}, three times the usual gap between sessions" if last else "",
             "missing": f"{counted(max(each.missing for each in series), 'run')} of the case since {last:%Y-%m-%d} without the metric" if last else "",
-            "insufficient": "fewer runs with a time than the detector needs: not judged",
+            "insufficient": f"at most {counted(max(each.points for each in series), 'run')} a series, and {LEAST} with a time are needed"
+            if last else "no run has a time",
         }[word]
         rows.append((word, case, len(series), why, last))
     columns = (
@@ -285,7 +288,10 @@ def _not_judged(found: Changes) -> Table:
         Column("series", kind="number", link="/explore?case={case}"), Column("why"),
         Column("last_run_at", "last run", kind="moment", is_minor=True),
     )
-    return Table("not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", total=len(rows), empty="every series was judged")
+    return Table(
+        "not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", total=len(rows), listed=_LISTED_CASES,
+        empty="every series was judged",
+    )
 
 
 def _how(found: Changes) -> Iterable[Part]:

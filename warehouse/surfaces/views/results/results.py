@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from warehouse.analysis.names import ENGINE, ENGINE_VERSION, GPU, GPU_COUNT, SUBJECT, name_of
@@ -19,6 +19,7 @@ from warehouse.transform.sql.duck import quote
 
 _HOME, _PATH = "/results", "/results/{query}"
 _LISTED, _MOST = 50, 1000  # rows of a page, and of its files
+_WHY_NULL = re.compile(r"Why (?P<what>an? .+?) is NULL: (?P<more>[^;]+)")
 _LONGEST = 80  # characters of a value that are shown
 _FEW = 8  # columns beside the name that are shown before all are asked for
 _MEDIAN, _INTERVAL, _HALF = "median", ("interval_low", "interval_high"), "half of the interval"
@@ -89,13 +90,27 @@ def _page(visit: Visit, found: Reader, rollups: dict[str, int], query: str) -> P
     said = " · ".join(f"{each.name.replace('_', ' ')} {'is not ' if each.is_negated else ''}{each.value or 'not stated'}" for each in conditions)
     words = said or (_first_sentence(described[0]["description"]) if described else "")
     return Page(
-        title(query), tuple(parts), words, crumbs=(("Results", _HOME),) if said else (),
+        title(query), tuple(parts), words, notices=tuple(_lacks(found, table, found.described(qualified), conditions)),
+        crumbs=(("Results", _HOME),) if said else (),
         next_steps={
             "The SQL behind this": address("/catalogue/{table}", table=qualified) + "#sql",
             "Query it": address("/sql", query=f"from {qualified}" + (f" where {_typed(conditions)}" if conditions else "")),
             **({"Clear all filters": link(where=None)} if conditions else {}),
         },
     )
+
+
+def _lacks(found: Reader, table: str, described: Mapping[str, tuple[str | None, str]], conditions: Sequence[Condition]) -> Iterator[str]:
+    """What no row has a figure of, and why, where a column of reasons is described as 'Why a cost is NULL: what ends it'."""
+    where, values = where_sql(conditions)
+    for name, (_, description) in described.items():
+        reason = _WHY_NULL.match(description)
+        if reason is None:
+            continue
+        rows = found.rows(f"select {quote(name)} as reason, count(*) as rows from {table} where {where} group by all order by 2 desc, 1", values)
+        if rows and all(row["reason"] for row in rows):
+            counts = ", ".join(f"{row['reason']} in {row['rows']:,}" for row in rows)
+            yield f"No row has {reason['what']}: {counts}. {reason['more'].strip().capitalize()}."
 
 
 def _first_sentence(text: str | None) -> str:

@@ -9,7 +9,7 @@ from warehouse.analysis.serving.goodput import CurveGoodput, goodput
 from warehouse.analysis.serving.validity import FAILS, HOLDS, NO_EVIDENCE, POLICY, VERDICTS, PointValidity, state_of, validity
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
-from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Table
+from warehouse.surfaces.parts import Chart, Choice, Column, Form, Kind, Page, Table
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
@@ -39,13 +39,21 @@ def _goodput(visit: Visit) -> Page:
     )
 
 
+_SLO_WORDS = {"slo": "SLO", "model_pattern": "names of models", "ttft_ms": "TTFT", "tpot_ms": "TPOT", "itl_mean_ms": "ITL, mean", "e2e_ms": "E2E"}
+
+
 def _slos(visit: Visit) -> Table:
     with reader(visit) as found:
         table = found.role(SLOS)
         rows = found.rows(f"select * from {table.sql} order by all limit {_MOST}") if table and "slo" in table.columns else []
-    names = list(rows[0]) if rows else ["slo"]
-    columns = tuple(Column(name, link="/goodput?slo={slo}" if name == "slo" else None) for name in names)
-    return Table("slos", columns, tuple(tuple(row.values()) for row in rows), "Named SLOs", empty="the project names no SLO")
+        described = found.described(table.name) if table else {}
+    columns = []
+    for name in rows[0] if rows else ["slo"]:
+        unit, note = described.get(name, (None, ""))
+        kind: Kind = "number" if any(isinstance(row[name], float) for row in rows) else "text"
+        link = "/goodput?slo={slo}" if name == "slo" else None
+        columns.append(Column(name, _SLO_WORDS.get(name, ""), kind, unit, link, note=note, most=24 if name == "model_pattern" else None))
+    return Table("slos", tuple(columns), tuple(tuple(row.values()) for row in rows), "Named SLOs", empty="the project names no SLO")
 
 
 def _curve(curve: CurveGoodput) -> str:

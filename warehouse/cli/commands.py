@@ -53,6 +53,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "compare": "compare two sets of runs, metric by metric",
             "changes": "list what changed over time, and whether it is still so",
             "explain": "ask why a run is slower than others, and which evidence says so",
+            "similar": "find the runs, workloads or stacks that are most like one",
             "advise": "say which stacks of a campaign may be the best, and how sure that is",
             "diff": "show what differs between two numbers, or which numbers moved between two builds",
         },

@@ -20,6 +20,7 @@ from warehouse.analysis.explain.playbooks import Check, read_playbooks
 from warehouse.analysis.explain.unjoined import Unjoined, as_notes, of_check, read_unjoined
 from warehouse.analysis.explain.unread import read_unread, why_unread
 from warehouse.analysis.measurements import Measured, Measurement, measured
+from warehouse.analysis.similar import nearest_in_words
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, current_build
@@ -273,7 +274,7 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
         unjoined, unread = read_unjoined(found.con, run_id), read_unread(found.con, run_id)
         answers = tuple(_answered(found.con, check, effect, unjoined, unread) for check in checks if playbook in (None, check.playbook))
         differing = _differences(found, run_id, chosen)
-        notes = (*circumstances(found.con, runs, run_id, chosen), *as_notes(unjoined))
+        notes = (*circumstances(found.con, runs, run_id, chosen), *as_notes(unjoined), *([] if chosen else nearest_in_words(found.con, run_id)))
         return Explanation(run_id, chosen, chosen_by, changes, answers, differing, notes)
 
 

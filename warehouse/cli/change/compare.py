@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warehouse.cli.change.shares import FailOn, Plot, Threshold, checked_level, exit_code, share
-from warehouse.cli.output import counted, folded, notice, print_json, say, terminal_width, warn, wrapped
+from warehouse.cli.output import counted, folded, next_step, notice, print_json, say, terminal_width, warn, wrapped
 from warehouse.errors import ExitCode, printable
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def _print(found: "Comparison") -> None:
         _say(f"finds: what is found in four of five cases; an effect of {found.threshold * 100:.3g} %, the threshold, by chance alone")
     else:
         notice("the sides have no metric in common")
+        if found.head.run_ids:
+            next_step(f"wh similar {found.head.run_ids[0]}")
     _print_differences(found)
     for line in found.left_out:
         notice(line)

@@ -1,0 +1,286 @@
+"""`wh similar`: the runs, workloads or stacks that are most like one, with what they agree in and what differs.
+
+A thing has features, in parts: what was measured, on which accelerators, with which engine, at which load. Two texts agree or they do not, and count
+the more the rarer the text is. Two quantities are the more alike the nearer they are on a logarithmic scale. Features are compared by the rows of
+dimensions, which many runs share, and then added up by run: the time grows with the kinds of runs, not with all that each of them states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from warehouse.analysis.names import name_of
+from warehouse.claims.numbers.lineage import lineage_of
+from warehouse.claims.numbers.search import asked_number, find_cell
+from warehouse.errors import ExitCode, WarehouseError, counted, printable
+from warehouse.project.project import Project
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
+
+if TYPE_CHECKING:
+    import duckdb
+
+Kind = Literal["run", "workload", "stack"]
+
+LISTED = 10
+_SAID = 3  # features, in a sentence
+_COMMON, _QUANTITY = 0.5, 0.75  # the weights of a text that all have and of a quantity, beside a text that nothing else has, which is 1
+_UNASKED = 0.5  # the weight of what only the other one states
+_RUNS, _WORKLOADS, _STACKS = "benchmark_run_fact", "workload_dim", "software_version_dim"
+_NAMES = {"run": ("run_id", _RUNS), "workload": ("workload_spec_digest", _WORKLOADS), "stack": ("software_version_key", _STACKS)}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Features of one kind: their weight beside those of other kinds, the column by which a run has them, the table, and its columns; of a table in
+    long form the select of `key`, `name`, `value` and `number`, where the value is a quantity."""
+
+    name: str
+    weight: float
+    key: str
+    table: str
+    columns: tuple[str, ...] = ()
+    sql: str = ""
+
+    def select(self, con: "duckdb.DuckDBPyConnection") -> str | None:
+        """The select of its features; None if the build lacks the table, or its columns."""
+        kinds = dict(con.execute("select column_name, data_type from duckdb_columns() where table_name = ?", [self.table]).fetchall())
+        if self.key not in kinds:
+            return None
+        if self.sql:
+            return self.sql
+        named = [name for name in self.columns if name in kinds]
+        if not named:
+            return None
+        values = ", ".join(f"{name}::varchar as {name}" for name in named)
+        quantities = [name for name in named if kinds[name] in ("BIGINT", "DOUBLE")]
+        number = f"case when name in {(*quantities, '')} then value::double end"
+        return (
+            f"select key, name, value, {number} as number from (select {self.key} as key, {values} from {self.table})"
+            f" unpivot (value for name in ({', '.join(named)}))"
+        )
+
+
+_PARTS = (
+    _Part("subject", 4, "workload_spec_digest", _WORKLOADS, ("model",)),
+    _Part("case", 3, "run_id", _RUNS, ("benchmark_case_id", "family", "mode")),
+    _Part("accelerators", 3, "hardware_topology_key", "hardware_topology_dim", (
+        "accelerator_family", "accelerator_name", "gpu_model", "gpu_count", "node_count")),
+    _Part("engine", 2, "software_version_key", _STACKS, ("framework", "framework_version")),
+    _Part("load", 2, "workload_spec_digest", _WORKLOADS, ("concurrency_point",)),
+    _Part("lengths", 2, "run_id", "serving_configuration_fact", ("input_length", "output_length")),
+    _Part("configuration", 2, "run_id", "serving_configuration_fact", (
+        "tensor_parallel_size", "pipeline_parallel_size", "expert_parallel_size", "data_parallel_size", "precision", "is_prefix_caching_enabled")),
+    _Part("workload", 1, "workload_spec_digest", _WORKLOADS, sql=(
+        "select workload_spec_digest as key, ltrim(leaf.fullkey, '$.') as name, leaf.atom::varchar as value,"
+        " case when leaf.type in ('UBIGINT', 'BIGINT', 'DOUBLE') then try_cast(leaf.atom::varchar as double) end as number"
+        f" from {_WORKLOADS}, json_tree(workload_document) as leaf where leaf.atom is not null and leaf.fullkey <> '$.model'")),
+    _Part("parameters", 1, "run_id", "performance_indicator_fact", sql=(
+        "select run_id as key, key as name, min(value_text) as value, min(value_number) as number from performance_indicator_fact"
+        " where kind = 'parameter' and value_text is not null group by all")),
+    _Part("options", 1, "run_id", "run_setting", sql=(
+        "select run_id as key, entry.key as name, min(entry.value) as value, null::double as number"
+        " from (select run_id, unnest(map_entries(options)) as entry from run_setting) group by all")),
+    _Part("software", 1, "software_version_key", _STACKS, (
+        "driver_version", "cuda_version", "rocm_version", "nccl_version", "runtime_version", "server_version", "software_stack",
+        "operating_system", "kernel_version", "image_digest")),
+    _Part("packages", 1, "software_version_key", "software_package_dim", sql=(
+        "select software_version_key as key, component as name, min(coalesce(version, stated_as)) as value, null::double as number"
+        " from software_package_dim group by all")),
+    _Part("host", 1, "hardware_topology_key", "hardware_topology_dim", (
+        "system_name", "cpu_model", "cpu_logical_count", "host_memory", "host_memory_bytes", "nic", "network_fabric", "storage_fabric",
+        "nvlink_topology")),
+    _Part("testbed", 0.5, "cluster_region_key", "cluster_region_dim", ("cluster", "region", "node_pool", "queue")),
+)
+_OF_KIND: Mapping[Kind, Collection[str]] = {
+    "run": [each.name for each in _PARTS], "workload": ("subject", "load", "workload"), "stack": ("engine", "software", "packages"),
+}
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """One that is alike: `likeness` from 0 to 1, its name in words, the features that agree, and those that differ with its own value and that of
+    the one that was asked about, None where it is not stated; the weightiest part first."""
+
+    id: str
+    name: str
+    likeness: float
+    agrees: tuple[tuple[str, str], ...]
+    differs: tuple[tuple[str, str | None, str | None], ...]
+
+
+@dataclass(frozen=True)
+class Similar:
+    """The nearest of `others` things of one kind. `asked` is the id of the one in question, of a number its first run."""
+
+    kind: Kind
+    asked: str
+    name: str
+    neighbours: tuple[Neighbour, ...]
+    others: int
+
+
+def similar(project: Project, what: str, most: int = LISTED) -> Similar:
+    """The nearest to a run, a workload (by the start of its digest), a stack (by that of its key) or the runs of a number, in the current build.
+    Raises WH502 if it is none of these, WH218, WH305 to WH307, WH501 where the build has no table of runs of the standard models."""
+    build = current_build(project)
+    con = open_build(build.path)
+    try:
+        if not con.execute("select 1 from duckdb_tables() where table_name = ?", [_RUNS]).fetchall():
+            hint = "runs are compared by the dimensions of the standard models: wh init"
+            raise WarehouseError("WH501", f"the build has no table {_RUNS}", build.path.name, hint)
+        if found := _found(con, what):
+            return nearest(con, *found, most)
+        runs = _runs_of_number(project, what)
+        return nearest(con, "run", runs[0], most, runs)
+    finally:
+        con.close()
+
+
+def nearest(con: "duckdb.DuckDBPyConnection", kind: Kind, asked: str, most: int = LISTED, leave_out: Sequence[str] = ()) -> Similar:
+    """The nearest to a thing of a kind in the build of a session, without those to leave out."""
+    key, table = _NAMES[kind]
+    selects: dict[_Part, str] = {}
+    for part in _PARTS:
+        if part.name in _OF_KIND[kind] and (select := part.select(con)):
+            selects[part] = select
+    columns = sorted({part.key for part in selects})
+    row = con.execute(f"select {', '.join(columns)} from {table} where {key} = ?", [asked]).fetchone()
+    keys = dict(zip(columns, row or (), strict=False))
+    stated = [(part, select) for part, select in selects.items() if keys.get(part.key) is not None and _has(con, select, keys[part.key])]
+    if not stated:
+        return Similar(kind, asked, asked, (), 0)
+    scores = []
+    for number, (part, select) in enumerate(stated):
+        con.execute(f"create or replace temp table likeness_{number} as {_likeness(select)}", {"asked": keys[part.key]})
+        scores.append((f"likeness_{number}", part))
+    total = sum(part.weight for _, part in scores)
+    joins = " ".join(f"left join {name} on {name}.key = thing.{part.key}" for name, part in scores)
+    score = " + ".join(f"{part.weight} * coalesce({name}.score, 0)" for name, part in scores)
+    where = f"thing.{key} not in (select unnest($out))" + (" and thing.state = 'admitted'" if kind == "run" else "")
+    rows = con.execute(
+        f"select thing.{key}, round(({score}) / {total}, 9) as likeness, {', '.join(f'thing.{name}' for name in columns)},"
+        f" count(*) over () from {table} as thing {joins} where {where} order by likeness desc, thing.{key} limit $most",
+        {"out": [asked, *leave_out], "most": most},
+    ).fetchall()
+    ordered = sorted(selects, key=lambda part: -part.weight)
+    features = {
+        part: _features(con, selects[part], {keys[part.key], *(row[2 + columns.index(part.key)] for row in rows)} - {None}) for part in ordered
+    }
+    own = [(part, features[part].get(keys[part.key], {})) for part in ordered]
+    neighbours = []
+    for other, likeness, *others in rows:
+        theirs = {part: features[part].get(others[columns.index(part.key)], {}) for part in ordered}
+        neighbours.append(_neighbour(other, likeness, own, theirs))
+    return Similar(kind, asked, _name(asked, dict(own)), tuple(neighbours), rows[0][-1] if rows else 0)
+
+
+def nearest_in_words(con: "duckdb.DuckDBPyConnection", run_id: str) -> tuple[str, ...]:
+    """A sentence that names the nearest run, where the build has the standard models' dimensions and another run."""
+    if not con.execute("select 1 from duckdb_tables() where table_name = ?", [_RUNS]).fetchall():
+        return ()
+    found = nearest(con, "run", run_id, 1).neighbours
+    if not found:
+        return ()
+    names = [name for name, *_ in found[0].differs] or ["nothing stated"]
+    said = f"differs in {', '.join(names[:_SAID])}" + (f" and {len(names) - _SAID} more" if len(names) > _SAID else "")
+    return (f"the nearest other run {said}: wh explain {run_id} --baseline {found[0].id}",)
+
+
+def _likeness(select: str) -> str:
+    """For each key that shares a feature with the one that is asked for, how alike the two are, from 0 to 1."""
+    return f"""
+with feature as materialized ({select}),
+stated as (select name, count(*) as things from feature group by name),
+weighted as (
+    select feature.key, feature.name, lower(feature.value) as value, feature.number,
+        case when feature.number is not null then {_QUANTITY}
+            else {_COMMON} + (1 - {_COMMON}) * ln(stated.things / count(*) over (partition by feature.name, lower(feature.value)))
+                / ln(1 + stated.things) end as weight
+    from feature inner join stated on stated.name = feature.name
+),
+own as materialized (select * from weighted where key = $asked),
+pair as (
+    select other.key, other.name, own.weight as own_weight,
+        case when own.name is null then {_UNASKED} * other.weight else greatest(own.weight, other.weight) end as weight,
+        case
+            when own.name is null then 0
+            when own.value = other.value then 1
+            when own.number > 0 and other.number > 0 then exp(-abs(ln(own.number / other.number)))
+            else 0
+        end as alike
+    from weighted as other left join own on own.name = other.name
+),
+together as (
+    select key, sum(weight * alike order by name) as alike, sum(weight order by name) as weight,
+        coalesce(sum(own_weight order by name), 0) as shared
+    from pair group by key
+)
+select key, alike / nullif(weight + (select sum(weight order by name) from own) - shared, 0) as score from together"""
+
+
+def _has(con: "duckdb.DuckDBPyConnection", select: str, key: Any) -> bool:
+    return bool(con.execute(f"select 1 from ({select}) where key = ? limit 1", [key]).fetchall())
+
+
+def _features(con: "duckdb.DuckDBPyConnection", select: str, keys: Collection[Any]) -> dict[Any, dict[str, str]]:
+    """The features of some keys: name to value."""
+    found: dict[Any, dict[str, str]] = {}
+    for key, name, value in con.execute(
+        f"select key, name, value from ({select}) where key in (select unnest(?::varchar[])) order by key, name", [list(keys)]
+    ).fetchall():
+        found.setdefault(key, {})[name] = value.removeprefix('"').removesuffix('"')
+    return found
+
+
+def _neighbour(other: str, likeness: float, own: Sequence[tuple[_Part, Mapping[str, str]]], theirs: Mapping[_Part, Mapping[str, str]]) -> Neighbour:
+    agrees: dict[str, str] = {}
+    differs: dict[str, tuple[str | None, str | None]] = {}
+    for part, features in own:
+        for name in sorted({*features, *theirs[part]} - {*agrees, *differs}):
+            mine, other_value = features.get(name), theirs[part].get(name)
+            if part.name == "workload" and (other_value, mine) in differs.values():
+                continue  # a column of the part above is read from it
+            if mine is not None and other_value is not None and mine.lower() == other_value.lower():
+                agrees[name] = mine
+            else:
+                differs[name] = (other_value, mine)
+    return Neighbour(other, _name(other, theirs), likeness, tuple(agrees.items()), tuple((name, *values) for name, values in differs.items()))
+
+
+def _name(identity: str, features: Mapping[_Part, Mapping[str, str]]) -> str:
+    row: dict[str, Any] = {name: value for of in reversed(list(features.values())) for name, value in of.items()}
+    for name in ("gpu_count", "node_count", "concurrency_point", "input_length", "output_length"):
+        if name in row:
+            row[name] = int(float(row[name]))
+    return str(name_of(row)) or identity
+
+
+def _found(con: "duckdb.DuckDBPyConnection", what: str) -> tuple[Kind, str] | None:
+    """What has this id, or alone begins so."""
+    for kind, (key, table) in _NAMES.items():
+        if kind == "run":
+            rows = con.execute(f"select {key} from {table} where {key} = ?", [what]).fetchall()
+        elif len(what) >= 4:
+            rows = con.execute(f"select {key} from {table} where starts_with({key}, ?) limit 2", [what]).fetchall()
+        else:
+            rows = []
+        if len(rows) == 1:
+            return kind, rows[0][0]  # type: ignore[return-value]
+    return None
+
+
+def _runs_of_number(project: Project, what: str) -> tuple[str, ...]:
+    try:
+        found = lineage_of(project, find_cell(project, asked_number(project, what)))
+    except WarehouseError as error:
+        if error.code in ("WH304", "WH305"):
+            hint = "give a run id, a number, or the start of a workload's digest or a stack's key (wh sql \"from software_version_dim\")"
+            raise WarehouseError("WH502", "no run, workload, stack or number has this id", printable(what), hint, ExitCode.NOT_FOUND) from error
+        raise
+    runs = tuple(sorted(str(run["run_id"]) for run in found.runs))
+    if not runs:
+        raise WarehouseError("WH502", f"the number rests on {counted(0, 'run')}", printable(what), exit_code=ExitCode.NOT_FOUND)
+    return runs

@@ -25,14 +25,14 @@ RUNS = (
 @pytest.fixture
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as made:
-        made.execute("create table benchmark_run_fact (run_id varchar, benchmark_case_id varchar, state varchar, workload_spec_digest varchar,"
+        made.execute("create table benchmark_run_fact (run_id varchar, benchmark_case_id varchar, mode varchar, state varchar, workload_spec_digest varchar,"
                      " hardware_topology_key varchar, software_version_key varchar)")
         made.execute("create table workload_dim (workload_spec_digest varchar, model varchar, concurrency_point bigint, workload_document varchar)")
         made.execute("create table hardware_topology_dim (hardware_topology_key varchar, accelerator_family varchar, gpu_count bigint)")
         made.execute("create table software_version_dim (software_version_key varchar, framework varchar, framework_version varchar)")
         made.execute("create table software_package_dim (software_version_key varchar, component varchar, version varchar, stated_as varchar)")
         for run, model, load, gpu, count, version, requests in RUNS:
-            made.execute("insert into benchmark_run_fact values (?, 'serving', 'admitted', ?, ?, ?)", [run, run, gpu and run, version and run])
+            made.execute("insert into benchmark_run_fact values (?, 'serving', 'performance', 'admitted', ?, ?, ?)", [run, run, gpu and run, version and run])
             document = f'{{"num_prompts": {requests or "null"}}}'
             made.execute("insert into workload_dim values (?, ?, ?, ?)", [run, model, load, document])
             if gpu:

@@ -1,8 +1,9 @@
 """`wh similar`: the runs, workloads or stacks that are most like one, with what they agree in and what differs.
 
-A thing has features, in parts: what was measured, on which accelerators, with which engine, at which load. Two texts agree or they do not, and count
-the more the rarer the text is. Two quantities are the more alike the nearer they are on a logarithmic scale. Features are compared by the rows of
-dimensions, which many runs share, and then added up by run: the time grows with the kinds of runs, not with all that each of them states.
+A thing has features, in parts: what was measured, on which accelerators, with which engine, at which load. Two texts are alike by the words that
+they share, and count the more the rarer they are. Two quantities are the more alike the nearer they are on a logarithmic scale. Features are compared
+by the rows of dimensions, which many runs share, and then added up by run: the time grows with the kinds of runs, not with all that each of them
+states.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ Kind = Literal["run", "workload", "stack"]
 LISTED = 10
 _SAID = 3  # features, in a sentence
 _COMMON, _QUANTITY = 0.5, 0.75  # the weights of a text that all have and of a quantity, beside a text that nothing else has, which is 1
+_IN_PART = 0.8  # how alike two texts are that have all words in common, in another order
 _UNASKED = 0.5  # the weight of what only the other one states
 _RUNS, _WORKLOADS, _STACKS = "benchmark_run_fact", "workload_dim", "software_version_dim"
 _NAMES = {"run": ("run_id", _RUNS), "workload": ("workload_spec_digest", _WORKLOADS), "stack": ("software_version_key", _STACKS)}
@@ -63,9 +65,17 @@ class _Part:
         )
 
 
+# What the document of a workload states beside the model: its texts, or its quantities.
+_LEAVES = (
+    "select workload_spec_digest as key, ltrim(leaf.fullkey, '$.') as name, leaf.atom::varchar as value,"
+    " try_cast(leaf.atom::varchar as double) as number"
+    f" from {_WORKLOADS}, json_tree(workload_document) as leaf"
+    " where leaf.atom is not null and leaf.fullkey <> '$.model' and leaf.type {test} ('UBIGINT', 'BIGINT', 'DOUBLE')"
+)
 _PARTS = (
     _Part("subject", 4, "workload_spec_digest", _WORKLOADS, ("model",)),
-    _Part("case", 3, "run_id", _RUNS, ("benchmark_case_id", "family", "mode")),
+    _Part("case", 4, "run_id", _RUNS, ("benchmark_case_id",)),
+    _Part("family", 1, "run_id", _RUNS, ("family",)),
     _Part("accelerators", 3, "hardware_topology_key", "hardware_topology_dim", (
         "accelerator_family", "accelerator_name", "gpu_model", "gpu_count", "node_count")),
     _Part("engine", 2, "software_version_key", _STACKS, ("framework", "framework_version")),
@@ -73,10 +83,8 @@ _PARTS = (
     _Part("lengths", 2, "run_id", "serving_configuration_fact", ("input_length", "output_length")),
     _Part("configuration", 2, "run_id", "serving_configuration_fact", (
         "tensor_parallel_size", "pipeline_parallel_size", "expert_parallel_size", "data_parallel_size", "precision", "is_prefix_caching_enabled")),
-    _Part("workload", 1, "workload_spec_digest", _WORKLOADS, sql=(
-        "select workload_spec_digest as key, ltrim(leaf.fullkey, '$.') as name, leaf.atom::varchar as value,"
-        " case when leaf.type in ('UBIGINT', 'BIGINT', 'DOUBLE') then try_cast(leaf.atom::varchar as double) end as number"
-        f" from {_WORKLOADS}, json_tree(workload_document) as leaf where leaf.atom is not null and leaf.fullkey <> '$.model'")),
+    _Part("workload", 2, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format(test="not in")),
+    _Part("quantities", 1, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format(test="in")),
     _Part("parameters", 1, "run_id", "performance_indicator_fact", sql=(
         "select run_id as key, key as name, min(value_text) as value, min(value_number) as number from performance_indicator_fact"
         " where kind = 'parameter' and value_text is not null group by all")),
@@ -95,7 +103,7 @@ _PARTS = (
     _Part("testbed", 0.5, "cluster_region_key", "cluster_region_dim", ("cluster", "region", "node_pool", "queue")),
 )
 _OF_KIND: Mapping[Kind, Collection[str]] = {
-    "run": [each.name for each in _PARTS], "workload": ("subject", "load", "workload"), "stack": ("engine", "software", "packages"),
+    "run": [each.name for each in _PARTS], "workload": ("subject", "load", "workload", "quantities"), "stack": ("engine", "software", "packages"),
 }
 
 
@@ -159,11 +167,13 @@ def nearest(con: "duckdb.DuckDBPyConnection", kind: Kind, asked: str, most: int 
     total = sum(part.weight for _, part in scores)
     joins = " ".join(f"left join {name} on {name}.key = thing.{part.key}" for name, part in scores)
     score = " + ".join(f"{part.weight} * coalesce({name}.score, 0)" for name, part in scores)
-    where = f"thing.{key} not in (select unnest($out))" + (" and thing.state = 'admitted'" if kind == "run" else "")
+    where = f"thing.{key} not in (select unnest($out))"
+    if kind == "run":  # an accuracy run is compared with no performance run
+        where += f" and thing.state = 'admitted' and thing.mode is not distinct from (select mode from {table} where {key} = $asked)"
     rows = con.execute(
         f"select thing.{key}, round(({score}) / {total}, 9) as likeness, {', '.join(f'thing.{name}' for name in columns)},"
         f" count(*) over () from {table} as thing {joins} where {where} order by likeness desc, thing.{key} limit $most",
-        {"out": [asked, *leave_out], "most": most},
+        {"out": [asked, *leave_out], "most": most, **({"asked": asked} if kind == "run" else {})},
     ).fetchall()
     ordered = sorted(selects, key=lambda part: -part.weight)
     features = {
@@ -196,6 +206,7 @@ with feature as materialized ({select}),
 stated as (select name, count(*) as things from feature group by name),
 weighted as (
     select feature.key, feature.name, lower(feature.value) as value, feature.number,
+        regexp_split_to_array(lower(feature.value), '[^a-z0-9.]+') as words,
         case when feature.number is not null then {_QUANTITY}
             else {_COMMON} + (1 - {_COMMON}) * ln(stated.things / count(*) over (partition by feature.name, lower(feature.value)))
                 / ln(1 + stated.things) end as weight
@@ -209,6 +220,8 @@ pair as (
             when own.name is null then 0
             when own.value = other.value then 1
             when own.number > 0 and other.number > 0 then exp(-abs(ln(own.number / other.number)))
+            when own.number is null and other.number is null then {_IN_PART} * len(list_intersect(own.words, other.words))
+                / len(list_distinct(own.words || other.words))
             else 0
         end as alike
     from weighted as other left join own on own.name = other.name
@@ -241,7 +254,7 @@ def _neighbour(other: str, likeness: float, own: Sequence[tuple[_Part, Mapping[s
     for part, features in own:
         for name in sorted({*features, *theirs[part]} - {*agrees, *differs}):
             mine, other_value = features.get(name), theirs[part].get(name)
-            if part.name == "workload" and (other_value, mine) in differs.values():
+            if part.name == "quantities" and (other_value, mine) in differs.values():
                 continue  # a column of the part above is read from it
             if mine is not None and other_value is not None and mine.lower() == other_value.lower():
                 agrees[name] = mine

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from warehouse.analysis.similar import Neighbour
 
 PAGE = "docs/changes.md"
-EXAMPLES = ("wh similar recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --limit 3", "wh similar 'indicator_results[result_key=elapsed_ms].median' --json")
+EXAMPLES = (
+    "wh similar recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --limit 3",
+    "wh similar 'indicator_results[result_key=elapsed_ms].median' --json",
+)
 _SHOWN = 5  # features that agree, and that differ
 
 

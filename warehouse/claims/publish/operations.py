@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.trace.catalog import BuiltModel, Catalog
 from warehouse.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, UNDETERMINED, Determinism
-from warehouse.trace.empty_tables import empty_tables
+from warehouse.trace.empty_tables import EmptyTables
 from warehouse.transform.lineage.column_expressions import Note, NotUnderstood
 from warehouse.transform.lineage.derived import NONE, ColumnRef, Refs
 from warehouse.transform.project.model import RESERVED_COLUMNS
@@ -85,7 +85,7 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
 
 def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[ColumnRef, Refs]:
     """By column, of those that are asked for and of all that go into their values, what goes into it directly."""
-    con = None
+    empty = EmptyTables(catalog)
     tables = _known_tables(tuple(catalog.models.items()), _hashable(catalog.types), _hashable(catalog.landing_types))
     sources: dict[ColumnRef, Refs] = {}
     pending = list(asked)
@@ -94,13 +94,11 @@ def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[Colu
         if ref in sources or ref.table not in catalog.models:
             continue
         if ref.table not in tables:
-            con = con or empty_tables(catalog)
-            names = [name for name in catalog.types[ref.table] if name not in RESERVED_COLUMNS]
-            tables[ref.table] = dict(zip(names, _sources(con, catalog.models[ref.table], len(names)), strict=True))
+            model, names = catalog.models[ref.table], [name for name in catalog.types[ref.table] if name not in RESERVED_COLUMNS]
+            tables[ref.table] = dict(zip(names, _sources(empty.reading(model), model, len(names)), strict=True))
         sources[ref] = tables[ref.table].get(ref.column, NONE)
         pending += sources[ref]
-    if con:
-        con.close()
+    empty.close()
     return sources
 
 

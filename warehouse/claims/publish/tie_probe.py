@@ -18,7 +18,7 @@ from warehouse.trace.inlined_views import expanded
 from warehouse.trace.parse_cache import parsed
 from warehouse.trace.provenance.syntax.admission import admit
 from warehouse.trace.provenance.syntax.refusals import Refusal, offset_of, refuse
-from warehouse.trace.provenance.ties.tie_points import WAYS, broken, tie_points, ways
+from warehouse.trace.provenance.ties.tie_points import POINT_WORDS, WAYS, broken, tie_points, ways
 from warehouse.trace.provenance.ties.tied_groups import is_ordered_by_value, tied_groups, tied_rows
 from warehouse.trace.provenance.values import copied
 from warehouse.trace.trace_step import OWN_PREFIX
@@ -73,6 +73,8 @@ def _points(sql: str) -> "tuple[exp.Expr, ...]":
     """The clauses of one query at which rows may tie. The tree is shared: it is only read."""
     from sqlglot import exp
 
+    if not POINT_WORDS.search(sql):  # most models have none
+        return ()
     tree = parsed(sql)
     names_windows = any(block.args.get("windows") for block in tree.find_all(exp.Select))
     return tuple(tie_points(copied(tree) if names_windows else tree))  # it writes named windows out where they are used

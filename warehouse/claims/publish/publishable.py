@@ -98,12 +98,8 @@ def _closure(catalog: Catalog, query: str) -> list[Any]:
     tables = sorted({table for model in models for table in model.reads})
     return [
         query, [[model.qualified, model.sql, model.materialized, list(model.grain)] for model in models],
-        [[table, list(_types(catalog, table).items())] for table in tables],
+        [[table, list(catalog.types_of(table).items())] for table in tables],
     ]
-
-
-def _types(catalog: Catalog, table: str) -> Mapping[str, str]:
-    return catalog.types[table] if table in catalog.types else catalog.landing_types[table]
 
 
 def _listed(queries: Sequence[str]) -> str:
@@ -193,7 +189,7 @@ class _Static:
     def _meaning(self, written: Expansion) -> list[Any]:
         """A text and the columns of all that it reads."""
         tables = sorted({table for piece in written.pieces for table in piece.model.reads})
-        return [written.text, [[table, list(_types(self.catalog, table).items())] for table in tables]]
+        return [written.text, [[table, list(self.catalog.types_of(table).items())] for table in tables]]
 
     @cached_property
     def _empty(self) -> EmptyTables:

@@ -154,6 +154,12 @@ MUTANTS = (
     # --- ties and determinism
     Mutant("place in an order is no tie", f"{TRACER}ties/tie_points.py", "if name in _PLACES_IN_ORDER:\n        return True", "if False:\n        return True",
            "tests/test_ties.py"),
+    Mutant("two rows of equal keys do not tie", f"{TRACER}ties/tied_groups.py", '"count(*) > 1"', '"count(*) > 2"', "tests/test_ties.py"),
+    Mutant("a list over a window has the window's order", f"{TRACER}ties/tied_groups.py",
+           "function_name(function) in _BY_ANOTHER or function.find(exp.Order)", "function_name(function) in _BY_ANOTHER", "tests/test_ties.py"),
+    Mutant("any batch is this machine's own", "warehouse/landing/parse/own_batches.py",
+           "return is_ours and json.loads(note.read_bytes()) == {file.table: file.sha256 for file in batch.files}", "return is_ours",
+           "tests/test_publish_replay.py"),
     Mutant("a query is not compared with itself", f"{CLAIMS}publish/tie_probe.py", "create or replace temp table {_BROKEN} as {sql}",
            "create or replace temp table {_BROKEN} as {broken(sql, WAYS[0], only)}", "tests/test_ties.py"),
     Mutant("the odd row is not looked for", f"{TRACER}ties/tie_points.py",

@@ -31,7 +31,7 @@ from warehouse.landing.registry import load_ingestors
 from warehouse.project.making import init_project
 from warehouse.project.project import Project, standard_folder
 from warehouse.trace.catalog import Catalog, catalog_of
-from warehouse.trace.empty_tables import empty_tables
+from warehouse.trace.empty_tables import EmptyTables
 from warehouse.trace.inlined_views import expanded
 from warehouse.trace.provenance.annotator import annotate
 from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
@@ -117,12 +117,12 @@ PARTS = 8  # the first has `ingest_issue`, whose traced SQL the engine plans for
 @pytest.mark.parametrize("part", few(reversed(range(PARTS)), 1))
 def test_every_standard_model_can_be_traced(standard: Catalog, part: int) -> None:
     """Each of their columns, also where no sample has rows for the table; and the engine takes what a trace would run."""
-    con = empty_tables(standard)
-    for setting in TRACE_SETTINGS:
-        con.execute(setting)
+    empty = EmptyTables(standard)
     for model in list(standard.models.values())[part::PARTS]:
         if model.has_rows:
-            written = expanded(model, standard)
+            con, written = empty.reading(model), expanded(model, standard)
+            for setting in TRACE_SETTINGS:
+                con.execute(setting)
             annotated = annotate(written.text, standard.by_any_name, row_tokens(standard), standard.columns[model.qualified], is_cut=False)
             con.execute(f"explain {annotated.sql}")
             check_triable(con, written.text)

@@ -7,17 +7,18 @@ and the canonical manifest (`sha256sum manifest.json` gives its place in the sto
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import mmap
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from io import BufferedReader
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
 CHUNK_BYTES = 1 << 20
+_BASE32 = [one + other for one in "abcdefghijklmnopqrstuvwxyz234567" for other in "abcdefghijklmnopqrstuvwxyz234567"]  # RFC 4648, by ten bits
 _EXACT_INTEGERS = 2**53  # a double holds every integer below
 
 
@@ -130,8 +131,15 @@ def number_id(query: str, canonical_text: str, grain: list[Any], column: str, va
 def number_ids(query: str, canonical_text: str, grain: list[Any], cells: Iterable[tuple[str, Any]]) -> Iterator[str]:
     """The same of several cells (column, value) of one row: the query's text, which is long, is hashed once."""
     # The canonical JSON of a list of the five.
-    row = hashlib.sha256(b"wh/number/1\0" + canonical_json([query, canonical_text, grain])[:-1])
+    row = _of_query(query, canonical_text).copy()
+    row.update(b"," + canonical_json(grain))
     for column, value in cells:
         digest = row.copy()
         digest.update(b"," + canonical_json([column, value])[1:])
-        yield "n-" + base64.b32encode(digest.digest()[:10]).decode().lower()[:12]
+        bits = int.from_bytes(digest.digest()[:8], "big") >> 4
+        yield "n-" + "".join(_BASE32[bits >> place & 1023] for place in (50, 40, 30, 20, 10, 0))
+
+
+@lru_cache(maxsize=8)
+def _of_query(query: str, canonical_text: str) -> "hashlib._Hash":
+    return hashlib.sha256(b"wh/number/1\0" + canonical_json([query, canonical_text])[:-1])

@@ -14,7 +14,7 @@ import pyarrow as pa
 from warehouse.landing.consistency import check_rate, check_statistics, check_sum
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.entries import check_span, check_total, element_entry, land_entries, land_entry, possible
-from warehouse.landing.readers.json_text import Element, Json, json_number, json_pairs, json_text
+from warehouse.landing.readers.json_text import Element, json_number, json_pairs, json_text
 from warehouse.landing.readers.records import ABSENT, shown
 from warehouse.landing.readers.text import Data, Entry, Report, clean, is_non_finite, landed_text
 from warehouse.landing.rows import RowBuffer
@@ -27,7 +27,7 @@ from .bundles import CONSOLE, FOLDER, META, RECORDS, RESULT, SERVER_LOG
 from .counts import without_contradictions as without_contradicted_counts
 from .formats import RATE_WORDS, format_of, is_unknown_metric, kind_of, states_number
 from .latencies import without_contradictions
-from .records import Pair, Record, records
+from .records import Pair, Record, records, scalar
 from .requests import ARRAYS, Detail, detail_of, statistics
 from .run import concurrency_doubt, identity_of, run_columns, run_id
 from .table import FILE_NAME, rows
@@ -205,7 +205,7 @@ def _record_entries(data: Data, pairs: Mapping[str, Pair], report: Report) -> It
                 yield from _scalar(element._replace(key=f"{pair.key}/{element.key}"), report)
             continue
         try:
-            value = Json().value(data[pair.start : pair.stop].decode(errors="surrogateescape"))
+            value = scalar(data[pair.start : pair.stop])
         except ValueError:
             report.at("malformed-json", f"{pair.key[:120]} has no JSON value", pair, "error")
             continue

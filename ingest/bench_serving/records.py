@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warehouse.landing.readers.json_text import Json
 from warehouse.landing.readers.text import Data, Report, clean, count_of
 
+_SCALARS = Json()
 MAX_PAIRS = 2_000  # of one record; real ones have under a hundred
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or without a line end, or elements of a list
@@ -208,4 +209,9 @@ class _Walk:
 
 def key_text(written: bytes) -> str:
     """A key as text. Raises `ValueError` when it is no JSON string."""
-    return clean(str(Json().value(written.decode(errors="surrogateescape"))))
+    return clean(str(scalar(written)))
+
+
+def scalar(written: bytes) -> Any:
+    """A value that is neither object nor array. Raises `ValueError` when it is no JSON."""
+    return _SCALARS.value(written.decode(errors="surrogateescape"))

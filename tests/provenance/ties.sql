@@ -253,3 +253,18 @@ select v.k, v.v as x, row_number() over (partition by v.k order by t.t) as n fro
 -- case: tie_qualified_row_number_over_items_named_like_their_columns
 with v as (select distinct k, v from step where v < 9), t as (select distinct k, t, 1 as v from step)
 select v.k, v.v as x from v inner join t on t.k = v.k where v.k = 'd' qualify row_number() over (partition by v.k order by v.v, t.t) = 1
+
+-- case: e_tie_list_in_its_own_order_over_a_window
+-- refuse: E_TIE
+-- at: list(v order by t) over
+select id, list(v order by t) over (partition by k order by id rows between unbounded preceding and unbounded following) as x from step
+
+-- case: e_tie_in_a_filtered_list_of_one_cte
+-- refuse: E_TIE 1 group of rows ties and decides the answer, such as k = 'a', t = 2
+-- at: list(v order by t) filter
+with late as (select * from step where t > 1) select k, list(v order by t) filter (where k = 'a') as x from late group by k
+
+-- case: e_tie_in_a_row_number_beside_a_list_that_has_none
+-- refuse: E_TIE
+-- at: row_number() over
+select k, list(distinct n order by n) as x from (select k, v, row_number() over (partition by k order by t) + coalesce(v, 0) as n from step) group by k

@@ -69,6 +69,10 @@ class Catalog:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
         return reference if reference in self.models else self._by_name.get(reference, reference)
 
+    def types_of(self, table: str) -> Mapping[str, str]:
+        """The columns of a model or a landing table and their types."""
+        return self.types[table] if table in self.types else self.landing_types[table]
+
     @cached_property
     def by_any_name(self) -> Mapping[str, Sequence[str]]:
         """The columns of every table, by qualified and by bare name."""

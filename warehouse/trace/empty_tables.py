@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warehouse.transform.check.project_check import create_schemas
@@ -11,16 +12,42 @@ from warehouse.transform.sql.duck import connect, quote, quoted
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.trace.catalog import Catalog
+    from warehouse.trace.catalog import BuiltModel, Catalog
 
 
-def empty_tables(catalog: "Catalog") -> "duckdb.DuckDBPyConnection":
-    """A session with an empty table for every landing table and model of a catalog, views among them."""
-    con = connect()
-    create_schemas(con)
-    for table, types in catalog.landing_types.items():
-        open_landing_table(con, table, types, ())
-    for model in catalog.models.values():
-        listed = ", ".join(f"{quote(name)} {kind}" for name, kind in catalog.types[model.qualified].items())
-        con.execute(f"create table {quoted(model.qualified)} ({listed})")
-    return con
+class EmptyTables:
+    """A session that has an empty table for each landing table and model of a catalog that was asked for, views among them."""
+
+    def __init__(self, catalog: "Catalog") -> None:
+        self._catalog = catalog
+        self._made: set[str] = set()
+
+    def reading(self, model: "BuiltModel") -> "duckdb.DuckDBPyConnection":
+        """The session, with the tables that a model reads, also through views."""
+        pending = [*model.reads]
+        while pending:
+            table = pending.pop()
+            if table not in self._made:
+                self._made.add(table)
+                self._make(table)
+                read = self._catalog.models.get(table)
+                pending += read.reads if read and not read.has_rows else ()
+        return self._con
+
+    def close(self) -> None:
+        """End the session, if anything was asked of it."""
+        if "_con" in vars(self):
+            self._con.close()
+
+    @cached_property
+    def _con(self) -> "duckdb.DuckDBPyConnection":
+        con = connect()
+        create_schemas(con)
+        return con
+
+    def _make(self, table: str) -> None:
+        if table in self._catalog.models:
+            listed = ", ".join(f"{quote(name)} {kind}" for name, kind in self._catalog.types[table].items())
+            self._con.execute(f"create table {quoted(table)} ({listed})")
+        else:
+            open_landing_table(self._con, table, self._catalog.landing_types[table], ())

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.trace.catalog import BuiltModel, Catalog
 from warehouse.trace.determinism import DEFAULT_TOLERANCE, EXACT, TOLERANT, UNDETERMINED, Determinism
-from warehouse.trace.empty_tables import empty_tables
+from warehouse.trace.empty_tables import EmptyTables
+from warehouse.transform.check.text_facts import TextFacts
 from warehouse.transform.lineage.column_expressions import Note, NotUnderstood
 from warehouse.transform.lineage.derived import NONE, ColumnRef, Refs
 from warehouse.transform.project.model import RESERVED_COLUMNS
@@ -41,11 +42,12 @@ _TOLD = 3
 
 
 def determinism_of(
-    catalog: Catalog, query: str, tolerances: Mapping[str, float], columns: Collection[str]
+    catalog: Catalog, query: str, tolerances: Mapping[str, float], columns: Collection[str], facts: TextFacts | None = None
 ) -> dict[str, Determinism]:
-    """The class of some value columns of a query. `tolerances` are those its header declares. Reads no data."""
+    """The class of some value columns of a query. `tolerances` are those its header declares. Reads no data. What goes into the columns of
+    each text is taken from `facts`, which verification has none of."""
     top = catalog.models[f"rollup.{query}"]
-    operations = _operations(catalog, _all_sources(catalog, tuple(ColumnRef(top.qualified, column) for column in columns)))
+    operations = _operations(catalog, _all_sources(catalog, tuple(ColumnRef(top.qualified, column) for column in columns), facts))
     found = {}
     for column in columns:
         names = sorted(operations[ColumnRef(top.qualified, column)])
@@ -83,9 +85,9 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
     return Determinism(TOLERANT, tolerance, why) if is_float else Determinism(UNDETERMINED, None, why)
 
 
-def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[ColumnRef, Refs]:
+def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...], facts: TextFacts | None = None) -> Mapping[ColumnRef, Refs]:
     """By column, of those that are asked for and of all that go into their values, what goes into it directly."""
-    con = None
+    empty = EmptyTables(catalog)
     tables = _known_tables(tuple(catalog.models.items()), _hashable(catalog.types), _hashable(catalog.landing_types))
     sources: dict[ColumnRef, Refs] = {}
     pending = list(asked)
@@ -94,14 +96,23 @@ def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...]) -> Mapping[Colu
         if ref in sources or ref.table not in catalog.models:
             continue
         if ref.table not in tables:
-            con = con or empty_tables(catalog)
-            names = [name for name in catalog.types[ref.table] if name not in RESERVED_COLUMNS]
-            tables[ref.table] = dict(zip(names, _sources(con, catalog.models[ref.table], len(names)), strict=True))
+            tables[ref.table] = _sources_of(catalog, catalog.models[ref.table], empty, facts)
         sources[ref] = tables[ref.table].get(ref.column, NONE)
         pending += sources[ref]
-    if con:
-        con.close()
+    empty.close()
     return sources
+
+
+def _sources_of(catalog: Catalog, model: BuiltModel, empty: EmptyTables, facts: TextFacts | None) -> Mapping[str, Refs]:
+    """What goes into each column of a table."""
+    names = [name for name in catalog.types[model.qualified] if name not in RESERVED_COLUMNS]
+
+    def found() -> list[list[list[str]]]:
+        return [[[ref.table, ref.column] for ref in refs] for refs in _sources(empty.reading(model), model, len(names))]
+
+    meaning = [model.qualified, model.sql, [[table, list(catalog.types_of(table).items())] for table in sorted(model.reads)]]
+    sources = facts.recall("sources", meaning, found) if facts else found()
+    return {name: frozenset(ColumnRef(*ref) for ref in refs) for name, refs in zip(names, sources, strict=True)}
 
 
 # A publication asks for its exactness and for its additions, and each replay asks again, of a catalog of its own.

@@ -110,6 +110,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     from warehouse.claims.publish.tie_probe import check_ties
     from warehouse.trace.catalog import open_trace_session, rollup_columns
     from warehouse.trace.tracing import trace
+    from warehouse.transform.check.text_facts import TextFacts
     from warehouse.transform.testing.rejected_rows import rejected_under
 
     build = current_build(project)
@@ -123,7 +124,9 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         policy = policy_of(project, claim, spec.place)
         columns = rollup_columns(catalog, spec)
         values = [name for name in columns if name not in spec.grain]
-        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values)
+        texts = TextFacts(project)
+        determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values, texts)
+        texts.write(keeps_unused=True)
         on_step("trying ties", 0, 1)
         tried = check_ties(con, catalog, query)
         on_step("running the query again", 0, 1)

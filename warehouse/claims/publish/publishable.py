@@ -15,7 +15,7 @@ from warehouse.claims.publish.non_evidence import BESIDE_EVIDENCE, beside_eviden
 from warehouse.claims.publish.tie_probe import check_triable, cuts
 from warehouse.errors import WarehouseError, by_place, printable
 from warehouse.trace.catalog import BuiltModel, Catalog, catalog_of, rollup_columns
-from warehouse.trace.empty_tables import empty_tables
+from warehouse.trace.empty_tables import EmptyTables
 from warehouse.trace.inlined_views import Expansion, expanded
 from warehouse.trace.provenance.annotator import annotate
 from warehouse.trace.provenance.syntax.refusals import MAX_QUOTED_CHARACTERS, REASONS, Refusal
@@ -24,8 +24,6 @@ from warehouse.trace.trace_step import row_tokens
 from warehouse.transform.check.text_facts import TextFacts
 
 if TYPE_CHECKING:
-    import duckdb
-
     from warehouse.project.project import Project
     from warehouse.transform.check.checked_project import CheckedProject
 
@@ -100,12 +98,8 @@ def _closure(catalog: Catalog, query: str) -> list[Any]:
     tables = sorted({table for model in models for table in model.reads})
     return [
         query, [[model.qualified, model.sql, model.materialized, list(model.grain)] for model in models],
-        [[table, list(_types(catalog, table).items())] for table in tables],
+        [[table, list(catalog.types_of(table).items())] for table in tables],
     ]
-
-
-def _types(catalog: Catalog, table: str) -> Mapping[str, str]:
-    return catalog.types[table] if table in catalog.types else catalog.landing_types[table]
 
 
 def _listed(queries: Sequence[str]) -> str:
@@ -187,7 +181,7 @@ class _Static:
         """Find the `cuts` of a model. Raises `Refusal` where no one could try whether ties decide the answer."""
 
         def found() -> _Cells:
-            check_triable(self._session, written.text)
+            check_triable(self._empty.reading(model), written.text)
             return [["" if offset is None else str(offset), clause] for offset, clause in cuts(written.text, model.grain)]
 
         self.cuts[model.qualified] = self._facts.recall("cuts", [*model.grain, *self._meaning(written)], found)
@@ -195,8 +189,8 @@ class _Static:
     def _meaning(self, written: Expansion) -> list[Any]:
         """A text and the columns of all that it reads."""
         tables = sorted({table for piece in written.pieces for table in piece.model.reads})
-        return [written.text, [[table, list(_types(self.catalog, table).items())] for table in tables]]
+        return [written.text, [[table, list(self.catalog.types_of(table).items())] for table in tables]]
 
     @cached_property
-    def _session(self) -> "duckdb.DuckDBPyConnection":
-        return empty_tables(self.catalog)
+    def _empty(self) -> EmptyTables:
+        return EmptyTables(self.catalog)

@@ -28,10 +28,12 @@ from warehouse.exact import exact
 from warehouse.project.project import Project
 from warehouse.trace.catalog import Catalog, trace_in_memory
 from warehouse.transform.build.material import Material, landing_inputs
+from warehouse.transform.build.plan import run_over
 from warehouse.transform.build.recorded import recorded_envelopes
 from warehouse.transform.build.state import Inputs, logics
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.digests import engine_leaf, recorded_model
+from warehouse.transform.check.project_check import with_keys
 from warehouse.transform.inputs.landing_tables import LandingTables
 from warehouse.transform.project.claim import claim_of
 from warehouse.transform.project.model import RESERVED_COLUMNS, Model
@@ -100,6 +102,7 @@ class Replayer:
         self._types = self._as_recorded(self._without_evidence, ()).types
         self._made = recorded_envelopes(specification)
         self._checked = sound_project(specification, self._types)
+        self._keyed = set[str]()  # the tables of which the keys are known
 
     def changed_parsers(self, bundles: Iterable[str]) -> Mapping[str, tuple[str | None, str | None]]:
         """The ingestors of these bundles that are not those that parsed them then (`claims.numbers.recorded.changed_parsers`). Raises WH309
@@ -122,6 +125,7 @@ class Replayer:
             raise problem
         landing = self._as_recorded(part.tables, bundles)
         landing = _as_far_as_read(landing, self._checked)
+        self._find_keys(landing)
         inputs = Inputs(landing_inputs(landing), {})
         material = Material(self._checked, self._made, logics(self._checked, self._made), landing, inputs, part.root)
         with ExitStack() as stack:
@@ -136,6 +140,13 @@ class Replayer:
             rows = Rows(_rows(con, self._checked.models[self._query]), grain)
             retraced = retrace(con, catalog, self._query, traced, established) if traced else None
             return Replayed(rows, retraced, *self._observations(con, catalog, retraced if is_accounted else None))
+
+    def _find_keys(self, landing: LandingTables) -> None:
+        """Find by which keys the tables are local that have rows over this evidence: in their order such a table is made."""
+        new = run_over(self._checked, landing) - self._keyed
+        if new:
+            self._checked = with_keys(self._checked, sorted(new, key=self._checked.place_of), self._types)
+            self._keyed |= new
 
     def _observations(
         self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, accounted: Retraced | None

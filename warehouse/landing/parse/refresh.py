@@ -13,7 +13,7 @@ from warehouse.evidence.objects.base import damage
 from warehouse.evidence.signing.keys import PublicKey
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.engine_tables import write_decisions, write_findings, write_signing
-from warehouse.landing.parse.batches import Landing, parsers_of_tables, read_batches, schemas, usable_batches
+from warehouse.landing.parse.batches import Batch, Landing, parsers_of_tables, read_batches, schemas, usable_batches
 from warehouse.landing.parse.parsing import parse
 from warehouse.landing.registry import RegisteredIngestor
 
@@ -25,14 +25,15 @@ def refresh(
     trusted: Mapping[str, PublicKey] | None = None,
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
+    on_batch: Callable[[Batch], None] = lambda batch: None,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same.
 
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks`
-    those on findings. Raises WH124 when a parsing process is killed; what is parsed by then stays.
+    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `on_batch` is
+    called with each batch that was parsed. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.objects)
@@ -54,6 +55,7 @@ def refresh(
             damaged += outcome.damaged
             if outcome.batch:
                 current[outcome.batch.name] = outcome.batch
+                on_batch(outcome.batch)
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     bundles = (digest for batch in batches for digest in batch.bundles)
     signing = write_signing(store, bundles, trusted) if trusted is not None else []

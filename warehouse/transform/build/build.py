@@ -188,12 +188,13 @@ def _landing(
     found = find_ingestors(project)
     if not found and store.is_empty():
         return no_evidence()
-    from warehouse.evidence.signing.keys import public_keys  # this and the next import pyarrow, which no build needs so far
+    from warehouse.evidence.signing.keys import public_keys  # this and the next two import pyarrow, which no build needs so far
+    from warehouse.landing.parse.own_batches import note_parsed
     from warehouse.landing.parse.refresh import refresh
 
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
-    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions, marks))
+    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions, marks, note_parsed))
 
 
 def _build(

@@ -75,6 +75,17 @@ class Emptiness:
         return self._has_no_rows(name)
 
 
+def run_over(checked: CheckedProject, landing: LandingTables) -> set[str]:
+    """The tables that a build from nothing over these landing tables may run: those that are not empty for certain before any is made."""
+    without_rows = set[str]()
+    emptiness = Emptiness(checked, landing, without_rows.__contains__, lambda: True)
+    stored = [name for name in checked.order if checked.models[name].materialized != "view"]
+    for name in stored:
+        if emptiness.of_table(name):
+            without_rows.add(name)
+    return set(stored) - without_rows
+
+
 def plan(
     checked: CheckedProject, logic: Mapping[str, Logic], inputs: Inputs, landing: LandingTables, before: Mapping[str, TableState]
 ) -> list[Step]:

@@ -38,14 +38,14 @@ def _key(qualified: str) -> str:
 
 
 def recorded_project(specification: Mapping[str, Any], landing: LandingTypes) -> CheckedProject:
-    """The recorded query and models, over landing tables of these types (column to type). The engine binds each of them again, and
-    must find the columns that are recorded. Raises the first fault."""
+    """The recorded query and models, over landing tables of these types (column to type), without the keys of the tables (`with_keys`). The
+    engine binds each model again, and must find the columns that are recorded. Raises the first fault."""
     made = recorded_envelopes(specification)
     models = {name: _made_whole(recorded_model(envelope.document)) for name, envelope in made.items()}
     queries = {name: model for name, model in models.items() if model.schema == "rollup"}
     with TemporaryDirectory(prefix="wh-recorded-") as empty:
         others = {name: model for name, model in models.items() if name not in queries}
-        checked, faults = inspect(others, queries, landing, Path(empty), may_read_files=False)  # a packet's SQL is a stranger's
+        checked, faults = inspect(others, queries, landing, Path(empty), may_read_files=False, finds_keys=False)  # a packet's SQL is a stranger's
     for fault in [*faults, *_leaf_faults(made, checked.graph)]:
         raise fault
     for name, envelope in made.items():

@@ -7,12 +7,13 @@ evidence comes, the run and the bundle, and where it is local to one is updated 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import REJECTED_TABLE
+from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.memory import CheckMemory, plan_as_json, plan_from_json
 from warehouse.transform.incremental.changed_keys import KeyPlan, key_plan, narrow_name, narrowed
 from warehouse.transform.incremental.row_order import has_grain_over_key
@@ -37,18 +38,22 @@ class LocalModels:
     plans: Mapping[str, KeyPlan]
     reasons: Mapping[str, str]
 
+    def of(self, checked: CheckedProject) -> CheckedProject:
+        """The project, with what was found beside what it has."""
+        plans, reasons = {**checked.key_plans, **self.plans}, {**checked.whole_because, **self.reasons}
+        return replace(checked, models=self.models, key_plans=plans, whole_because=reasons)
+
 
 def local_models(
-    con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], graph: Graph,
-    columns: Mapping[str, Mapping[str, str]], file_columns: Mapping[str, Mapping[str, str]],
-    landing: Mapping[str, Mapping[str, str]], keys: Mapping[str, str], memory: CheckMemory, give: Callable[[str], None],
+    con: "duckdb.DuckDBPyConnection", checked: CheckedProject, asked: Iterable[str], landing: Mapping[str, Mapping[str, str]],
+    keys: Mapping[str, str], memory: CheckMemory, give: Callable[[str], None],
 ) -> tuple[LocalModels, list[WarehouseError]]:
-    """The tables that are local to a key, and WH221 for the incremental models that are not local to theirs. `keys` are those
-    under which the models were bound; `give` makes a model's inputs available to the session, as empty tables."""
-    names = model_names(models)
+    """Those of the tables `asked` that are local to a key, and WH221 for the incremental models that are not local to theirs. `keys` are
+    those under which the models were bound; `give` makes a model's inputs available to the session, as empty tables."""
+    models, graph, columns, names = checked.models, checked.graph, checked.columns, model_names(checked.models)
 
     def columns_of(name: str) -> Mapping[str, str] | None:
-        return file_columns.get(name) or columns.get(names.get(name, name), landing.get(name))
+        return checked.file_columns.get(name) or columns.get(names.get(name, name), landing.get(name))
 
     def proven(name: str, key: tuple[str, ...]) -> KeyPlan:
         keyed = {**models, name: replace(models[name], key=key)}
@@ -56,7 +61,7 @@ def local_models(
 
     local, plans, reasons = dict(models), dict[str, KeyPlan](), dict[str, str]()
     faults: list[WarehouseError] = []
-    for name in graph.order:
+    for name in asked:
         model = models[name]
         if model.materialized == "view":
             continue

@@ -7,6 +7,7 @@ analyst's own line and column, and what a model yields is compared with what its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,18 +110,20 @@ def check_project(project: "Project", landing: LandingTypes | None = None) -> Fi
 def inspect(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path = Path(),
     sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None, *, may_read_files: bool = True,
+    finds_keys: bool = True,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
     fault is not checked: its faults would be consequences. Paths of files are from `root`; `unreadable` names
-    files that are no models for now; what `memory` knows is taken from there. Unless SQL `may_read_files`, the engine opens none for it."""
+    files that are no models for now; what `memory` knows is taken from there. Unless SQL `may_read_files`, the engine opens none for it.
+    Without `finds_keys` it is not found out which tables are local to a key (`with_keys` does)."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(root):
-        return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), may_read_files)
+        return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), may_read_files, finds_keys)
 
 
 def _inspect(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path,
-    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, may_read_files: bool,
+    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, may_read_files: bool, finds_keys: bool,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     everything, faults = with_feeds(models, is_whole=not unreadable)
     con = connect(files_root=root)
@@ -145,10 +148,24 @@ def _inspect(
         return CheckedProject(everything, graph, columns), faults
     # What follows needs all tables.
     file_columns = session.columns_of_calls()
-    local, faults = local_models(con, everything, graph, columns, file_columns, landing, session.keys, memory, session.give_inputs)
-    checked = CheckedProject(local.models, graph, columns, file_columns, local.plans, whole_because=local.reasons)
-    tests, found = session.bind_tests(data_tests(local.models, sql_tests), checked)
+    checked = CheckedProject(everything, graph, columns, file_columns)
+    if finds_keys:
+        local, faults = local_models(con, checked, graph.order, landing, session.keys, memory, session.give_inputs)
+        checked = local.of(checked)
+    tests, found = session.bind_tests(data_tests(checked.models, sql_tests), checked)
     return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults((everything[name] for name in models), columns)]
+
+
+def with_keys(checked: CheckedProject, names: Collection[str], landing: LandingTypes) -> CheckedProject:
+    """A project that was inspected without keys, with those of the tables `names`, by which they are local. Raises WH221."""
+    with closing(connect()) as con:
+        create_schemas(con)
+        session = BindingSession(con, dict(checked.models), checked.graph, landing, Path(), CheckMemory())
+        session.columns.update(checked.columns)
+        local, faults = local_models(con, checked, names, landing, dict.fromkeys(names, ""), CheckMemory(), session.give_inputs)
+    if faults:
+        raise together(faults)
+    return local.of(checked)
 
 
 def unread_models(checked: CheckedProject) -> Iterator[WarehouseError]:

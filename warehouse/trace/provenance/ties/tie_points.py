@@ -7,6 +7,7 @@ the row, so that rows which are alike stay harmless. It asks no data; the caller
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +29,8 @@ _CHOOSERS = frozenset(
     "any_value arbitrary first last mode list array_agg string_agg listagg group_concat "
     "arg_max arg_min max_by min_by argmax argmin".split()
 )
+# A text without any of these words has no point at which rows may tie: a window has OVER, a cut one of LIMIT, OFFSET, FETCH and DISTINCT ON.
+POINT_WORDS = re.compile(rf"\b({'|'.join(['over', 'limit', 'offset', 'fetch', 'distinct', 'asof', *sorted(_CHOOSERS)])})\b", re.IGNORECASE)
 _PICKS = frozenset("first_value last_value nth_value first last".split())
 _PLACES_IN_ORDER = frozenset("row_number ntile lag lead".split())
 _RANKS = frozenset("rank rank_dense dense_rank percent_rank cume_dist".split())  # tied rows have one rank

@@ -55,6 +55,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "explain": "ask why a run is slower than others, and which evidence says so",
             "advise": "say which stacks of a campaign may be the best, and how sure that is",
             "diff": "show what differs between two numbers, or which numbers moved between two builds",
+            "freshness": "list what is no longer fresh, each with the command that ends it",
         },
     ),
     "serving": (

@@ -15,9 +15,9 @@ from package_index import package_index, wheel
 from warehouse.alive.freshness import freshness, measured_packages
 from warehouse.alive.index_state import ask_index, take_index_state
 from warehouse.alive.row import Row
+from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.last_checks import remember_publication
-from warehouse.claims.publish.publication import publications
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project

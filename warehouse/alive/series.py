@@ -13,7 +13,7 @@ SILENT = "no new data"
 
 
 def silent(known: Known) -> Iterator[Row]:
-    """Series that are stale, or lack runs that should have their metric, by case and machine, as `wh changes` has them; not those that are retired."""
+    """Series that are stale, or lack runs that should have their metric, by case and machine, as in `wh changes`; not those that are retired."""
     if known.build is None:
         return
     try:

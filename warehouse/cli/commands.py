@@ -82,7 +82,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "retract": "withdraw a run, or replace it by another",
             "reinstate": "undo the retraction of a run",
             "settle": "choose the bundle that is a run's evidence, where several state it differently",
-            "note": "attach a note to a run",
+            "note": "attach a note to a run, or a dated one to a cluster, testbed, node or series",
             "ledger": "list what arrived, was published and was decided, when and by whom",
         },
     ),

@@ -15,7 +15,7 @@ from warehouse.transform.build.build import build
 # Runs are on successive days of January 2026; those of series a were measured with vllm 0.11.2, of b with 0.12.0.
 STACK = "if(left(value.key, 1) = 'a', 'old-stack', 'new-stack')"
 MODELS = {
-    "run": RUN.replace("    coalesce(", f"    {STACK} as software_version_key,\n    coalesce(").replace("interval 1 hour", "interval 24 hours"),
+    "run": RUN.replace("    coalesce(", f"    {STACK} as software_version_key,\n    false as has_conflict,\n    coalesce(").replace("interval 1 hour", "interval 24 hours"),
     "software_version_dim": "select * from (values ('old-stack', 'vllm', 'd1'), ('new-stack', 'vllm', 'd2')) as t (software_version_key, framework, packages_digest)",
     "software_package_dim": (
         "select * from (values ('old-stack', 'vllm', '0.11.2+cu129'), ('old-stack', 'Some.Thing', '2.0'), ('new-stack', 'vllm', '0.12.0'))"

@@ -73,6 +73,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "report": "write a report for one audience, whose numbers can be checked",
             "export": "write a run into an experiment tracker: MLflow",
             "mcp": "serve the same to agents, as tools that only read",
+            "notify": "tell people what is new and what is over: one digest, or issues",
             "token": "list, make and end the tokens that wh serve accepts",
         },
     ),

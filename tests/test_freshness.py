@@ -11,6 +11,8 @@ from alive import alive_project, change_a_number, change_the_query
 from conftest import WhOn
 from once import copied
 from package_index import package_index, wheel
+from test_analysis_pages import asked, table
+from test_hot_metrics import read
 
 from warehouse.alive.freshness import freshness, measured_packages
 from warehouse.alive.index_state import ask_index, take_index_state
@@ -21,6 +23,10 @@ from warehouse.claims.verify.last_checks import remember_publication
 from warehouse.claims.verify.verification import verify_publication
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
+from warehouse.surfaces.agents.tools import call_view, view_tools
+from warehouse.surfaces.answering import Answers
+from warehouse.surfaces.hot_metrics.exposition import exposition
+from warehouse.transform.build.build import build
 
 NOW = datetime.now(UTC)
 
@@ -122,8 +128,6 @@ def test_evidence_that_retention_removes_soon_is_found_under_an_earlier_publicat
     change_a_number(project)
     path = project.root / "queries" / "claim.sql"
     path.write_text(path.read_text().replace("by series", "by series having series = 'z'"))  # its last publication needs no evidence
-    from warehouse.transform.build.build import build
-
     build(project)
     publish(project, "claim", as_provisional=True)
     assert "evidence expires" not in rows(project, 730 - 60 - 1)
@@ -170,3 +174,18 @@ def test_the_command_prints_the_most_important_first_and_json(project: Project, 
     found = json.loads(out)
     assert code == 0 and found["counts"] == {"another value": 1, "old lock": 1, "package index": 1}
     assert [each["kind"] for each in found["rows"]] == [*found["counts"]] and all(each["remedy"].startswith("wh ") for each in found["rows"])
+
+
+def test_the_page_the_tool_and_hot_metrics_have_the_same_rows(project: Project) -> None:
+    change_a_number(project)
+    assert "wh_warehouse_freshness_another_value" not in read(exposition(project))  # nothing was counted yet
+    page = asked(project, "freshness", NOW)
+    assert [(each["kind"], each["remedy"]) for each in table(page, "rows")] == [
+        ("another value", "wh publish claim"), ("old lock", "wh advise stacks"), ("package index", "wh freshness --ask-index"),
+    ]
+    (tool,) = [each for each in view_tools() if each.name == "freshness"]
+    answer = call_view(tool, Answers(project), {}, "", "admin")
+    assert answer["parts"][0]["rows"][0]["remedy"] == "wh publish claim" and "verified" in answer["parts"][1]["text"]
+    found = read(exposition(project))
+    assert found["wh_warehouse_freshness_another_value"] == {(): 1} and found["wh_warehouse_freshness_failed_verification"] == {(): 0}
+    assert NOW.timestamp() - 3600 < found["wh_warehouse_freshness_checked_timestamp_seconds"][()] < NOW.timestamp() + 3600

@@ -5,12 +5,16 @@ The document has no landing table: `wh freshness` reads the last one. A file tha
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree
+from warehouse.landing.readers.text import Report, report_cut
+from warehouse.landing.rows import RowBuffer
 
 _MARKER = re.compile(rb'\s*\{\s*"format"\s*:\s*"warehouse-index-state"')
 _NAME = "index-state.json"
@@ -33,7 +37,17 @@ class PackageIndex:
                 yield BundleDraft((DraftFile(name, file, "application/json", "index_state"), *beside))
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
-        yield from ()
+        buffer = RowBuffer({}, bundle.digest)
+        report = Report(buffer, _NAME, None)
+        data = bundle.map(_NAME)
+        try:
+            document = json.loads(bytes(data))
+            if not (isinstance(document["newest"], dict) and datetime.fromisoformat(document["at"]).tzinfo):
+                raise ValueError("it has no versions, or a time without a zone")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            report("not-read", f"it is no state of a package index: {error}", severity="error")
+        report_cut(data, report)
+        yield from buffer.rest()
 
 
 INGESTOR = PackageIndex()

@@ -71,6 +71,10 @@ def test_the_index_is_asked_by_uv_also_for_packages_that_it_lacks(project: Proje
     with package_index(wheels) as url:
         monkeypatch.setenv("UV_DEFAULT_INDEX", url)
         state = ask_index(project, ["some-thing", "vllm"])
+        assert "package index" not in rows(project)
+        ask_index(project, ["some-thing"])
+        assert "and not for all: whether 1 package of" in rows(project)["package index"].words
+        ask_index(project, ["some-thing", "vllm"])
     assert state.newest == {"vllm": "0.13.0"} and state.source.startswith("the package index, by uv ")
     assert "vllm 0.11.2+cu129 -> 0.13.0" in rows(project)["newer release"].words
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")

@@ -40,6 +40,7 @@ class IndexState:
     source: str
     newest: Mapping[str, str]
     digest: str
+    unknown: frozenset[str] | None = None  # that the index was asked for and does not have; None: a file was brought, which names what its user chose
 
     def newer(self, package: str, version: str) -> str | None:
         """The newest version of a package, if a version is older (PEP 440, without local parts). None also for what is no version of PEP 440."""
@@ -150,7 +151,9 @@ def _read(store: EvidenceStore, digest: str) -> IndexState:
         data = store.objects.read(place)
         if bytes_digest(data) != store.manifest(digest).by_path[_FILE].sha256:
             raise ValueError("its bytes differ from its digest")
-        newest, at, source = _document(json.loads(data))
+        document = json.loads(data)
+        newest, at, source = _document(document)
+        unknown = frozenset(map(str, document["unknown"])) if "unknown" in document else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WarehouseError("WH404", f"it is no state of a package index: {error}", place, "wh freshness --ask-index records a new one") from error
-    return IndexState(datetime.fromisoformat(at), source, newest, digest)
+    return IndexState(datetime.fromisoformat(at), source, newest, digest, unknown)

@@ -63,12 +63,16 @@ def newer_releases(known: Known) -> Iterator[Row]:
 
 
 def index_state(known: Known) -> Iterator[Row]:
-    """That nobody asked the index of the packages that published numbers were measured with, or long ago."""
+    """That nobody asked the index for packages that published numbers were measured with, or long ago. A file that was brought names what matters."""
     index, days = known.index, known.project.freshness.index_days
-    if index and not known.is_older(index.at, days):
+    is_recent = index is not None and not known.is_older(index.at, days)
+    if index and is_recent and index.unknown is None:
         return
-    if names := packages(known):
-        said = f"was asked on {index.at:%Y-%m-%d}" if index else "was never asked"
+    names = packages(known)
+    if index and is_recent and index.unknown is not None:
+        names = [name for name in names if name not in index.newest and name not in index.unknown]
+    if names:
+        said = f"was asked on {index.at:%Y-%m-%d}" + (", and not for all" if is_recent else "") if index else "was never asked"
         words = f"the package index {said}: whether {counted(len(names), 'package')} of published numbers have newer releases is not known"
         yield Row(INDEX, INDEX, "package index", words, "wh freshness --ask-index", index.at if index else None)
 

@@ -15,4 +15,6 @@ step() {
 step wh ingest "${1:?the folder with results}"
 # Without a new build there is nothing new to look at.
 step wh build && step wh changes --since 2w --regressed --fail-on confirmed
+# People are told of what is new and what is over, also of a failed build; nothing is sent without rules (docs/alive.md).
+step wh notify
 exit "$status"

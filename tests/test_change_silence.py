@@ -23,7 +23,7 @@ def test_a_series_without_new_runs_for_three_mean_gaps_is_stale(tmp_path: Path, 
     for days, is_stale in ((61, False), (62, False), (63, True), (70, True)):
         assert changes(project, now=START + timedelta(days=days)).series[0].is_stale is is_stale, days
     assert changes(project, now=START + timedelta(days=65)).silences == (
-        Silence("stale", ("a on t",), ("elapsed_ms",), 1, 0, START + timedelta(days=59)),
+        Silence("stale", ("a on t",), ("elapsed_ms",), 1, 0, START + timedelta(days=59), "a-059"),
     )
     assert "retired: 1 series of a: the last run was on 2026-03-01" in wh_on(project, "changes")[2]  # months ago
     assert json.loads(wh_on(project, "changes", "--json")[1])["series"][0]["is_stale"] is True

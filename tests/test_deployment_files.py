@@ -108,11 +108,12 @@ def fake_wh(folder: Path, codes: dict[str, int]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("codes", "status", "ran"),
     [
-        ({}, 0, ["ingest", "build", "changes"]),
-        ({"ingest": 5}, 5, ["ingest", "build", "changes"]),
-        ({"build": 1}, 1, ["ingest", "build"]),
-        ({"ingest": 4, "build": 1}, 4, ["ingest", "build"]),
-        ({"changes": 1}, 1, ["ingest", "build", "changes"]),
+        ({}, 0, ["ingest", "build", "changes", "notify"]),
+        ({"ingest": 5}, 5, ["ingest", "build", "changes", "notify"]),
+        ({"build": 1}, 1, ["ingest", "build", "notify"]),
+        ({"ingest": 4, "build": 1}, 4, ["ingest", "build", "notify"]),
+        ({"changes": 1}, 1, ["ingest", "build", "changes", "notify"]),
+        ({"notify": 1}, 1, ["ingest", "build", "changes", "notify"]),
     ],
 )
 def test_the_nightly_script_goes_on_and_returns_the_first_failure(tmp_path: Path, codes: dict[str, int], status: int, ran: list[str]) -> None:

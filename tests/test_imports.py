@@ -19,6 +19,7 @@ PACKAGE = REPOSITORY / "warehouse"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "api"}),
     frozenset({"surfaces"}),
+    frozenset({"alive"}),
     frozenset({"campaign"}),
     frozenset({"analysis", "maintenance", "record", "starting"}),
     frozenset({"claims"}),

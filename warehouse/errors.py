@@ -134,6 +134,7 @@ CODES: dict[str, str] = {
     "WH401": "the command could not be started",
     "WH402": "the spec of a campaign is not valid",
     "WH403": "the campaign stopped before its plan was done",
+    "WH404": "the state of a package index cannot be had",
     # what changed
     "WH501": "no table has the measurements that are asked about",
     "WH502": "no measured run is meant",
@@ -150,6 +151,8 @@ CODES: dict[str, str] = {
     "WH541": "a playbook is not known, or one of its checks is not valid",
     # exports
     "WH551": "an experiment tracker did not take a run",
+    # notices
+    "WH561": "a notice was not delivered",
     # surfaces
     "WH601": "a request cannot be read",
     "WH602": "a token is needed, or is not valid",

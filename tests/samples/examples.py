@@ -41,6 +41,7 @@ def example_project(root: Path) -> Project:
         write(here / "serving" / f"h100_tp8_isl1024_osl128_conc{load}.json", record)
     (here / "group_by.py").write_text("print('{}')\n")  # what the recording ran, for `wh record --like`
     (here / "stacks.toml").write_text(STACKS)
+    (here / "newest.txt").write_text("vllm==0.13.0\n")
     (here / "models" / "reference").mkdir(parents=True, exist_ok=True)
     slo = "/*\nfeeds: serving_slo\n*/\nselect 'chat' as slo, 500.0::double as ttft_ms, 0.95::double as target, 'our terms' as source\n"
     (here / "models" / "reference" / "our_slo.sql").write_text(slo)

@@ -12,7 +12,7 @@ from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 
 NAMES = (
-    "run_id", "series", "value", "session", "started_at", "software", "script", "node", "case_name", "better", "clock_hz",
+    "run_id", "series", "value", "session", "started_at", "software", "script", "node", "case_name", "better", "clock_hz", "testbed",
 )
 _MEASUREMENT = """
 /*
@@ -22,7 +22,7 @@ grain: [run_id, indicator, metric, point]
 select
     run_id, 'sim' as indicator, 'elapsed_ms' as metric, '' as point, value::double as value, 'ms' as unit, coalesce(better, 'lower') as better,
     session, started_at::timestamptz as started_at, coalesce(case_name, series) as benchmark_case_id, 'w' as workload,
-    null::varchar as parameters, 'h' as hardware, 't' as testbed, node, software, script,
+    null::varchar as parameters, 'h' as hardware, coalesce(testbed, 't') as testbed, node, software, script,
     'series ' || series as series_key, concat_ws(' ', series, software, script) as comparable_key
 from read_csv('data/*.csv', all_varchar = true, union_by_name = true)
 """

@@ -18,18 +18,20 @@ import numpy as np
 
 from warehouse.analysis.compare import THRESHOLD, varying
 from warehouse.analysis.conditions import EVIDENCE, Conditions, differences, read_conditions
+from warehouse.analysis.events.annotations import Places
 from warehouse.analysis.events.distinct import distinct
 from warehouse.analysis.events.event import Event, Span, fold, is_excursion, with_context
 from warehouse.analysis.events.findings import FARTHEST, LEFT, NEAR, Finding, Now, time_of
 from warehouse.analysis.events.shown import Memory, read_memory, remember
 from warehouse.analysis.events.silence import SeriesState, Silence, series_states, silences
 from warehouse.analysis.labels import Label, labels
-from warehouse.analysis.marks import Precision, precision, read_marks
+from warehouse.analysis.marks import Precision, decided_events, precision
 from warehouse.analysis.measurements import Measured, Measurement, measured
 from warehouse.analysis.series import Scanned, scan
 from warehouse.analysis.succession import SUCCESSION, Outlier, Succession, outliers, successions
 from warehouse.digest import domain_digest
-from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark
+from warehouse.evidence.ledger.annotations import dated_notes
+from warehouse.evidence.ledger.findings import FALSE_ALARM, Mark, standing_marks
 from warehouse.project.project import Project
 from warehouse.statistics.change import Change, Kind
 from warehouse.statistics.change_points import DETECTOR
@@ -83,7 +85,8 @@ def changes(
     """Scan all series of the current build. Events that began and ended before `since` are left out, and changes smaller than the threshold. `now` is
     what staleness is counted to. Raises WH501, WH504, WH211, WH218, WH107."""
     build, now = current_build(project), now or datetime.now(UTC)
-    marks, memory = read_marks(project), read_memory(project.builds)
+    decided, memory = decided_events(project), read_memory(project.builds)
+    marks = standing_marks(decided)
     with measured(build) as found:
         scanned = scan(found, project.builds)
         statuses = {key: each.status for key, each in scanned.items()}
@@ -107,6 +110,9 @@ def changes(
             for each in _described(found, listed, _control_counts(spans, listed, kept))
         ]
         events = [with_context(each, spans, kept) for each in fold(described, memory.events)]
+        if noted := dated_notes(decided):
+            places = Places(found, noted)
+            events = [replace(each, notes=places.near(each)) for each in events]
     remember(project.builds, memory, events, now)
     shown = tuple(each for each in events if since is None or time_of(each.end or each.clearest.first) >= since)
     findings = tuple(

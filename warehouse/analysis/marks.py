@@ -36,13 +36,18 @@ class Precision:
         return self.real / (self.real + self.false_alarms)
 
 
-def read_marks(project: Project) -> dict[str, Mark]:
-    """The last mark of each finding. Raises WH107 where an event cannot be read."""
+def decided_events(project: Project) -> list[Event]:
+    """What people decided and noted, in that order. Raises WH107 where an event cannot be read."""
     ledger = Ledger(open_store(project).objects)
-    marks = standing_marks(ledger.decisions())
+    events = ledger.decisions()
     for damage in ledger.damaged:
         raise damage
-    return marks
+    return events
+
+
+def read_marks(project: Project) -> dict[str, Mark]:
+    """The last mark of each finding. Raises WH107 where an event cannot be read."""
+    return standing_marks(decided_events(project))
 
 
 def mark(

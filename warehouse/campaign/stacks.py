@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from warehouse.errors import ExitCode, WarehouseError
 RESOLVED, NOT_RESOLVED, BUILT, NOT_BUILT = "resolved", "not resolved", "built", "not built"
 LOCK = "pylock.toml"
 _TIMEOUT_S = 1800
+_UNSATISFIABLE = 1  # uv's exit code where requirements cannot be met; 2 where it could not ask
 _KEPT = ("PATH", "HOME", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 
 
@@ -94,11 +95,32 @@ class Uv:
         os.replace(temporary, folder)
         return Outcome(BUILT, "".join(logs), lock)
 
+    def newest(self, packages: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+        """The newest version of each package that the Python of wh can install, and the packages of which the index has none. Raises WH404 where it
+        does not answer."""
+        if not packages:
+            return {}, []
+        command = [
+            self._program, "pip", "compile", "-", "--format", "pylock.toml", "--no-deps", "--no-header", "--no-annotate", "--no-config", "--quiet",
+            "--python", sys.executable,
+        ]
+        code, out, log = self._outcome(command, "\n".join(packages))
+        if code == 0:
+            return {name: version for name, version, _ in locked(out) if version}, []
+        if code != _UNSATISFIABLE:
+            raise WarehouseError("WH404", "the package index did not answer", hint=Outcome(NOT_RESOLVED, log).reason)
+        if len(packages) == 1:
+            return {}, [*packages]
+        # One package that the index does not have fails all: uv names one of them at a time, halves find all of them.
+        half = len(packages) // 2
+        (first, unknown), (rest, others) = self.newest(packages[:half]), self.newest(packages[half:])
+        return first | rest, unknown + others
+
     def _outcome(self, command: list[str], given: str | None = None) -> tuple[int, str, str]:
         try:
             return self._run(command, given)
         except subprocess.TimeoutExpired:
-            return 1, "", f"uv did not end within {_TIMEOUT_S} s"
+            return 2, "", f"uv did not end within {_TIMEOUT_S} s"
 
     def _run(self, command: list[str], given: str | None = None) -> tuple[int, str, str]:
         environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("UV_")}

@@ -25,6 +25,8 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "record": frozenset({"redact"}),
     "hot_metrics": frozenset({"max_series"}),
     "retention": frozenset({"hot_days", "warm_days", "cold_days", "keep_detail"}),
+    "freshness": frozenset({"verified_days", "expiry_days", "lock_days", "index_days"}),
+    "notify": frozenset({"to", "quiet_hours"}),
 }
 _FREE = frozenset({"sources", "trusted_keys"})  # sections whose keys are names
 _WRITTEN = {int: "a whole number", str: "text in quotes", bool: "true or false"}

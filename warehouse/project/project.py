@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project.alive import FreshnessLimits, NotifyRules, read_freshness_limits, read_notify_rules
 from warehouse.project.file import PROJECT_FILE, ProjectFile, read_project_file
 from warehouse.project.sql_limits import SqlLimits, size_bytes
 from warehouse.project.store_place import is_http_address, store_at
@@ -64,6 +65,8 @@ class Project:
     sql_limits: SqlLimits = SqlLimits()
     pinned_build: str | None = None  # the digest of the build that is read as the current one; None: what the pointer names
     max_hot_series: int | None = None  # None: as the contract has it
+    freshness: FreshnessLimits = FreshnessLimits()
+    notify: NotifyRules = NotifyRules()
 
     @property
     def store_lock_days(self) -> int:
@@ -175,6 +178,8 @@ def read_project(root: Path) -> Project:
         redact=_redact(file),
         sql_limits=_sql_limits(file),
         max_hot_series=_max_hot_series(file),
+        freshness=read_freshness_limits(file),
+        notify=read_notify_rules(file),
         store_url=store_url,
         store_endpoint=_endpoint(file),
         store_region=file.value("store", "region", str, "") or None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warehouse.surfaces.view import View
 from warehouse.surfaces.views import sql
-from warehouse.surfaces.views.analysis import changes, compare, explain, explore, frontier, serving
+from warehouse.surfaces.views.analysis import changes, compare, explain, explore, freshness, frontier, serving
 from warehouse.surfaces.views.claims import number, numbers, publication, publications
 from warehouse.surfaces.views.evidence import audit, bundles, file, ingest
 from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
@@ -18,6 +18,7 @@ VIEWS: tuple[View, ...] = (
     *explore.VIEWS,
     *compare.VIEWS,
     *explain.VIEWS,
+    *freshness.VIEWS,
     *runs.VIEWS,
     *run.VIEWS,
     *frontier.VIEWS,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.analysis.contracts.identifiers import IDENTIFIERS
 from warehouse.analysis.explain.playbooks import read_playbooks
-from warehouse.analysis.health import HEALTH
+from warehouse.analysis.health.health import HEALTH
 from warehouse.claims.gate.policy import load_policy, policy_files
 from warehouse.digest import canonical_json
 from warehouse.landing.declaration import hot_metrics

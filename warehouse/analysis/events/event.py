@@ -23,6 +23,7 @@ from typing import Any, Literal
 from warehouse.analysis.conditions import Difference
 from warehouse.analysis.events.findings import Finding, Now, finding_document, time_of
 from warehouse.analysis.measurements import Measurement
+from warehouse.evidence.ledger.annotations import Annotation
 from warehouse.evidence.ledger.findings import FALSE_ALARM, FIXED, OPEN, Mark
 
 _CLEAR = 8.0  # spreads from which on a longer step says no more of its place
@@ -47,6 +48,7 @@ class Event:
     differences: tuple[Difference, ...] = ()
     unmoved: int = 0
     controls: tuple[tuple[str, int], ...] = ()
+    notes: tuple[Annotation, ...] = ()  # that people made of its machine or series at about its time
 
     @property
     def clearest(self) -> Finding:
@@ -275,6 +277,7 @@ def event_document(event: Event) -> dict[str, Any]:
         "cases": sorted({each.first.benchmark_case_id or "" for each in event.members}),
         "members": [each.finding_id for each in event.members], "returned": [each.finding_id for each in event.returned],
         "differences": [str(each) for each in event.differences], "unmoved": event.unmoved,
+        "notes": [{"at": each.at.isoformat(), "of": each.place, "subject": each.subject, "text": each.text} for each in event.notes],
         "controls": [{"name": label, "series": count} for label, count in event.controls],
     }
 

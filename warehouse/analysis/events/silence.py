@@ -44,6 +44,7 @@ class SeriesState:
     hardware: str | None = None
     testbed: str | None = None
     node: str | None = None
+    last_run: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Silence:
     series: int
     runs: int
     since: datetime
+    last_run: str | None = None  # of these series, the one that ran last
 
     def __str__(self) -> str:
         where = _few(self.subjects)
@@ -71,10 +73,11 @@ def series_states(found: Measured, statuses: Mapping[str, str], lone: Collection
     constant = ("indicator", "metric", "point", "unit", "benchmark_case_id", "hardware", "testbed")
     sql = (
         f"with series as (select series_key, {', '.join(f'any_value({name}) as {name}' for name in constant)}, arg_max(node, started_at) as node,"
+        " arg_max(run_id, started_at) as last_run,"
         " count(*) as points, count(distinct session) as sessions, min(started_at) as first_at, max(started_at) as last_at"
         f" from {found.measurements.sql} group by series_key)"
         " select series_key, max(last_at) over (partition by indicator, benchmark_case_id), indicator, metric, point, unit, benchmark_case_id,"
-        " points, sessions, first_at, last_at, hardware, testbed, node from series order by indicator, metric, point, series_key"
+        " points, sessions, first_at, last_at, hardware, testbed, node, last_run from series order by indicator, metric, point, series_key"
     )
     missing = _missing(found)
     states = []
@@ -122,7 +125,8 @@ def _silence(key: tuple[str, ...], group: Sequence[SeriesState], metrics: Sequen
     subjects = key[1:] or tuple(dict.fromkeys(each.benchmark_case_id or each.indicator for each in group))
     kind: Literal["missing data", "stale", "retired"] = "retired" if key[0] == "retired" else "stale" if key[0] == "stale" else "missing data"
     since = min(last) if kind == "missing data" else max(last)
-    return Silence(kind, subjects, names, len(group), max(each.missing for each in group), since)
+    newest = max((each for each in group if each.last_at), key=lambda each: (each.last_at, each.last_run), default=None)
+    return Silence(kind, subjects, names, len(group), max(each.missing for each in group), since, newest.last_run if newest else None)
 
 
 def _few(names: Sequence[str]) -> str:

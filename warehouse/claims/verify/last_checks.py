@@ -65,6 +65,19 @@ def last_check(project: Project, publication: str, number_id: str) -> LastCheck 
     return None
 
 
+def publication_check(project: Project, publication: str) -> tuple[LastCheck, Counter[str]] | None:
+    """When a publication was last verified here as a whole, and how many of its numbers are in another state than most of them are; numbers that were
+    verified by themselves since count with the state that they have now."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError):  # whatever lies there
+        of_publication = _read(project)[publication]
+        doubt = of_publication.get("doubt")
+        others = {str(number): str(state) for number, state in of_publication["others"].items()}
+        others |= {str(number): str(each["state"]) for number, each in of_publication.get("numbers", {}).items()}
+        check = LastCheck(str(of_publication["state"]), datetime.fromisoformat(of_publication["at"]), str(doubt) if doubt else None)
+        return check, Counter(state for state in others.values() if state != check.state)
+    return None
+
+
 def checks_state(project: Project) -> str:
     """What changes when anything is verified."""
     try:

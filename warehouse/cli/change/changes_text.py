@@ -84,6 +84,7 @@ def print_event(event: "Event") -> None:
     lines += _limited(differences, _DIFFERENCES, "differences", "  ") if differences else [
         "  nothing else differs, as far as the evidence says"
     ]
+    lines += [f"  noted on the {each.place} {each.subject}, {each} ({each.event.by})" for each in event.notes]
     if event.needs:
         lines.append(f"  needs {counted(event.needs, 'more run')} to be confirmed")
     lines += _decided(event.mark, event.earlier_mark)
@@ -176,6 +177,7 @@ def _now(event: "Event") -> str:
 def _what_differs(event: "Event", width: int) -> str:
     """As many differences as fit, and how many more there are."""
     texts = [each.words for each in event.differences] or [f"{name} changed" for name in event.headline.variables]
+    texts = [f"noted {each}" for each in event.notes] + texts
     for count in range(len(texts), 0, -1):
         words = [*texts[:count], *([f"and {len(texts) - count} more"] if count < len(texts) else [])]
         if len(shown := "".join(f"; {word}" for word in words)) <= width:

@@ -28,8 +28,11 @@ def signing_key(sign: str | None) -> "SigningKey | None":
 
 def report(event: "Event", text: str, *, as_json: bool) -> ExitCode:
     """Print the event, `text` about it to people."""
+    from warehouse.evidence.ledger.run_decisions import is_of_run
+
     if as_json:
-        document = {"kind": event.kind, "run_id": event.subject, "at": event.at, "by": event.by, **event.detail}
+        name = "run_id" if is_of_run(event) else "subject"
+        document = {"kind": event.kind, name: event.subject, "at": event.at, "by": event.by, **event.detail}
         print_json({**document, "event": event.key, "sha256": event.sha256})
     else:
         notice(text)

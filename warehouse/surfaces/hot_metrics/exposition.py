@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from warehouse.analysis.health import HEALTH, health
+from warehouse.analysis.health.health import HEALTH, health
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.landing.declaration.hot_metrics import MAX_ACTIVE_SERIES
 from warehouse.project.project import Project

@@ -40,6 +40,7 @@ class Findings:
     conditions: Mapping[str, Conditions] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     why_none: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)  # that people made near an event, by its id
 
     def name(self, found: Finding) -> str:
         return self.names.get(found.finding_id, found.name)
@@ -67,7 +68,8 @@ def read_findings(project: Project, build: Build | None, run_ids: Collection[str
     runs = {run for each in shown for run in (each.last.run_id, each.first.run_id)}
     with measured(build) as tables:
         conditions = read_conditions(tables, runs) if runs else {}
-    return Findings(shown, len(events), conditions, names)
+    notes = {each.event_id: "; ".join(map(str, each.notes)) for each in events if each.notes}
+    return Findings(shown, len(events), conditions, names, notes=notes)
 
 
 def _and_more(count: int) -> str:
@@ -79,10 +81,12 @@ def engineering(found: Findings) -> Iterator[Part]:
     columns = (
         Column("finding", kind="code"), Column("series"), Column("status", kind="state"), Column("direction", kind="state"), Column("change"),
         Column("hypothesis"), Column("experiment", "proposed experiment"), Column("mark", kind="state"),
+        *([Column("noted")] if found.notes else []),
     )
     rows = tuple(
         (
             each.finding_id, found.name(each), each.status, _way(each), change_words(each), hypothesis(each), experiment(each), each.state,
+            *([found.notes.get(each.finding_id)] if found.notes else []),
         )
         for each in found.findings
     )

@@ -139,6 +139,7 @@ def _event_page(event: Event, visit: Visit) -> Page:
     if event.end:
         run_id = event.end.run_id
         facts.append(Fact("ended_before", f"{event.end.started_at:%Y-%m-%d %H:%M} UTC", link=address(_RUN, run_id=run_id), note=run_id))
+    facts += [Fact("noted", str(each), note=f"on the {each.place} {each.subject}, by {each.event.by}") for each in event.notes]
     facts += _decided(event.mark, event.earlier_mark)
     columns = (Column("case", "what did not move"), Column("series", kind="number"))
     drawn = finding_table(worst[:_DRAWN], threshold, [event], "drawn")

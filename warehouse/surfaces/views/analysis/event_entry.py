@@ -112,6 +112,7 @@ def finding_record(found: Finding, threshold: float, event_id: str) -> dict[str,
 
 def _what_else(event: Event) -> str:
     words = [f"until {event.end.started_at:%Y-%m-%d}"] if event.end else ["recovered since"] if event.now == "recovered" else []
+    words += [f"noted {each}" for each in event.notes]
     words += [f"{each.called}: {_few(each.base)} → {_few(each.head)}" for each in event.differences[:_DIFFERENCES]]
     if len(event.differences) > _DIFFERENCES:
         words.append(f"{len(event.differences) - _DIFFERENCES} more")
@@ -144,7 +145,8 @@ def event_entry(event: Event, threshold: float, may_decide: bool, may_explain: b
     ]
     return Entry(
         f"event-{event.event_id}", event.name, place, tuple(dict.fromkeys(filter(None, (status, "" if event.state == "open" else _marked(event))))),
-        tuple(filter(None, (_differs(event), _moved(event), event.doubt))), record["change"], _tone(status, way), record["interval"],
+        tuple(filter(None, (*(f"noted {each}" for each in event.notes), _differs(event), _moved(event), event.doubt))),
+        record["change"], _tone(status, way), record["interval"],
         f"{way} since {since}{until}", (replace(drawn, title=title, is_folded=not is_first),),
         (*actions, *(deciding(event.event_id) if may_decide else ())),
     )

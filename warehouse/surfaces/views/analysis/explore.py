@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from warehouse.analysis.events.annotations import Places
 from warehouse.analysis.labels import labels
 from warehouse.analysis.measurements import VARIABLES, Measured, measured
 from warehouse.analysis.metric_names import metric_names
 from warehouse.analysis.names import engine_name, model_name
 from warehouse.analysis.series import scan
 from warehouse.analysis.times import parse_since
+from warehouse.evidence.ledger.annotations import Annotation, dated_notes
 from warehouse.surfaces.parts import Chart, Choice, Column, Facets, Fact, Facts, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.stretches import stretches
@@ -116,7 +118,8 @@ def _drawn(visit: Visit, found: Measured) -> Page:
     parts = [*(_read(found, name) for name in (facet, by)), _read(found, "framework"), _read(found, "framework_version")]
     rows = found.con.execute(
         "select m.run_id, m.started_at, m.value, m.unit, m.better, m.metric, m.point, m.benchmark_case_id, m.software, m.series_key, m.session,"
-        f" {parts[0]} as facet, {parts[1]} as colour, {parts[2]} as framework, {parts[3]} as version from {found.measurements.sql} as m where {where}"
+        f" {parts[0]} as facet, {parts[1]} as colour, {parts[2]} as framework, {parts[3]} as version, m.testbed, m.node"
+        f" from {found.measurements.sql} as m where {where}"
         f" order by m.started_at desc nulls last, m.run_id desc limit {_MOST}", values,
     ).fetchall()
     ((total, units, untimed),) = found.con.execute(
@@ -125,7 +128,7 @@ def _drawn(visit: Visit, found: Measured) -> Page:
     ).fetchall()
     names = (
         "run_id", "started_at", "value", "unit", "better", "metric", "point", "case", "software", "series_key", "session", "facet", "colour",
-        "framework", "version",
+        "framework", "version", "testbed", "node",
     )
     records = [dict(zip(names, row, strict=True)) for row in reversed(rows)]
     for shown, of in (("facet", facet), ("colour", by)):
@@ -144,10 +147,14 @@ def _drawn(visit: Visit, found: Measured) -> Page:
     timed = [record for record in records if record["started_at"] is not None]
     notes, outliers = _annotated(visit, found, timed, total == len(records)) if timed else ({}, ())
     _stretched(timed, notes, bool(visit["series"]))
+    noted = _noted(visit, found, records)
+    _mark_noted(timed, noted, notes)
     tables = [_trend(visit, timed, first, notes, outliers)] if timed else []
     if len(timed) < len(records):
         tables.append(_untimed(visit, [record for record in records if record["started_at"] is None], first))
     page_parts: list[Part] = [_form(visit, found), *_facets(visit, found), *(tables or [_trend(visit, [], first, {}, ())])]
+    if noted:
+        page_parts.append(_notes_table([each for each, _ in noted]))
     steps = {"What changed": "/changes"}
     if first and visit["series"]:
         steps["All series of the case"] = address(_PATH, case=first["case"])
@@ -290,6 +297,36 @@ def _annotated(visit: Visit, found: Measured, records: Sequence[dict[str, Any]],
         return notes, ()
     starts = [change.index for change in scanned.changes]
     return notes, [place for place in scanned.outliers if not any(0 <= place - start < _UNSETTLED for start in starts)]
+
+
+def _noted(visit: Visit, found: Measured, records: Sequence[dict[str, Any]]) -> list[tuple[Annotation, set[int]]]:
+    """The notes that people made of these series and their machines, each with the records that it is of, by identity."""
+    made = dated_notes(visit.events())
+    places = Places(found, made) if made else None
+    of_note: dict[str, set[int]] = {}
+    of_place: dict[tuple[Any, ...], list[Annotation]] = {}
+    for record in records if places else ():
+        key = record["series_key"], record["testbed"], record["node"]
+        if key not in of_place and places:
+            of_place[key] = places.of(*key)
+        for each in of_place[key]:
+            of_note.setdefault(each.event.key, set()).add(id(record))
+    return [(each, of_note[each.event.key]) for each in made if each.event.key in of_note]
+
+
+def _mark_noted(timed: Sequence[dict[str, Any]], noted: Sequence[tuple[Annotation, set[int]]], notes: dict[int, str]) -> None:
+    """Mark the first run from the time of each note on, of those that it is of."""
+    for each, of in noted:
+        place = next((place for place, record in enumerate(timed) if id(record) in of and record["started_at"] >= each.at), None)
+        if place is not None:
+            notes[place] = " · ".join(filter(None, (notes.get(place), each.text)))
+
+
+def _notes_table(noted: Sequence[Annotation]) -> Table:
+    columns = (
+        Column("at", "when, UTC", kind="moment"), Column("note"), Column("of"), Column("subject", "which", kind="code"), Column("by", is_minor=True),
+    )
+    return Table("notes", columns, tuple((each.at, each.text, each.place, each.subject, each.event.by) for each in noted), "Notes")
 
 
 def _first_of_versions(records: Sequence[dict[str, Any]]) -> dict[int, str]:

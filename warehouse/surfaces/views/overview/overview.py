@@ -54,7 +54,7 @@ def _answer(visit: Visit) -> Page:
         parts.append(Table("decide", columns, tuple(decisions[:_DECISIONS]), "To decide", total=len(decisions)))
     return Page("Overview", tuple(parts), next_steps={
         "What regressed in the past year": address("/changes", since="1y", way="worse"), "All results": "/results",
-        **({"All runs": "/runs"} if table else {}), "Evidence": "/evidence",
+        **({"All runs": "/runs"} if table else {}), "Evidence": "/evidence", "What is no longer fresh": "/freshness",
     })
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from warehouse.analysis.events.silence import is_stale
+from warehouse.analysis.health.freshness_counts import KINDS, last_counts
 from warehouse.analysis.measurements import measured
 from warehouse.claims.gate.policy import EXPLORATORY, VERDICTS
 from warehouse.claims.publish.corrections import corrected
@@ -27,6 +28,7 @@ _FINISHED, _TOOK, _NEWER = "build_finished_timestamp_seconds", "build_duration_s
 _COUNTING, _WITHDRAWN, _SUPERSEDED, _DAMAGED = (f"publications_{state}" for state in ("counting", "withdrawn", "superseded", "damaged"))
 _NUMBERS = {verdict: f"numbers_{verdict.replace(' ', '_')}" for verdict in (*VERDICTS, EXPLORATORY)}
 _SERIES, _STALE = "series", "series_stale"
+_CHECKED, _FRESHNESS = "freshness_checked_timestamp_seconds", {kind: f"freshness_{kind.replace(' ', '_')}" for kind in KINDS}
 
 HEALTH: tuple[HotMetric, ...] = tuple(
     HotMetric(f"{ENGINE_PREFIX}{name}", text, "seconds" if name.endswith("_seconds") else None)
@@ -41,6 +43,8 @@ HEALTH: tuple[HotMetric, ...] = tuple(
         *((name, f"Judged numbers with the verdict {verdict} in publications that were not corrected") for verdict, name in _NUMBERS.items()),
         (_SERIES, "Series of measurements"),
         (_STALE, "Series that had no run for three mean gaps between their sessions"),
+        (_CHECKED, "When wh freshness ran last here"),
+        *((name, f"Rows of the kind '{kind}' that wh freshness listed last here") for kind, name in _FRESHNESS.items()),
     )
 )
 
@@ -49,9 +53,15 @@ def health(project: Project, build: Build, now: datetime) -> dict[str, float | N
     """The value of each metric of `HEALTH`, by name. Raises WH114, WH218."""
     found: Mapping[str, float | None] = {
         _FINISHED: build.path.stat().st_mtime, _TOOK: _seconds(build), _NEWER: float(newer_than(project, build).evidence),
-        **_publications(project), **_series(build, now),
+        **_publications(project), **_series(build, now), **_freshness(project),
     }
     return {metric.name: found[metric.name.removeprefix(ENGINE_PREFIX)] for metric in HEALTH}
+
+
+def _freshness(project: Project) -> dict[str, float | None]:
+    """What `wh freshness` counted last: a scrape does not count it anew."""
+    found = last_counts(project)
+    return {_CHECKED: found[0] if found else None, **{name: float(found[1][kind]) if found else None for kind, name in _FRESHNESS.items()}}
 
 
 def _seconds(build: Build) -> float | None:

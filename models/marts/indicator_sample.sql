@@ -13,7 +13,7 @@ columns:
 */
 select
     value.run_id,
-    run.indicator,
+    run.benchmark_case_id as indicator,
     value.key,
     value.sample,
     value.value_number as value,

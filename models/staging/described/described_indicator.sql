@@ -8,7 +8,7 @@ feeds: performance_indicator
 select
     value.run_id,
     value.artifact_manifest_digest,
-    min(run.indicator) as indicator,
+    min(run.benchmark_case_id) as indicator,
     min(run.component) as component,
     value.kind,
     value.key,

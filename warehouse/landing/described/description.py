@@ -25,7 +25,7 @@ _SECTIONS = {
     "format": frozenset("name version about source sample_by files form requires".split()),
     "csv": frozenset("delimiter comment columns".split()),
     "run": frozenset(
-        "each where group id case indicator component component_version started_at ended_at duration_s status node cluster parameters workload "
+        "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
         "software hardware source".split()
     ),
     "metric": frozenset("name each value unit stated_in better about when summary".split()),
@@ -80,7 +80,7 @@ class Layout:
     where: Expression | None
     group: tuple[Expression, ...]
     id: Expression | None
-    texts: Mapping[str, Expression]  # case, indicator, component, component_version, node, cluster
+    texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
     moments: Mapping[str, Moment]
     duration_s: Expression | None
     failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
@@ -206,7 +206,7 @@ class _Reader:
             }, column))
         if not metrics:
             raise self._fault("metric", "a description states at least one [[metric]], or a column of [serving]")
-        texts = {key: self._template(f"run.{key}", run[key]) for key in ("case", "indicator", "component", "component_version", "node", "cluster") if key in run}
+        texts = {key: self._template(f"run.{key}", run[key]) for key in ("case", "component", "component_version", "node", "cluster") if key in run}
         if "case" not in texts:
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
         duration = run.get("duration_s")

@@ -141,7 +141,7 @@ class _Run:
         columns |= {name: workload.get(name) for name in WORKLOAD_COLUMNS}
         self._buffer.add(
             RUN_TABLE, self._raw_path, start, stop - start, run_id=run, family=self._description.name, benchmark_case_id=self._short(case),
-            indicator=self._short(texts.pop("indicator", None) or self._description.name), component=self._short(texts.pop("component", None)),
+            component=self._short(texts.pop("component", None)),
             component_version=texts.pop("component_version", None), node_name=texts.pop("node", None), cluster=texts.pop("cluster", None),
             section=f"{start}+{stop - start}" if layout.each.steps else None, status=status, status_reason=reason, started_at=started,
             ended_at=ended, is_zone_assumed=is_assumed, duration_s=self._duration(first),

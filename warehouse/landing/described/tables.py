@@ -32,7 +32,6 @@ TABLES: Mapping[str, pa.Schema] = {
         RUN_ID,
         pa.field("family", pa.string(), nullable=False),  # the description's name
         pa.field("benchmark_case_id", pa.string(), nullable=False),
-        pa.field("indicator", pa.string(), nullable=False),
         pa.field("component", pa.string()),
         pa.field("component_version", pa.string()),
         pa.field("section", pa.string()),  # offset+length of the run's own bytes; NULL: the whole file

@@ -11,9 +11,9 @@ from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean, printable
 from warehouse.landing.described import units
-from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template
+from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
-from warehouse.landing.described.sources import CSV, FORMS, JSON, TEXT, Dialect, Pattern, PatternError
+from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
 
 MAX_BYTES = 256 << 10  # of a description
@@ -206,7 +206,8 @@ class _Reader:
             }, column))
         if not metrics:
             raise self._fault("metric", "a description states at least one [[metric]], or a column of [serving]")
-        texts = {key: self._template(f"run.{key}", run[key]) for key in ("case", "component", "component_version", "node", "cluster") if key in run}
+        texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
+        texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
         if "case" not in texts:
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
         duration = run.get("duration_s")
@@ -253,11 +254,9 @@ class _Reader:
         )
 
     def _name(self, key: str, name: str) -> Expression:
-        if "{" in name:
-            return self._template(key, name)
-        if not _METRIC.fullmatch(name):
+        if "{" not in name and not _METRIC.fullmatch(name):
             raise self._fault(key, "is a metric's name, such as elapsed_s")
-        return Expression(name, lambda scope: [scope.node._replace(value=name)])
+        return self._template(key, name)
 
     def _status(self, stated: Any) -> tuple[str | None, tuple[tuple[str, Expression], ...], Expression | None]:
         if stated is None:
@@ -279,18 +278,17 @@ class _Reader:
             raise self._fault(f"{key}.zone", "only UTC can be stated: any other zone must be in the text")
         if "unit" in each and units.factor(str(each["unit"]), "s") is None:
             raise self._fault(f"{key}.unit", f"no unit of time: {each['unit']!r}")
-        return Moment(self._template(key, each.get("value", "")), each.get("format"), each.get("unit"), "zone" in each)
+        return Moment(self._value(key, each.get("value", "")), each.get("format"), each.get("unit"), "zone" in each)
 
     def _parameters(self, stated: Any) -> tuple[tuple[str | None, ValuePath | Expression], ...]:
         if isinstance(stated, dict):
-            return tuple((name, self._template(f"run.parameters.{name}", each)) for name, each in stated.items())
+            return tuple((name, self._value(f"run.parameters.{name}", each)) for name, each in stated.items())
         return tuple((None, self._path("run.parameters", each)) for each in self._texts("run.parameters", stated))
 
     def _refusal(self, number: int, stated: Any) -> tuple[Expression, Expression]:
         self._known(f"refuse {number}", stated, _SECTIONS["refuse"])
-        reason = str(stated.get("reason", "the format refuses it"))
-        reason_of = self._template(f"refuse {number}.reason", reason) if "{" in reason else Expression(reason, lambda scope: [scope.node._replace(value=reason)])
-        return self._expression(f"refuse {number}.when", stated.get("when", "")), reason_of
+        reason = self._template(f"refuse {number}.reason", stated.get("reason", "the format refuses it"))
+        return self._expression(f"refuse {number}.when", stated.get("when", "")), reason
 
     def _check(self, number: int, stated: Any) -> Check:
         self._known(f"check {number}", stated, _SECTIONS["check"])
@@ -330,7 +328,7 @@ class _Reader:
         for name in stated:
             if allowed is not None and name not in allowed:
                 raise self._fault(f"{key}.{name}", "no such column", did_you_mean(name, allowed) or f"one of {', '.join(allowed)}")
-        return {name: self._template(f"{key}.{name}", each) for name, each in stated.items()}
+        return {name: self._value(f"{key}.{name}", each) for name, each in stated.items()}
 
     def _texts(self, key: str, stated: Any) -> list[str]:
         found = [stated] if isinstance(stated, str) else stated
@@ -357,6 +355,9 @@ class _Reader:
     def _template(self, key: str, stated: Any) -> Expression:
         return self._read(key, stated, template)
 
+    def _value(self, key: str, stated: Any) -> Expression:
+        return self._read(key, stated, value)
+
     def _optional(self, key: str, stated: Any) -> Expression | None:
         return None if stated is None else self._read(key, stated, parsed)
 
@@ -379,6 +380,3 @@ class _Reader:
 
     def _fault(self, key: str, message: str, hint: str | None = None) -> WarehouseError:
         return WarehouseError("WH121", f"{key}: {message}", self._place, hint)
-
-
-__all__ = ["CSV", "Description", "Layout", "Metric", "Moment", "Scope", "read_description"]

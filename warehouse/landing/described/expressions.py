@@ -22,7 +22,7 @@ MAX_CHARACTERS = 1000
 _MAX_TERMS = 200
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'[^']*')|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w"])"""
-    r"""|(?P<path>(?:(?:\$|\^+)\.?|@)?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\])(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
+    r"""|(?P<path>(?:(?:\$|\^+)\.?|@)?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\]|\*(?=[\[.]))(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
     r"""|(?P<mark>!=|<=|>=|[=<>()+*/,-]))""",
     re.ASCII,
 )
@@ -100,7 +100,7 @@ class Path:
             if kind == "key" and isinstance(value, dict) and name in value:
                 node = value[name]
             elif kind == "index" and (found := elements(node)) is not None and name < len(found):
-                node, key = found[name], str(name)
+                node = found[name]
             elif kind == "each" and (several := _each(node)) is not None:
                 here = Scope(node, key, above)
                 owner = scope if node is not scope.node else here
@@ -146,12 +146,17 @@ def path_of(text: str) -> Path:
     return found.paths[0]
 
 
+def value(text: str) -> Expression:
+    """A text with `{expressions}`, or an expression alone."""
+    return template(text) if "{" in text else parsed(text)
+
+
 def template(text: str) -> Expression:
     """A text with `{expressions}`: one text, or none where one of them has no value."""
     parts = _PART.split(text)
     inner = [parsed(part) for part in parts[1::2]]
     if not inner:
-        return parsed(text)
+        return Expression(text, lambda scope: _made(text, scope))
 
     def of(scope: Scope) -> Values:
         found = [each.of(scope) for each in inner]

@@ -3,7 +3,7 @@ expression, no loop, and no name that reaches outside of the file.
 
 A path is keys with dots (`context.date`), `[]` for each element, `[0]` for one, `.*` for each value of an object, `"a b"` for any other key.
 It begins at the record; `$` is the document, `^` the element that the record is in. `@key` is the key, or the place from 0, that a record
-was found by.
+was found by, `@value` the record itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_CHARACTERS = 1000
 _MAX_TERMS = 200
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'[^']*')|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w"])"""
-    r"""|(?P<path>(?:(?:\$|\^+)\.?|@)?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\]|\*(?=[\[.]))(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
+    r"""|(?P<path>(?:(?:\$|\^+)\.?)?@?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\]|\*(?=[\[.]))(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
     r"""|(?P<mark>!=|<=|>=|[=<>()+*/,-]))""",
     re.ASCII,
 )
@@ -94,8 +94,8 @@ class Path:
         for place, (kind, name) in enumerate(steps):
             value = node.value
             if kind == "key" and name.startswith("@"):
-                if name == "@key":
-                    yield Scope(Node(key, node.start, node.stop), key, above)
+                if name in ("@key", "@value"):
+                    yield Scope(Node(key, node.start, node.stop) if name == "@key" else node, key, above)
                 return
             if kind == "key" and isinstance(value, dict) and name in value:
                 node = value[name]

@@ -79,9 +79,6 @@ def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]
     for number, scope in enumerate(layout.each.scopes(Scope(root, ""))):
         if layout.where is not None and not layout.where.holds(scope):
             continue
-        if not isinstance(scope.node.value, (dict, list)):
-            report.at("not-an-object", str(text_of(scope.node.value))[:120], scope.node, "error")
-            continue
         refused = next((reason for when, reason in layout.refusals if when.holds(scope)), None)
         if refused is not None:
             report.at("refused-record", _text(refused, scope) or refused.text, scope.node, "error")

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
+from built import built, sql_of
+from conftest import WhOn
 from landed import landed
+from standard import standard_project
 
+from warehouse.errors import ExitCode, WarehouseError
 from warehouse.landing.described.ingestor import described_ingestor
 
 INGEST = Path(__file__).resolve().parents[1] / "ingest"
@@ -324,3 +330,164 @@ def test_every_description_has_a_sample_of_each_form_and_no_other_reads_it(tmp_p
     for name, sample in SAMPLES:
         recognised = [each.name for each in formats.descriptions if Formats([each]).of(list_tree(sample))]
         assert recognised == [name]
+
+
+HOSTILE = {
+    "[format]\nname = '../x'\n": "format.name", "[format]\nname = 'x'\nfiles = ['../../*.json']\n": "format.files",
+    "[format]\nname = 'x'\nrequires = ['a']\nfroms = 1\n": "format.froms", "x": "is not TOML", "[format]\nname = 'x'\nform = 'jsonn'\n": "did you mean json?",
+    "a = " + "[" * 5000: "is not TOML", "#" * (300 << 10): "larger than",
+}
+GOOD = """[format]
+name = "x"
+about = "Results of x"
+form = ["json", "json lines"]
+requires = ["[].case", "[].ms"]
+[run]
+each = "[]"
+case = "x/{case}"
+[[metric]]
+name = "elapsed_ms"
+value = "ms"
+unit = "ms"
+"""
+FAULTS = {
+    ('unit = "ms"', 'unit = "mss"'): "did you mean ms?", ('unit = "ms"', 'unit = "s"'): "ends in ms, but its unit is s",
+    ('value = "ms"', 'value = "ms["'): "metric 1.value", ('value = "ms"', 'value = "shell(ms)"'): "no function shell",
+    ('"x/{case}"', '"x/{case"'): None, ('value = "ms"', f"value = '{'(' * 900}'"): "metric 1.value", ('value = "ms"', f'value = "{"a+" * 600}a"'): "longer than",
+    ("[run]", "[lines]\na = '{b}{c}{d}{e}'\n[run]"): "more than 3 fields of text", ("[run]", "[lines]\na = '{b'\n[run]"): "fields are written",
+    ("[[metric]]", "status = 'done'\n[[metric]]"): "run.status: is one of", ('each = "[]"', 'each = "[].a = 1"'): "not a path",
+    ('unit = "ms"', 'unit = "ms"\nstated_in = "GB"'): "no unit of the same quantity",
+}
+
+
+def _described(folder: Path, text: str) -> Any:
+    path = folder / "format.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return described_ingestor(path)
+
+
+def test_a_description_that_is_hostile_or_wrong_is_refused_with_its_key(tmp_path: Path) -> None:
+    for text, says in [*HOSTILE.items(), *((GOOD.replace(*change), says) for change, says in FAULTS.items() if says)]:
+        with pytest.raises(WarehouseError) as fault:
+            _described(tmp_path, text)
+        assert fault.value.code == "WH121" and says in f"{fault.value} {fault.value.hint}", text[:80]
+
+
+def test_a_pattern_of_a_line_costs_no_more_than_its_length(tmp_path: Path) -> None:
+    text = GOOD.replace('form = ["json", "json lines"]', 'form = "text"').replace('["[].case", "[].ms"]', '["a[]"]').replace("[run]", "[lines]\na = '{b} {c} {d} end'\n[run]")
+    ingestor = _described(tmp_path / "x", text.replace('each = "[]"', 'each = "a[]"').replace('"x/{case}"', '"x"').replace('value = "ms"', 'value = "b"'))
+    (tmp_path / "a.txt").write_text("1 2 3 end\n" + "x " * 200_000 + "\n" + ("1 " * 4000 + "\n") * 20)
+    before = process_time()
+    rows = landed(ingestor, tmp_path / "a.txt", tmp_path / "store")
+    assert len(rows["described_run"]) == 1 and process_time() - before < 20
+
+
+BROKEN: dict[str, tuple[bytes, list[float], set[str]]] = {
+    "cut": (b'[{"case": "a", "ms": 1}, {"case": "b", "ms": 2', [], {"malformed-json"}),
+    "deep": (b'[{"case": "a", "ms": 1, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]", [], {"malformed-json"}),
+    "twice": (b'[{"case": "a", "ms": 1, "ms": 3}]', [3.0], {"duplicate-json-key"}),
+    "nan": (b'[{"case": "a", "ms": NaN}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
+    "huge": (b'[{"case": "a", "ms": 1e999}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
+    "long": (b'[{"case": "a", "ms": ' + b"9" * 5000 + b'}, {"case": "b", "ms": 2}]', [2.0], {"not-a-number"}),
+    "text": (b'[{"case": "a", "ms": "1.5ms"}, {"case": "b", "ms": "2"}]', [2.0], {"not-a-number"}),
+    "object": (b'[{"case": "a", "ms": {"v": 1}}, {"case": "b", "ms": true}]', [], {"not-a-number"}),
+    "null": (b'[{"case": "a", "ms": null}, {"case": "b", "ms": ""}]', [], set()),
+    "latin": (b'[{"case": "a\xe9", "ms": 1}]', [1.0], {"invalid-utf8"}),
+    "mark": (b'\xef\xbb\xbf[{"case": "a", "ms": 1}]', [1.0], set()),
+    "after": (b'[{"case": "a", "ms": 1}] x', [], {"malformed-json"}),
+    "line": (b'{"case": "a", "ms": 1}\n{"case": "b", "m\n{"case": "c", "ms": 3}\n', [1.0, 3.0], {"malformed-json"}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_damaged_is_an_issue_and_never_another_value(name: str, tmp_path: Path) -> None:
+    data, values, codes = BROKEN[name]
+    ingestor = _described(tmp_path / "x", GOOD)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / f"{name}.json").write_bytes(data)
+    rows = landed(ingestor, tmp_path / "in", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"]] == values
+    assert {row["code"] for row in rows["evidence_issue"]} == codes
+
+
+@pytest.mark.parametrize("sample", ["hyperfine/sample.json", "llama_bench/sample.csv", "stream/sample.txt", "google_benchmark/sample.json"])
+def test_a_changed_byte_is_an_issue_or_changes_nothing_else(sample: str, tmp_path: Path) -> None:
+    """A file with some of its bytes gone or others is read, or reported; no value appears that its bytes do not state."""
+    name = sample.partition("/")[0]
+    whole, chance = (INGEST / sample).read_bytes(), random.Random(45)
+    ingestor = described_ingestor(INGEST / name / "format.toml")
+    for number in range(60):
+        start = chance.randrange(len(whole))
+        change = chance.choice([b"", b"0", b'"', b"}", b",", b"\xff", b"\0", b"-", b"e9", b"null", b"[" * 70])
+        data = whole[:start] + change + whole[start + chance.randrange(4) :]
+        path = tmp_path / f"{number}" / Path(sample).name
+        path.parent.mkdir()
+        path.write_bytes(data)
+        rows = landed(ingestor, path, tmp_path / f"store{number}")
+        for row in rows["described_value"]:
+            stated = data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]]
+            if row["kind"] == "result" and row["value_text"] is not None:
+                assert stated.decode(errors="replace").replace(",", "").strip().strip('"') == row["value_text"].strip()
+
+
+def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD)
+    lines = [f'{{"case": "a", "ms": {value}}}\n' for value in (1, 2, 2)]
+    runs = []
+    for count in (2, 3):
+        (tmp_path / "r.jsonl").write_text("".join(lines[:count]))
+        runs.append([row["run_id"] for row in landed(ingestor, tmp_path / "r.jsonl", tmp_path / f"store{count}")["described_run"]])
+    assert runs[1][:2] == runs[0] and len(set(runs[1])) == 3
+
+
+def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, wh_on: WhOn) -> None:
+    project = standard_project(tmp_path / "project")
+    tree = tmp_path / "in"
+    tree.mkdir()
+    for day in range(24):
+        document = {"meta": {"date": f"2026-03-{day + 1:02}T02:00:00Z", "host": "ci", "commit": f"{day:07x}"}, "cases": [
+            {"name": name, "size": 10, "time_ms": {"samples": [(base + step * (day >= 12)) * (1 + (day * 7 + n) % 5 / 1000) for n in range(3)]}}
+            for name, base, step in (("sort", 10.0, 3.0), ("hash", 2.0, 0.0))
+        ]}
+        (tree / f"{day:02}.json").write_text(json.dumps(document))
+    assert "wh new ingestor NAME --from FILE" in wh_on(project, "ingest", "--dry-run", str(tree))[1]
+    status, out, err = wh_on(project, "new", "ingestor", "acme", "--from", str(tree / "00.json"))
+    assert (status, out) == (0, "ingest/acme/format.toml\ningest/acme/sample.json\n"), err
+    shown = wh_on(project, "ingest", "--dry-run", str(tree))[1]
+    assert "acme/sort  succeeded  2026-03-01 02:00:00+00:00" in shown and "result time_ms_samples = 10 ms, 10.01 ms, 10.02 ms" in shown
+    description = project.root / "ingest/acme/format.toml"
+    right = description.read_text()
+    description.write_text(right.replace('value = "time_ms.samples"', 'value = "time_ms.sample"'))
+    status, _, err = wh_on(project, "check")
+    assert status != 0 and "time_ms.sample has no value in any sample" in err
+    description.write_text(right)
+    built(tree, project)
+    sql = sql_of(project)
+    assert sql("select indicator, key, unit, better, count(*) from performance_indicator_fact where kind = 'result' group by all order by all") == [
+        (f"acme/{name}", "time_ms_samples", "ms", "lower", 24) for name in ("hash", "sort")
+    ]
+    assert sql("select git_commit, node_name from benchmark_run_fact join run_source using (run_id) order by all limit 1") == [("0000000", "ci")]
+    assert sql("select median(value) from indicator_sample where indicator = 'acme/hash'") == [(pytest.approx(2.004, rel=1e-3),)]
+    changes = wh_on(project, "changes")[1]
+    assert "worse  +3" in changes and "better" not in changes, changes
+
+
+def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: WhOn) -> None:
+    project = standard_project(tmp_path / "project")
+    (tmp_path / "n.csv").write_text("when,test,value,unit\n2026-01-01T00:00:00Z,sort,1.5,ms\n2026-01-01T00:00:00Z,copy,2,GB/s\n2026-01-01T00:00:00Z,odd,3,furlongs\n")
+    asked = ("ingest", "--as", "measurements", "--map")
+    for mapping, says in (("metric=test,value=value", "lacks unit"), ("metric=test,values=value", "did you mean value?")):
+        status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
+        assert status == ExitCode.USAGE and says in err
+    mapping = "metric=test,value=value,unit=unit,time=when,case=test"
+    status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
+    assert status == 0 and "unknown-unit" in err and (project.root / "ingest/measurements_n/format.toml").is_file()
+    rows = landed(described_ingestor(project.root / "ingest/measurements_n/format.toml"), tmp_path / "n.csv", tmp_path / "store")
+    assert [(row["key"], row["value_number"], row["unit"]) for row in rows["described_value"]] == [("sort", 1.5, "ms"), ("copy", 2.0, "GB/s")]
+
+
+def test_what_is_like_a_format_says_what_it_lacks(tmp_path: Path, wh_on: WhOn) -> None:
+    (tmp_path / "t.json").write_text('{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "tokens_per_second": 5.0}')
+    out = wh_on(standard_project(tmp_path / "project"), "ingest", "--dry-run", str(tmp_path / "t.json"))[1]
+    assert "like vllm_throughput, but without total_num_tokens" in out

@@ -14,6 +14,7 @@ from typing import NoReturn, cast
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
+from warehouse.landing.described.description import read_description
 from warehouse.landing.described.ingestor import DescribedIngestor, described_ingestor
 from warehouse.landing.described.recognition import Formats
 from warehouse.project.project import Project, standard_folder
@@ -48,7 +49,9 @@ class Source:
         version of wh. What the package imports from elsewhere is not covered."""
         module = self.target if isinstance(self.target, Path) else _module_file(self.target.partition(":")[0])
         folder = module.parent
-        paths: Iterable[Path] = [module] if module.name != "__init__.py" else (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
+        paths: Iterable[Path] = [module]
+        if module.name == "__init__.py":
+            paths = (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
         files = {path.relative_to(folder).as_posix(): file_digest(path) for path in paths if path.is_file()}
         return domain_digest("wh/ingestor-code/1", [files, __version__])
 
@@ -83,10 +86,22 @@ def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
     for source in _sources(project):
         ingestor = source.load()
         found[ingestor.name] = RegisteredIngestor(ingestor, source)
-    described = [each.ingestor for each in found.values() if isinstance(each.ingestor, DescribedIngestor)]
+    ingestors: list[object] = [each.ingestor for each in found.values()]
+    described = [each for each in ingestors if isinstance(each, DescribedIngestor)]
     together = Formats([each.description for each in described])
     for each in described:
         each.together = together
+    return found
+
+
+def faults_of_descriptions(project: Project) -> list[WarehouseError]:
+    """What the samples beside the project's own descriptions show to be wrong in them. Raises WH121 for one that cannot be read."""
+    from warehouse.landing.described.checking import description_faults
+
+    found: list[WarehouseError] = []
+    for source in _sources(project):
+        if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
+            found += description_faults(read_description(source.target), source.target.parent, source.place)
     return found
 
 

@@ -28,7 +28,7 @@ _SECTIONS = {
         "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
         "software hardware source".split()
     ),
-    "metric": frozenset("name each value unit stated_in better about when summary".split()),
+    "metric": frozenset("name each value unit unit_from stated_in better about when summary".split()),
     "refuse": frozenset({"when", "reason"}),
     "check": frozenset({"stated", "of", "tolerance"}),
 }
@@ -56,11 +56,12 @@ class Metric:
     unit: str
     each: ValuePath | None = None
     stated_in: Expression | None = None
-    better: str = "neither"
+    better: str | None = None
     when: Expression | None = None
     summary: str = "median"
     about: str | None = None
     column: str | None = None  # of serving_outcome_fact
+    unit_from: Expression | None = None  # where each record states the unit of its metric
 
 
 @dataclass(frozen=True)
@@ -167,21 +168,21 @@ class _Reader:
 
     def _overlaid(self) -> list[Mapping[str, Any]]:
         """The document once for each version, with what the version says in place of what is said for all; or the document alone."""
-        base = {key: value for key, value in self._document.items() if key != "version"}
+        base: dict[str, Any] = {key: value for key, value in self._document.items() if key != "version"}
         versions = self._document.get("version", [])
         if not isinstance(versions, list):
             raise self._fault("version", "each version is a table [[version]]")
-        found = []
+        found: list[Mapping[str, Any]] = []
         for number, version in enumerate(versions, 1):
             self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse"})
             merged = dict(base)
-            for key, value in version.items():
+            for key, said in version.items():
                 if key == "requires":
-                    merged["format"] = {**base["format"], "requires": value}
+                    merged["format"] = {**base["format"], "requires": said}
                 else:
-                    merged[key] = {**base.get(key, {}), **value} if isinstance(value, dict) else value
+                    merged[key] = {**base.get(key, {}), **said} if isinstance(said, dict) else said
             found.append(merged)
-        return [*found, base] if not found or "requires" in base.get("format", {}) else found
+        return found if found and "requires" not in base.get("format", {}) else [*found, base]
 
     def _layout(self, label: str, document: Mapping[str, Any]) -> Layout:
         run = self._table("run", document)
@@ -231,17 +232,18 @@ class _Reader:
         self._known(key, stated, _SECTIONS["metric"])
         name, value = str(stated.get("name", "")), stated.get("value", "")
         named = self._expression(f"{key}.name", name) if column else self._name(f"{key}.name", name)
-        unit = units.unit_of(str(stated.get("unit", "")))
+        unit_from = stated.get("unit_from")
+        unit = units.unit_of(str(stated.get("unit", "1" if unit_from else "")))
         if unit is None:
             hint = did_you_mean(str(stated.get("unit", "")), units.UNITS) or "units are listed in docs/ingestors.md; '1' is a number without one"
             raise self._fault(f"{key}.unit", f"no unit {stated.get('unit', '')!r}", hint)
         by_name = units.suffix_unit(name)
         if by_name and not column and "{" not in name and units.factor(unit, by_name) is not None and units.SAME.get(unit, unit) != by_name:
             raise self._fault(f"{key}.name", f"{name} ends in {by_name}, but its unit is {unit}")
-        better, summary = stated.get("better", "neither"), stated.get("summary", "median")
-        for what, choice, choices in (("better", better, _BETTER), ("summary", summary, _SUMMARIES)):
+        better, summary = stated.get("better"), stated.get("summary", "median")
+        for what, choice, choices in (("better", better, (*_BETTER, None)), ("summary", summary, _SUMMARIES)):
             if choice not in choices:
-                raise self._fault(f"{key}.{what}", f"is one of {', '.join(choices)}")
+                raise self._fault(f"{key}.{what}", f"is one of {', '.join(filter(None, choices))}")
         stated_in = stated.get("stated_in")
         if stated_in is not None and (given := units.unit_of(str(stated_in))) is not None:
             if units.factor(given, unit) is None:
@@ -250,7 +252,7 @@ class _Reader:
         return Metric(
             named, self._expression(f"{key}.value", value), unit, self._path(f"{key}.each", stated["each"]) if "each" in stated else None,
             self._optional(f"{key}.stated_in", stated_in), better, self._optional(f"{key}.when", stated.get("when")), summary,
-            stated.get("about"), column,
+            stated.get("about"), column, self._optional(f"{key}.unit_from", unit_from),
         )
 
     def _name(self, key: str, name: str) -> Expression:
@@ -267,7 +269,8 @@ class _Reader:
                 raise self._fault("run.status", f"is one of {', '.join(allowed)}, or {{ failed_if = CONDITION, reason = TEXT }}")
             return stated, (), None
         self._known("run.status", stated, {*(f"{each}_if" for each in allowed), "reason", "else"})
-        conditions = tuple((each, self._expression(f"run.status.{each}_if", stated[f"{each}_if"])) for each in allowed[::-1] if f"{each}_if" in stated)
+        stated_if = [each for each in allowed[::-1] if f"{each}_if" in stated]
+        conditions = tuple((each, self._expression(f"run.status.{each}_if", stated[f"{each}_if"])) for each in stated_if)
         reason = self._template("run.status.reason", stated["reason"]) if "reason" in stated else None
         return stated.get("else"), conditions, reason
 
@@ -295,9 +298,8 @@ class _Reader:
         tolerance = stated.get("tolerance", 1e-6)
         if not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= 1:
             raise self._fault(f"check {number}.tolerance", "is a share from 0 to 1")
-        return Check(
-            self._expression(f"check {number}.stated", stated.get("stated", "")), self._expression(f"check {number}.of", stated.get("of", "")), tolerance
-        )
+        of = self._expression(f"check {number}.of", stated.get("of", ""))
+        return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
 
     def _patterns(self) -> Mapping[str, tuple[Pattern, re.Pattern[str]]]:
         found = {}

@@ -291,7 +291,7 @@ def _path(text: str) -> Path:
     rooted = _ROOTED.match(text)
     start = rooted[1] if rooted else text if set(text) <= {"$"} or set(text) <= {"^"} else text[: len(text) - len(text.lstrip("$^"))]
     rest = text[rooted.end() if rooted else len(start) :]
-    steps = []
+    steps: list[tuple[str, Any]] = []
     for found in _STEP.finditer(rest):
         if found["index"] is not None:
             steps.append(("each", None) if not found["index"] else ("index", int(found["index"][:9])))

@@ -28,7 +28,7 @@ class DescribedIngestor:
     def __init__(self, description: Description) -> None:
         self.description = description
         self.name, self.version = description.name, description.version
-        self.formats = (description.about,)
+        self.formats: tuple[str, ...] = (description.about,)
         self.together = Formats((description,))  # with the other descriptions of a project, once they are known
 
     def bundles(self, tree: Tree) -> Iterator[BundleDraft | Unclaimed]:

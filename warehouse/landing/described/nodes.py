@@ -162,7 +162,8 @@ class Parser:
     def _next(self, position: int) -> bytes:
         found = _END.match(self._data, position)
         if not found:
-            raise BrokenError("the document breaks off" if self._blank(position) >= len(self._data) else "expected a comma or an end", self._start + position)
+            is_cut = self._blank(position) >= len(self._data)
+            raise BrokenError("the document breaks off" if is_cut else "expected a comma or an end", self._start + position)
         self._end = found
         mark: bytes = found[1]
         return mark

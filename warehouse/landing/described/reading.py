@@ -189,10 +189,14 @@ class _Run:
     def _json(self, node: Node) -> str:
         several = elements(node)
         if several is None:
-            return ", ".join(f"{key}={self._json(each)}" for key, each in sorted(node.value.items())) if isinstance(node.value, dict) else text_of(node.value) or ""
+            if isinstance(node.value, dict):
+                return ", ".join(f"{key}={self._json(each)}" for key, each in sorted(node.value.items()))
+            return text_of(node.value) or ""
         return ", ".join(map(self._json, several))
 
-    def _value(self, run: str, kind: str, key: str, sample: int, node: Node, metric: Metric | None, number: float | None = None, unit: str | None = None) -> None:
+    def _value(
+        self, run: str, kind: str, key: str, sample: int, node: Node, metric: Metric | None, number: float | None = None, unit: str | None = None
+    ) -> None:
         value = node.value
         is_container = isinstance(value, (dict, list, Numbers))
         text = self._json(node) if is_container else None if isinstance(value, float) else text_of(value)
@@ -225,7 +229,11 @@ class _Run:
         by = self._factor(metric, scope, nodes[0])
         if by is None:
             return
-        unit = None if metric.unit == "1" else metric.unit
+        unit: str | None = metric.unit
+        if metric.unit_from is not None and (unit := units.unit_of(_text(metric.unit_from, scope) or "")) is None:
+            self._report.at("unknown-unit", f"{key}: {_text(metric.unit_from, scope) or 'no unit is stated'}"[:200], nodes[0], "error")
+            return
+        unit = None if unit == "1" else unit
         for node in nodes:
             if isinstance(node.value, Numbers):
                 self._add_samples(run, kind, key, node.value, metric, by, samples, unit)

@@ -99,7 +99,7 @@ def _hints(description: Description, layout: Layout) -> Iterator[bytes]:
     for each in layout.requires:
         for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
             if description.patterns:
-                name = next((step for kind, step in path.steps if kind == "key"), None)
+                name = next((step for kind, step in path.steps if kind == "key"), "")
                 if name in description.patterns and (literal := description.patterns[name][0].literal):
                     yield literal.encode()
             elif (key := next((step for kind, step in reversed(path.steps) if kind == "key"), None)) is not None and not key.startswith("@"):

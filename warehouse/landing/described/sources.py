@@ -190,10 +190,13 @@ def _field(matched: re.Match[str], place: int, line: Line, text: str) -> Node:
     start, stop = (len(text[:end].encode()) if not text.isascii() else end for end in matched.span(place))
     value = matched[place].strip()
     is_number = matched[place][:1].isdigit() or matched[place][:1] in "+-."
-    return Node((Number(value.replace(",", "")) if is_number and "," in value else value) or None, line.offset + start, min(line.offset + stop, line.offset + line.length))
+    kept = Number(value.replace(",", "")) if is_number and "," in value else value
+    return Node(kept or None, line.offset + start, min(line.offset + stop, line.offset + line.length))
 
 
-def begun_tree(head: bytes, is_whole: bool, form: str, dialect: Dialect, required: frozenset[str], patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]) -> Node | None:
+def begun_tree(
+    head: bytes, is_whole: bool, form: str, dialect: Dialect, required: frozenset[str], patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+) -> Node | None:
     """What the beginning of a file states, for recognition: nothing is reported."""
     if form == JSON:
         return begun_json(head)
@@ -214,5 +217,5 @@ class _Quiet(Report):
     def __init__(self) -> None:
         pass
 
-    def __call__(self, *args: object, **options: object) -> None:  # type: ignore[override]
+    def __call__(self, *args: object, **options: object) -> None:
         pass

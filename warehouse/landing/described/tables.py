@@ -15,8 +15,9 @@ SOFTWARE = (
     "framework", "framework_version", "runtime_version", "server_version", "driver_version", "cuda_version", "rocm_version", "nccl_version",
     "operating_system", "kernel_version", "software_stack", "image_digest",
 )
-HARDWARE = ("system_name", "gpu_model", "cpu_model", "gpu_memory", "host_memory", "numa_layout", "network_fabric", "storage_fabric")
+_HARDWARE = ("system_name", "gpu_model", "cpu_model", "gpu_memory", "host_memory", "numa_layout", "network_fabric", "storage_fabric")
 HARDWARE_COUNTS = ("node_count", "gpu_count", "cpu_logical_count", "cpu_sockets_per_node", "cpu_cores_per_socket", "host_memory_bytes")
+HARDWARE = (*_HARDWARE, *HARDWARE_COUNTS)
 SOURCE = ("git_commit", "git_branch", "git_remote")
 # Columns of serving_outcome_fact that a format may state, with their units.
 SERVING: Mapping[str, str] = {
@@ -44,7 +45,7 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("node_name", pa.string()),
         pa.field("cluster", pa.string()),
         pa.field("serving_point", pa.string()),
-        *(pa.field(name, pa.string()) for name in (*SOFTWARE, *HARDWARE, *SOURCE)),
+        *(pa.field(name, pa.string()) for name in (*SOFTWARE, *_HARDWARE, *SOURCE)),
         *(pa.field(name, pa.int64()) for name in HARDWARE_COUNTS),
         pa.field("is_dirty", pa.bool_()),
         *(pa.field(name, pa.string()) for name in ("model", "precision", "protocol", "prompt_distribution", "completion_distribution")),
@@ -64,5 +65,4 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("summary", pa.string()),  # what the run's value is of its samples: median, min or max
     ),
 }
-HARDWARE = (*HARDWARE, *HARDWARE_COUNTS)
 WORKLOAD_COLUMNS = ("model", "precision", "protocol", "prompt_distribution", "completion_distribution")

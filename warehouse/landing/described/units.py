@@ -27,7 +27,10 @@ _SCALES: dict[str, dict[str, Fraction]] = {
         "cycles", "instructions/cycle", "USD", "updates/s", "pages/s",
     )},
 }
-SAME = {"requests/s": "1/s", "operations/s": "1/s", "µs": "us", "B": "bytes", "seconds": "s", "percent": "%", "second": "s", "milliseconds": "ms"}
+SAME = {
+    "requests/s": "1/s", "operations/s": "1/s", "µs": "us", "B": "bytes", "seconds": "s", "percent": "%", "second": "s", "milliseconds": "ms",
+    "secs": "s", "sec": "s", "msec": "ms", "usec": "us", "nsec": "ns", "sec.": "s", "ops/s": "1/s", "req/s": "1/s", "tok/s": "tokens/s",
+}
 UNITS = {unit: (dimension, scale) for dimension, units in _SCALES.items() for unit, scale in units.items()}
 # Of a name's end, the units that it states (docs/models.md).
 SUFFIXES = {

@@ -140,7 +140,7 @@ def _clickbench(path: Path) -> Values:
     for number, (cold, *hot) in enumerate(document["result"]):
         if cold is not None:
             yield f"clickbench/{document['system']}/query {number}", "cold_s", cold
-            yield f"clickbench/{document['system']}/query {number}", "hot_s", min(hot)
+            yield from ((f"clickbench/{document['system']}/query {number}", "hot_s", value) for value in hot)
 
 
 def _asv(path: Path) -> Values:
@@ -308,7 +308,7 @@ def test_every_value_of_a_sample_is_what_it_states(name: str, sample: Path, tmp_
     cases = {row["run_id"]: row["benchmark_case_id"] for row in rows["described_run"]}
     found, wanted = defaultdict(list), defaultdict(list)
     for row in rows["described_value"]:
-        if row["kind"] != "parameter":
+        if row["kind"] != "parameter" and row["value_number"] is not None:
             found[cases[row["run_id"]], row["key"]].append(row["value_number"])
     for case, metric, value in READINGS[name](sample):
         wanted[case, metric].append(value)
@@ -317,7 +317,8 @@ def test_every_value_of_a_sample_is_what_it_states(name: str, sample: Path, tmp_
     for row in rows["described_value"]:  # the bytes of a value state it; a computed one has no text
         if row["kind"] != "parameter" and row["value_text"] is not None:
             assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "") == row["value_text"]
-    assert [row["code"] for row in rows["evidence_issue"]] == (["columns-differ"] if sample.name == "sample.csv" and name == "google_benchmark" else [])
+    told = {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
+    assert told == ({"columns-differ"} if sample.name == "sample.csv" and name == "google_benchmark" else set())
 
 
 def test_every_description_has_a_sample_of_each_form_and_no_other_reads_it(tmp_path: Path) -> None:
@@ -354,7 +355,7 @@ FAULTS = {
     ('unit = "ms"', 'unit = "mss"'): "did you mean ms?", ('unit = "ms"', 'unit = "s"'): "ends in ms, but its unit is s",
     ('value = "ms"', 'value = "ms["'): "metric 1.value", ('value = "ms"', 'value = "shell(ms)"'): "no function shell",
     ('"x/{case}"', '"x/{case"'): None, ('value = "ms"', f"value = '{'(' * 900}'"): "metric 1.value", ('value = "ms"', f'value = "{"a+" * 600}a"'): "longer than",
-    ("[run]", "[lines]\na = '{b}{c}{d}{e}'\n[run]"): "more than 3 fields of text", ("[run]", "[lines]\na = '{b'\n[run]"): "fields are written",
+    ("[run]", "[lines]\na = '{b} {c}'\n[run]"): "more than one field of text", ("[run]", "[lines]\na = '{b'\n[run]"): "fields are written",
     ("[[metric]]", "status = 'done'\n[[metric]]"): "run.status: is one of", ('each = "[]"', 'each = "[].a = 1"'): "not a path",
     ('unit = "ms"', 'unit = "ms"\nstated_in = "GB"'): "no unit of the same quantity",
 }
@@ -375,9 +376,9 @@ def test_a_description_that_is_hostile_or_wrong_is_refused_with_its_key(tmp_path
 
 
 def test_a_pattern_of_a_line_costs_no_more_than_its_length(tmp_path: Path) -> None:
-    text = GOOD.replace('form = ["json", "json lines"]', 'form = "text"').replace('["[].case", "[].ms"]', '["a[]"]').replace("[run]", "[lines]\na = '{b} {c} {d} end'\n[run]")
+    text = GOOD.replace('form = ["json", "json lines"]', 'form = "text"').replace('["[].case", "[].ms"]', '["a[]"]').replace("[run]", "[lines]\na = '{b} {c:word} {d:number} {e:word}, end'\n[run]")
     ingestor = _described(tmp_path / "x", text.replace('each = "[]"', 'each = "a[]"').replace('"x/{case}"', '"x"').replace('value = "ms"', 'value = "b"'))
-    (tmp_path / "a.txt").write_text("1 2 3 end\n" + "x " * 200_000 + "\n" + ("1 " * 4000 + "\n") * 20)
+    (tmp_path / "a.txt").write_text("1 2 3 x, end\n" + "x " * 200_000 + "\n" + ("1 " * 4000 + "\n") * 20)
     before = process_time()
     rows = landed(ingestor, tmp_path / "a.txt", tmp_path / "store")
     assert len(rows["described_run"]) == 1 and process_time() - before < 20
@@ -385,11 +386,11 @@ def test_a_pattern_of_a_line_costs_no_more_than_its_length(tmp_path: Path) -> No
 
 BROKEN: dict[str, tuple[bytes, list[float], set[str]]] = {
     "cut": (b'[{"case": "a", "ms": 1}, {"case": "b", "ms": 2', [], {"malformed-json"}),
-    "deep": (b'[{"case": "a", "ms": 1, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]", [], {"malformed-json"}),
+    "deep": (b'[{"case": "a", "ms": 1}, {"case": "b", "ms": 1, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]", [], {"malformed-json"}),
     "twice": (b'[{"case": "a", "ms": 1, "ms": 3}]', [3.0], {"duplicate-json-key"}),
     "nan": (b'[{"case": "a", "ms": NaN}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
     "huge": (b'[{"case": "a", "ms": 1e999}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
-    "long": (b'[{"case": "a", "ms": ' + b"9" * 5000 + b'}, {"case": "b", "ms": 2}]', [2.0], {"not-a-number"}),
+    "long": (b'[{"case": "a", "ms": ' + b"9" * 5000 + b'}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
     "text": (b'[{"case": "a", "ms": "1.5ms"}, {"case": "b", "ms": "2"}]', [2.0], {"not-a-number"}),
     "object": (b'[{"case": "a", "ms": {"v": 1}}, {"case": "b", "ms": true}]', [], {"not-a-number"}),
     "null": (b'[{"case": "a", "ms": null}, {"case": "b", "ms": ""}]', [], set()),
@@ -407,7 +408,7 @@ def test_what_is_damaged_is_an_issue_and_never_another_value(name: str, tmp_path
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / f"{name}.json").write_bytes(data)
     rows = landed(ingestor, tmp_path / "in", tmp_path / "store")
-    assert [row["value_number"] for row in rows["described_value"]] == values
+    assert [row["value_number"] for row in rows["described_value"] if row["value_number"] is not None] == values
     assert {row["code"] for row in rows["evidence_issue"]} == codes
 
 

@@ -27,4 +27,6 @@ inner join run_bundle
     on
         run_bundle.run_id = value.run_id
         and run_bundle.artifact_manifest_digest = value.artifact_manifest_digest
-where value.kind = 'result'
+where
+    value.kind = 'result'
+    and value.value_number is not null

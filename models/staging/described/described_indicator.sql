@@ -12,7 +12,7 @@ select
     min(run.component) as component,
     value.kind,
     value.key,
-    min(value.value_type) as value_type,
+    case when count(value.value_number) > 0 then 'number' else min(value.value_type) end as value_type,
     case when count(*) = 1 then min(value.value_text) end as value_text,
     case min(value.summary)
         when 'min' then min(value.value_number)

@@ -32,7 +32,7 @@ def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator
             if row["run_id"] == run["run_id"]:
                 number = row["value_number"]
                 values.setdefault((row["kind"], row["key"]), []).append(
-                    str(row["value_text"]) if row["kind"] == PARAMETER else f"{number:.6g} {row['unit'] or ''}".strip()
+                    str(row["value_text"]) if row["kind"] == PARAMETER else "none" if number is None else f"{number:.6g} {row['unit'] or ''}".strip()
                 )
         yield f"{run['benchmark_case_id']}  {run['status']}  {run['started_at'] or 'no time'}"
         for (kind, key), found in values.items():

@@ -20,6 +20,7 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.described import units
 from warehouse.landing.described.description import Description, Layout, Metric, Moment
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
+from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.tables import (
@@ -38,6 +39,7 @@ from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
+_NO_NUMBER = ABSENT - {"nan"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_S = 253_402_300_800  # the year 10000
 
@@ -65,12 +67,25 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
     root = tree_of(description, layout, form, data, report)
     if root is None:
         return
+    if form == CSV:
+        _report_columns(layout, root, report)
     names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
     for scopes in runs_of(layout, root, report):
         _Run(description, layout, raw_path, buffer, report).land(scopes, names)
         yield from buffer.full()
     if not names.count and not report.has("refused-record"):
         report("no-records", f"{description.name}: no record in {layout.each.text}", 0, len(data), severity="error")
+
+
+def _report_columns(layout: Layout, root: Node, report: Report) -> None:
+    """Note the columns of metrics that a table does not have: they may have another name there."""
+    columns = root.value[0].value if root.value else {}
+    read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
+    read += [path for _, each in layout.parameters for path in ((each,) if isinstance(each, ValuePath) else each.paths)]
+    names = [path.steps[0][1] for path in read if path.steps and path.steps[0][0] == "key" and not path.start]
+    for name in dict.fromkeys(names):
+        if columns and name not in columns and not name.startswith("@"):
+            report("no-column", str(name)[:120], root.start, 0, 1, "note")
 
 
 def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:
@@ -120,12 +135,13 @@ class _Run:
         self._description, self._layout, self._raw_path, self._buffer, self._report = description, layout, raw_path, buffer, report
 
     def land(self, scopes: list[Scope], names: _Names) -> None:
+        self._measured = 0  # metrics with a value
         layout, first = self._layout, scopes[0]
         texts = {key: _text(each, first) for key, each in layout.texts.items()}
         run = names(_text(layout.id, first) if layout.id else None, scopes, self._report)
         parameters = self._parameters(run, first)
-        results = self._metrics(run, scopes)
-        status, reason = self._status(first, scopes, results)
+        self._metrics(run, scopes)
+        status, reason = self._status(first, scopes)
         start, stop = min(each.node.start for each in scopes), max(each.node.stop for each in scopes)
         case = texts.pop("case") or f"{self._description.name}/unstated"
         workload = {name: value for name, each in layout.workload.items() if (value := _text(each, first)) is not None}
@@ -177,12 +193,10 @@ class _Run:
                 pairs = ((other.key if each.steps[-1][0] == "each" else _last(each.steps), other.node) for other in each.scopes(scope))
             for key, node in pairs:
                 text = text_of(node.value) if not isinstance(node.value, (dict, list, Numbers)) else self._json(node)
-                if text is None:
-                    continue
                 key = clean(key)[:MAX_KEY_CHARACTERS]
-                if key in found:
+                if key in found or text is None and node.value is not None:
                     continue
-                found[key] = clean(text)
+                found[key] = None if text is None else clean(text)
                 self._value(run, PARAMETER, key, 1, node, None)
         return found
 
@@ -202,22 +216,22 @@ class _Run:
         text = self._json(node) if is_container else None if isinstance(value, float) else text_of(value)
         if metric is None and isinstance(value, Number):
             number = number_of(value)
+            if number is None:
+                self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")
         self._buffer.add(
             VALUE_TABLE, self._raw_path, node.start, node.stop - node.start, run_id=run, kind=kind, key=key, sample=sample,
-            value_type="number" if number is not None else "boolean" if isinstance(value, bool) else "string",
+            value_type="number" if number is not None else "null" if value is None else "boolean" if isinstance(value, bool) else "string",
             value_text=None if text is None else landed_text(text), value_number=number, unit=unit,
             better=metric.better if metric else None, summary=metric.summary if metric else None,
         )
 
-    def _metrics(self, run: str, scopes: list[Scope]) -> int:
-        """Land all metrics; how many values they have."""
+    def _metrics(self, run: str, scopes: list[Scope]) -> None:
         samples: dict[tuple[str, str], int] = {}
         for metric in self._layout.metrics:
             for scope in scopes:
                 for each in metric.each.scopes(scope) if metric.each else (scope,):
                     if metric.when is None or metric.when.holds(each):
                         self._metric(run, metric, each, samples)
-        return sum(samples.values())
 
     def _metric(self, run: str, metric: Metric, scope: Scope, samples: dict[tuple[str, str], int]) -> None:
         nodes = metric.value.of(scope)
@@ -240,9 +254,8 @@ class _Run:
                 continue
             for one in elements(node) or (node,):
                 number = self._number(one, key, by)
-                if number is None:
-                    continue
                 samples[kind, key] = samples.get((kind, key), 0) + 1
+                self._measured += number is not None
                 self._value(run, kind, key, samples[kind, key], one, metric, number, unit)
 
     def _factor(self, metric: Metric, scope: Scope, place: Node) -> Fraction | None:
@@ -256,7 +269,7 @@ class _Run:
 
     def _number(self, node: Node, key: str, by: Fraction) -> float | None:
         value = node.value
-        if value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in ABSENT:
+        if value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in _NO_NUMBER:
             return None
         if isinstance(value, float):
             return value * float(by) if math.isfinite(value) else None
@@ -278,9 +291,8 @@ class _Run:
             numbers = [number if math.isfinite(number := float(node.value)) else self._number(node, key, by) for node in nodes]
         first = samples.get((kind, key), 0)
         samples[kind, key] = first + len(nodes)
-        kept = [(place, node, number) for place, (node, number) in enumerate(zip(nodes, numbers, strict=True), first + 1) if number is not None]
-        if not kept:
-            return
+        kept = [(place, node, number) for place, (node, number) in enumerate(zip(nodes, numbers, strict=True), first + 1)]
+        self._measured += sum(number is not None for number in numbers)
         self._buffer.add_columns(
             VALUE_TABLE, self._raw_path, np.array([node.start for _, node, _ in kept]), np.array([node.length for _, node, _ in kept]),
             run_id=run, kind=kind, key=key, sample=[place for place, _, _ in kept], value_type="number",
@@ -288,13 +300,13 @@ class _Run:
             better=metric.better, summary=metric.summary,
         )
 
-    def _status(self, first: Scope, scopes: list[Scope], results: int) -> tuple[str, str | None]:
+    def _status(self, first: Scope, scopes: list[Scope]) -> tuple[str, str | None]:
         for status, condition in self._layout.failed_if:
             for scope in scopes:
                 if condition.holds(scope):
                     reason = _text(self._layout.reason, scope) if self._layout.reason else None
                     return status, self._short(reason)
-        return self._layout.status or ("succeeded" if results else "unknown"), None
+        return self._layout.status or ("succeeded" if self._measured else "unknown"), None
 
     def _duration(self, scope: Scope) -> float | None:
         node = self._layout.duration_s.one(scope) if self._layout.duration_s else None

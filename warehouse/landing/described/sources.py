@@ -17,11 +17,10 @@ JSON, JSON_LINES, CSV, TEXT = "json", "json lines", "csv", "text"
 FORMS = (JSON, JSON_LINES, CSV, TEXT)
 MAX_BYTES = 256 << 20  # of a file that is read whole
 _HEADER_LINES = 200  # among which the header of a table is looked for
-_LINE_CHARACTERS = 8192  # of a line that a pattern is tried on
+_LINE_CHARACTERS = 4096  # of a line that a pattern is tried on
 _FIELD = re.compile(r"\{(\w*)(?::(word|number|text))?\}")
-_KINDS = {"word": r"(\S+)", "number": r"([+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", "text": r"(.*?)"}
+_NUMBER = r"([+-]?(?:\d[\d,]*+\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?(?i:nan|inf(?:inity)?|n/a))"
 _RULE = re.compile(r"[\s|:+=-]*")
-MAX_TEXTS = 3  # fields of open end in a pattern: more could cost a power of the line's length
 
 
 class PatternError(ValueError):
@@ -47,20 +46,26 @@ class Pattern:
         return max((part.strip() for part in re.split(r"\{[^{}]*\}|\s+", self.text)), key=len, default="")
 
     def compiled(self) -> re.Pattern[str]:
-        """Raises PatternError. It has no nested repeats, so its cost is bounded by the line's length."""
-        if sum(found[2] in (None, "text") for found in _FIELD.finditer(self.text)) > MAX_TEXTS:
-            raise PatternError(f"{self.name}: more than {MAX_TEXTS} fields of text; use word or number")
+        """Raises PatternError. All repeats but that of one text are possessive: the cost is at most that of the line's length squared."""
+        if sum(found[2] in (None, "text") for found in _FIELD.finditer(self.text)) > 1:
+            raise PatternError(f"{self.name}: more than one field of text; use word or number")
         if len(self.text) > 1000 or not self.text.strip() or "{" in _FIELD.sub("", self.text):
             raise PatternError(f"{self.name}: fields are written {{name}}, {{name:word}} or {{name:number}}")
         parts, last = [], 0
         for found in _FIELD.finditer(self.text):
-            parts += [_fixed(self.text[last : found.start()]), _KINDS[found[2] or "text"]]
+            parts += [_fixed(self.text[last : found.start()]), self._field(found[2] or "text", self.text[found.end() : found.end() + 1])]
             last = found.end()
-        return re.compile(r"\s*" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*", re.ASCII)
+        return re.compile(r"\s*+" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*", re.ASCII)
+
+    def _field(self, kind: str, mark: str) -> str:
+        """A word ends before a blank, or before the `mark` that follows it."""
+        if kind == "word" and mark == "{":
+            raise PatternError(f"{self.name}: a word is followed by a blank or by what ends it, not by another field")
+        return _NUMBER if kind == "number" else "(.*?)" if kind == "text" else rf"([^\s{re.escape(mark.strip())}]++)"
 
 
 def _fixed(text: str) -> str:
-    return r"\s+".join(re.escape(part) for part in re.split(r"\s+", text))
+    return r"\s++".join(re.escape(part) for part in re.split(r"\s+", text))
 
 
 @dataclass(frozen=True)
@@ -170,6 +175,7 @@ def text_tree(data: Data, report: Report, patterns: Mapping[str, tuple[Pattern, 
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
         if len(text) > _LINE_CHARACTERS:
+            report.at("line-too-long", f"{len(text)} characters: no pattern is tried on it", line, "note")
             continue
         for name, (pattern, compiled) in patterns.items():
             if pattern.after and pattern.after not in latest or not (matched := compiled.fullmatch(text)):

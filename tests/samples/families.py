@@ -80,7 +80,9 @@ def _described(description: Path) -> Family:
         for sample in description.parent.glob("sample*"):
             shutil.copy(sample, folder)
 
-    return Family(write, endless=r".*(?<!\.json)", free_text=r".*\.(?:txt|out)", counted=frozenset({"sample"}))
+    # k6 has numbers in its keys, p(90): another number is another key.
+    free_text = r".*" if description.parent.name == "k6" else r".*\.(?:txt|out)"
+    return Family(write, endless=r".*(?<!\.json)", free_text=free_text, counted=frozenset({"sample"}))
 
 
 # The number of a series, and the value of the sample before, which the bytes of another row state.

@@ -189,11 +189,11 @@ class _Reader:
         self._advance()
 
     def _advance(self) -> None:
-        if not self._text[self._position :].strip():
-            self.kind, self.token = None, ""
-            return
         found = _TOKEN.match(self._text, self._position)
         self._terms += 1
+        if not found and not self._text[self._position :].strip():
+            self.kind, self.token = None, ""
+            return
         if not found or self._terms > _MAX_TERMS:
             raise ExpressionError(f"{self._text}: cannot be read from {self._text[self._position :][:20]!r}")
         self._position = found.end()

@@ -135,13 +135,15 @@ class _Run:
         self._description, self._layout, self._raw_path, self._buffer, self._report = description, layout, raw_path, buffer, report
 
     def land(self, scopes: list[Scope], names: _Names) -> None:
-        self._measured = 0  # metrics with a value
+        self._measured, self._has_metric = 0, False  # values of metrics, and whether there are any metrics
         layout, first = self._layout, scopes[0]
         texts = {key: _text(each, first) for key, each in layout.texts.items()}
         run = names(_text(layout.id, first) if layout.id else None, scopes, self._report)
         parameters = self._parameters(run, first)
         self._metrics(run, scopes)
         status, reason = self._status(first, scopes)
+        if not self._has_metric and status != "failed":
+            self._report.at("no-metric", "the record states no metric of the description", first.node)
         start, stop = min(each.node.start for each in scopes), max(each.node.stop for each in scopes)
         case = texts.pop("case") or f"{self._description.name}/unstated"
         workload = {name: value for name, each in layout.workload.items() if (value := _text(each, first)) is not None}
@@ -226,12 +228,13 @@ class _Run:
         )
 
     def _metrics(self, run: str, scopes: list[Scope]) -> None:
-        samples: dict[tuple[str, str], int] = {}
+        samples: dict[tuple[str, str], int] = {}  # of each metric, by kind and key
         for metric in self._layout.metrics:
             for scope in scopes:
                 for each in metric.each.scopes(scope) if metric.each else (scope,):
                     if metric.when is None or metric.when.holds(each):
                         self._metric(run, metric, each, samples)
+        self._has_metric = bool(samples)
 
     def _metric(self, run: str, metric: Metric, scope: Scope, samples: dict[tuple[str, str], int]) -> None:
         nodes = metric.value.of(scope)

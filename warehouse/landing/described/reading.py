@@ -34,7 +34,7 @@ from warehouse.landing.described.tables import (
 )
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text, report_cut
 from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
@@ -67,6 +67,8 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
     root = tree_of(description, layout, form, data, report)
     if root is None:
         return
+    if form not in (JSON, JSON_LINES):
+        report_cut(data, report)
     if form == CSV:
         _report_columns(layout, root, report)
     names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
@@ -239,7 +241,10 @@ class _Run:
     def _metric(self, run: str, metric: Metric, scope: Scope, samples: dict[tuple[str, str], int]) -> None:
         nodes = metric.value.of(scope)
         name = _text(metric.name, scope)
-        if not nodes or name is None:
+        if name is None:
+            return
+        nodes = nodes or self._not_computed(metric, name, scope)
+        if not nodes:
             return
         kind = RESULT if metric.column is None else SERVED
         key = metric.column or clean(name)[:MAX_KEY_CHARACTERS]
@@ -260,6 +265,16 @@ class _Run:
                 samples[kind, key] = samples.get((kind, key), 0) + 1
                 self._measured += number is not None
                 self._value(run, kind, key, samples[kind, key], one, metric, number, unit)
+
+    def _not_computed(self, metric: Metric, name: str, scope: Scope) -> list[Node]:
+        """For a metric that is computed of several values, of which one is missing or is no number: that one, without a value."""
+        if len(metric.value.paths) < 2:
+            return []
+        found = [node for path in metric.value.paths for node in path.nodes(scope)]
+        bad = [node for node in found if number_of(node.value) is None and elements(node) is None]
+        for node in bad:
+            self._number(node, name, Fraction(1))
+        return [node._replace(value=None) for node in bad[:1]]
 
     def _factor(self, metric: Metric, scope: Scope, place: Node) -> Fraction | None:
         if metric.stated_in is None:

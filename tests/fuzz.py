@@ -44,7 +44,7 @@ _NOT_FINITE = {"NaN": b"NaN", "Infinity": b"Infinity", "-inf": b"-inf", "overflo
 _NO_NUMBER = {"text": b'"damaged"', "nested": b"[" * NESTED + b"]" * NESTED, "open nested": b'{"a":' * NESTED}
 _MISSING = {"null": b"null", "N/A": b"N/A", "nothing": b""}
 
-_STATEMENTS = r"\w+_(?:entry|stat)"  # tables of keys and values: a byte makes another key, of a row or of all below it
+_STATEMENTS = r"\w+_(?:entry|stat)|described_value"  # tables of keys and values: a byte makes another key, of a row or of all below it
 
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -122,7 +122,8 @@ def test_policies_and_ingestors_are_those_of_the_files(document: dict[str, Any])
     assert policies["default"]["rules"] == files["default"]["rule"]
     own, inherited = ({rule["id"] for rule in files[name]["rule"]} for name in ("serving", "default"))
     assert {rule["id"] for rule in policies["serving"]["rules"]} == own | inherited
-    folders = {path.name for path in (REPOSITORY / "ingest").iterdir() if (path / "__init__.py").is_file() and not path.name.startswith(("_", "."))}
+    modules = [path for name in ("__init__.py", "format.toml") for path in (REPOSITORY / "ingest").glob(f"*/{name}")]
+    folders = {path.parent.name for path in modules if not path.parent.name.startswith(("_", "."))}
     assert {each["name"] for each in document["ingestors"] if each["origin"] == "standard"} == folders
     assert all(each["version"] and each["formats"] and each["tables"] for each in document["ingestors"])
 

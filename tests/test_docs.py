@@ -95,6 +95,7 @@ def test_the_commands_of_the_documents_run(
     (project.root / "results").mkdir()
     (project.root / "results" / "notes.txt").write_text("a fan was loud\n")
     (project.root / "readings.csv").write_text("run_id,power_w\nr1,61.5\n")
+    (project.root / "nightly.csv").write_text("date,name,value,unit\n2026-01-01T00:00:00Z,sort,1.5,ms\n")
     runs = wh_on(project, "sql", "select run_id from benchmark_run_fact order by run_id")[1].split()
     here = {"RUN": runs[1], "OTHER_RUN": runs[2], "COMMAND": "true"}
     for name in RUN_HERE:

@@ -17,6 +17,8 @@ columns:
   value_type: {type: varchar, description: "The value's JSON type", tests: [not_null]}
   value_text: {type: varchar, description: "The value as written; NULL for JSON null"}
   value_number: {type: double, description: "The value where it is a finite number"}
+  unit: {type: varchar, description: "Unit of the number where a described format states it; NULL: the key's suffix, or none"}
+  better: {type: varchar, description: "Which direction is better, where a described format states it; NULL: it does not", tests: [{accepted_values: [lower, higher, neither]}]}
 */
 select indicator.*
 from feed.performance_indicator as indicator

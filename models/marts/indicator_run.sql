@@ -8,7 +8,7 @@ columns:
   script_sha256: {type: varchar, description: "The script that measured"}
   parameters: {type: varchar, description: "All parameters, key=value, sorted"}
   result_key: {type: varchar, description: "The result"}
-  unit: {type: varchar, description: "Its unit, where staging.indicator_unit knows it; else it is the key's suffix"}
+  unit: {type: varchar, description: "Its unit, where the format or staging.indicator_unit states it; else it is the key's suffix"}
   hardware_topology_key: {type: varchar, description: "The machine"}
   software_version_key: {type: varchar, description: "The software"}
   value: {type: double, description: "The result of the run"}
@@ -46,7 +46,7 @@ select
     outcome.script_sha256,
     parameters.parameters,
     outcome.key as result_key,
-    indicator_unit.unit,
+    coalesce(outcome.unit, indicator_unit.unit) as unit,
     run.hardware_topology_key,
     run.software_version_key,
     outcome.value_number as value,

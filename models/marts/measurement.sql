@@ -146,7 +146,9 @@ measured as (
         indicator,
         coalesce(component, '') as point,
         key as metric,
-        value_number as value
+        value_number as value,
+        unit as stated_unit,
+        better as stated_better
     from performance_indicator_fact
     where
         kind in ('result', 'score')
@@ -159,7 +161,9 @@ valued as (
         indicator,
         metric,
         point,
-        median(value) as value
+        median(value) as value,
+        min(stated_unit) as stated_unit,
+        min(stated_better) as stated_better
     from measured
     where isfinite(value)
     group by
@@ -223,8 +227,8 @@ described as (
         valued.metric,
         valued.point,
         valued.value,
-        coalesce(definition.unit, indicator_unit.unit, suffixed.unit) as unit,
-        coalesce(definition.better, indicator_unit.better, suffixed.better, 'neither') as better,
+        coalesce(valued.stated_unit, definition.unit, indicator_unit.unit, suffixed.unit) as unit,
+        coalesce(valued.stated_better, definition.better, indicator_unit.better, suffixed.better, 'neither') as better,
         definition.metric_version,
         run_replicate.session,
         run.started_at,

@@ -6,6 +6,7 @@ A family joins by one entry: its ingestor's name, and a `fuzz.Family` with a fun
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -72,6 +73,19 @@ def _write_llm_d_reports(folder: Path) -> None:
     llm_d_report.write(folder / "json", llm_d_report.new(), "json")
 
 
+def _described(description: Path) -> Family:
+    """A described format: the samples beside its description. `sample` is a value's place among those of its metric."""
+
+    def write(folder: Path) -> None:
+        folder.mkdir(parents=True)
+        for sample in description.parent.glob("sample*"):
+            shutil.copy(sample, folder)
+
+    # k6 has numbers in its keys, p(90): another number is another key.
+    free_text = r".*" if description.parent.name == "k6" else r".*\.(?:txt|out)"
+    return Family(write, endless=r".*(?<!\.json)", free_text=free_text, counted=frozenset({"sample"}))
+
+
 # The number of a series, and the value of the sample before, which the bytes of another row state.
 _OF_SERIES = frozenset({"series_number", "previous_value"})
 FAMILIES = {
@@ -125,4 +139,5 @@ FAMILIES = {
     ),
     "trtllm_bench": Family(trtllm_bench.write_all, counted=frozenset({"request_index"})),
     "recorded_run": Family(_write_recording, endless=r".*/(?:host|node|processes|servers|numa|gpu|gpu_processes)\.jsonl", counted=_OF_SERIES, free_text=r".*/std(?:out|err)\.txt"),
+    **{path.parent.name: _described(path) for path in sorted((Path(__file__).parents[2] / "ingest").glob("*/format.toml"))},
 }

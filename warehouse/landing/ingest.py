@@ -29,6 +29,9 @@ from warehouse.evidence.store import MADE, WAS_THERE, EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
+from warehouse.landing.described.description import Description
+from warehouse.landing.described.ingestor import DescribedIngestor
+from warehouse.landing.described.recognition import nearest
 from warehouse.landing.restating import without_restatements
 from warehouse.landing.strangers import reason_of
 from warehouse.landing.twins import twins
@@ -37,6 +40,8 @@ ADDED = "added"
 PRESENT = "present"
 LEFT_OUT = "left out"
 _ARCHIVE_ROUNDS = 2  # an archive in an archive is read, one in that is not
+_RECORDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+_DESCRIBE = "no ingestor knows these records: wh new ingestor NAME --from FILE describes them"
 _PATIENCE_S = 2.0  # that another process has between making a bundle and recording its arrival
 
 
@@ -171,8 +176,11 @@ def plan_ingest(
     taken = _claimants(drafts)
     drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
+    described: Iterable[object] = ingestors
+    descriptions = [each.description for each in described if isinstance(each, DescribedIngestor)]
     leftovers = tuple(
-        Leftover(tree.files[path], contents.refused[path], True) if path in contents.refused else _leftover(tree, path, reasons_by_path.get(path))
+        Leftover(tree.files[path], contents.refused[path], True) if path in contents.refused
+        else _leftover(tree, path, reasons_by_path.get(path), descriptions)
         for path in tree.files if path not in taken
     )
     return Plan(tuple(drafts), leftovers, tuple(problems))
@@ -190,9 +198,11 @@ def _claimed(ingestors: Iterable[Ingestor], tree: Tree) -> tuple[_Claims, dict[s
     return claims, reasons_by_path, problems
 
 
-def _leftover(tree: Tree, path: str, reason: str | None) -> Leftover:
+def _leftover(tree: Tree, path: str, reason: str | None, descriptions: Sequence[Description]) -> Leftover:
     if reason is None and (found := reason_of(tree, path)) is not None:
         return Leftover(tree.files[path], found, True)
+    if reason is None and path.lower().endswith(_RECORDS):
+        reason = nearest(tree, path, descriptions) or _DESCRIBE
     return Leftover(tree.files[path], reason)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.machinery import SourceFileLoader
@@ -14,9 +14,13 @@ from typing import NoReturn, cast
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
+from warehouse.landing.described.description import read_description
+from warehouse.landing.described.ingestor import DescribedIngestor, described_ingestor
+from warehouse.landing.described.recognition import Formats
 from warehouse.project.project import Project, standard_folder
 from warehouse.version import __version__
 
+DESCRIPTION, DESCRIPTION_SUFFIX = "format.toml", ".toml"
 ENTRY_POINT_GROUP = "perf_warehouse.ingestors"
 
 
@@ -35,6 +39,8 @@ class Source:
             from importlib.metadata import EntryPoint  # 25 ms that a parsing process of the standard ones need not pay
 
             return _checked(EntryPoint("", self.target, ENTRY_POINT_GROUP).load(), self.place)
+        if self.target.suffix == DESCRIPTION_SUFFIX:
+            return described_ingestor(self.target)
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
         return _checked(_load(self.target, name), self.place)
 
@@ -43,7 +49,9 @@ class Source:
         version of wh. What the package imports from elsewhere is not covered."""
         module = self.target if isinstance(self.target, Path) else _module_file(self.target.partition(":")[0])
         folder = module.parent
-        paths = [module] if module.name != "__init__.py" else (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
+        paths: Iterable[Path] = [module]
+        if module.name == "__init__.py":
+            paths = (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
         files = {path.relative_to(folder).as_posix(): file_digest(path) for path in paths if path.is_file()}
         return domain_digest("wh/ingestor-code/1", [files, __version__])
 
@@ -78,6 +86,22 @@ def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
     for source in _sources(project):
         ingestor = source.load()
         found[ingestor.name] = RegisteredIngestor(ingestor, source)
+    ingestors: list[object] = [each.ingestor for each in found.values()]
+    described = [each for each in ingestors if isinstance(each, DescribedIngestor)]
+    together = Formats([each.description for each in described])
+    for each in described:
+        each.together = together
+    return found
+
+
+def faults_of_descriptions(project: Project) -> list[WarehouseError]:
+    """What the samples beside the project's own descriptions show to be wrong in them. Raises WH121 for one that cannot be read."""
+    from warehouse.landing.described.checking import description_faults
+
+    found: list[WarehouseError] = []
+    for source in _sources(project):
+        if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
+            found += description_faults(read_description(source.target), source.target.parent, source.place)
     return found
 
 
@@ -102,7 +126,9 @@ def _sources(project: Project) -> Iterator[Source]:
         origin = "standard" if layer == standard_folder() / "ingest" else "project"
         for path in sorted(layer.iterdir()):
             module = path / "__init__.py" if path.is_dir() else path
-            if path.name.startswith((".", "_")) or module.suffix != ".py" or not module.is_file():
+            if path.is_dir() and not module.is_file():
+                module = path / DESCRIPTION
+            if path.name.startswith((".", "_")) or module.suffix not in (".py", DESCRIPTION_SUFFIX) or not module.is_file():
                 continue
             yield Source(origin, project.shown(module), module)
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.landing.parse.batches import schemas
 from warehouse.landing.registry import find_ingestors
-from warehouse.project.project import Project
+from warehouse.project.project import Project, standard_folder
+from warehouse.starting.description_text import description_text
 from warehouse.starting.indicator_text import indicator_text
 from warehouse.starting.ingestor_text import ingestor_text
 from warehouse.starting.sample import Sample, SampleColumn, read_sample
 from warehouse.transform.sql.text import RESERVED
 
 _NAME_LENGTH = 48
+_SAMPLE_BYTES = 1 << 20  # of a sample that is copied beside its description
 _NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{_NAME_LENGTH - 1}}}")
 _ALONE = Sample("csv", ".csv", (SampleColumn("run_id", "run_id", "varchar"), SampleColumn("elapsed_ms", "elapsed_ms", "double")))
 
@@ -31,9 +33,12 @@ class Start:
     notices: tuple[str, ...]
 
 
-def start(project: Project, kind: str, name: str, sample_file: Path | None = None, indicator: str | None = None) -> Start:
+def start(
+    project: Project, kind: str, name: str, sample_file: Path | None = None, indicator: str | None = None, more_samples: Sequence[Path] = ()
+) -> Start:
     """Write the start of a `model`, `query` or `ingestor`, with the columns of a file if one is given; or a model of a performance
-    indicator with the columns that the current build has of it. Raises WH004 for a name that is not valid, a file of the project that is there
+    indicator with the columns that the current build has of it. An ingestor from files is a description of them, in a project that has the
+    canonical tables. Raises WH004 for a name that is not valid, a file of the project that is there
     already, and a sample that cannot be read."""
     given = f" --from {shlex.quote(str(sample_file))}" if sample_file else ""
     if not _NAME.fullmatch(name) or name in RESERVED:
@@ -47,9 +52,13 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
         )
     if indicator is not None and (kind != "model" or sample_file):
         raise _fault("an indicator is for a model, and without a file", "--indicator", f"wh new model {name} --indicator {printable(indicator)}")
+    if more_samples and not (kind == "ingestor" and sample_file):
+        raise _fault("several files are for an ingestor", "--from", f"wh new ingestor {name} --from FILE --from FILE")
+    if kind == "ingestor" and sample_file and standard_folder() / "models" in project.layers("models"):
+        return _description(project, name, [sample_file, *more_samples])
     sample = read_sample(sample_file) if sample_file else None
     if kind == "ingestor":
-        texts = {
+        texts: dict[str, str | bytes] = {
             f"ingest/{name}.py": ingestor_text(name, sample or _ALONE), f"models/staging/stg_{name}.sql": _staging(name, sample or _ALONE),
         }
         shown = printable(shlex.quote(str(sample_file))) if sample_file else "PATH"
@@ -63,6 +72,21 @@ def start(project: Project, kind: str, name: str, sample_file: Path | None = Non
         steps = ["wh check", "wh build", f'wh sql "select * from {name}"']
     doubtful = [f"the column {each.name} is text: {each.why_text}" for each in (sample.columns if sample else ()) if each.why_text]
     return Start(_written(project, texts), tuple(steps), tuple(doubtful))
+
+
+def _description(project: Project, name: str, samples: Sequence[Path]) -> Start:
+    """A description, checked as it is read, and a copy of each sample beside it, for `wh check`."""
+    guess = description_text(name, samples)
+    folder = f"ingest/{name}"
+    texts: dict[str, str | bytes] = {f"{folder}/format.toml": guess.text}
+    for number, sample in enumerate(samples, 1):
+        data = sample.read_bytes()
+        if len(data) <= _SAMPLE_BYTES:
+            texts[f"{folder}/sample{number if number > 1 else ''}{sample.suffix}"] = data
+    files = _written(project, texts)
+    shown = " ".join(printable(shlex.quote(str(sample))) for sample in samples)
+    query = f"select * from indicator_results where indicator like '{name}%'"
+    return Start(files, (f"wh ingest --dry-run {shown}", f"wh ingest {shown}", "wh build", f'wh sql "{query}"'), guess.doubtful)
 
 
 def _possible(name: str) -> str:
@@ -79,7 +103,7 @@ def _taken(project: Project) -> set[str]:
     return {*found, *schemas(found), *(model.name for model in read_models(project).models.values())}
 
 
-def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:
+def _written(project: Project, texts: Mapping[str, str | bytes]) -> tuple[Path, ...]:
     files = tuple(project.root / path for path in texts)
     for file in files:
         if file.exists():
@@ -87,8 +111,8 @@ def _written(project: Project, texts: Mapping[str, str]) -> tuple[Path, ...]:
     for file, text in zip(files, texts.values(), strict=True):
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("x", encoding="utf-8") as stream:
-                stream.write(text)
+            with file.open("xb") as stream:
+                stream.write(text.encode() if isinstance(text, str) else text)
         except OSError as error:
             raise _fault(f"cannot be written: {error.strerror}", project.shown(file)) from error
     return files

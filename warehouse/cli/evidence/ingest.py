@@ -19,6 +19,7 @@ from warehouse.errors import ExitCode, WarehouseError, printable
 if TYPE_CHECKING:
     from warehouse.evidence.store import EvidenceStore
     from warehouse.evidence.tree import TreeFile
+    from warehouse.landing.contract import Ingestor
     from warehouse.landing.ingest import IngestReport, Plan
     from warehouse.landing.parse.examination import Issue
     from warehouse.landing.registry import RegisteredIngestor
@@ -39,6 +40,10 @@ def command(
     ingestor: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="the ingestor to use where several claim a file")
     ] = None,
+    mapping: Annotated[
+        str | None,
+        typer.Option("--map", metavar="WHAT=COLUMN,...", help="with --as measurements: the columns metric, value and unit; case, time, host, commit"),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be recognised as what; write nothing")] = False,
     sign: Annotated[
         str | None, typer.Option(metavar="KEY", help="sign every bundle: a private key's file, or a name that was given to wh keygen")
@@ -52,9 +57,16 @@ def command(
     from warehouse.landing.ingest import ingest, plan_ingest
     from warehouse.landing.registry import check_name, find_ingestors
     from warehouse.project.project import find_project
+    from warehouse.starting.measurements import NAME as MEASUREMENTS
+    from warehouse.starting.measurements import mapped_description
 
     project = find_project()
     key = load_signing_key(sign) if sign else None
+    if mapping is not None or ingestor == MEASUREMENTS:
+        if ingestor != MEASUREMENTS or mapping is None:
+            hint = "wh ingest --as measurements --map metric=name,value=value,unit=unit FILE"
+            raise WarehouseError("WH004", "--as measurements and --map go together", "--map", hint, ExitCode.USAGE)
+        ingestor = mapped_description(project, mapping, paths)
     found = find_ingestors(project)
     ingestors = {name: each.ingestor for name, each in found.items()}
     if ingestor is not None:
@@ -82,6 +94,8 @@ def command(
         return failures[0].exit_code
     if dry_run:
         _print_plans(plans, as_json=as_json)
+        if not as_json:
+            _print_records(plans, ingestors)
         problems = [problem for plan in plans for problem in plan.problems]
     else:
         issues = _issues(store, reports, found)
@@ -99,6 +113,21 @@ def command(
         return failures[0].exit_code
     next_step(f"wh ingest {shlex.join(map(str, paths))}" if dry_run else "wh build")
     return ExitCode.FAILED if problems or failures else ExitCode.OK
+
+
+def _print_records(plans: "list[Plan]", ingestors: "Mapping[str, Ingestor]") -> None:
+    """The first records of the first file of each described format, as they would be read."""
+    from warehouse.landing.described.ingestor import DescribedIngestor
+    from warehouse.landing.described.preview import preview
+
+    shown: set[str] = set()
+    for family, draft in (recognised for plan in plans for recognised in plan.recognised):
+        found: object = ingestors.get(family)
+        if isinstance(found, DescribedIngestor) and family not in shown and draft.files[0].file.source.is_file():
+            shown.add(family)
+            say(f"\n{family}: {printable(draft.files[0].raw_path)}")
+            for line in preview(found, draft.files[0].file.source):
+                say(f"  {printable(line)}")
 
 
 def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:

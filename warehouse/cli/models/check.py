@@ -20,13 +20,17 @@ EXAMPLES = ("wh check", "wh check --json")
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False) -> ExitCode:
-    """Parses and binds every model, query spec and test, and reports whether the query specs can be published."""
+    """Parses and binds every model, query spec and test, and reports whether the query specs can be published. Reads the samples beside the
+    project's descriptions of formats."""
     from warehouse.claims.publish.publishable import publishability
+    from warehouse.landing.registry import faults_of_descriptions
     from warehouse.project.project import find_project
     from warehouse.transform.check.project_check import check_project
 
     project = find_project()
     found = check_project(project)
+    described = faults_of_descriptions(project)
+    found = replace(found, faults=(*found.faults, *described))
     if not found.faults:
         faults, notes = publishability(project, found.checked)
         found = replace(found, faults=tuple(faults), notes=tuple(notes))

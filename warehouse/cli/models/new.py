@@ -32,7 +32,7 @@ def command(
     kind: Annotated[Kind, typer.Argument(metavar="model|query|ingestor", help="what to start")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="its name: lower-case letters, digits and _")],
     from_file: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="a sample: CSV, JSON lines, a JSON array of objects, or one JSON object")
+        list[Path] | None, typer.Option("--from", metavar="FILE", help="a sample; of an ingestor several: --from FILE --from FILE")
     ] = None,
     indicator: Annotated[
         str | None, typer.Option("--indicator", metavar="NAME", help="for a model: a performance indicator of the current build")
@@ -43,11 +43,12 @@ def command(
     \b
     - model: models/NAME.sql, a select, from which wh build makes the table NAME
     - query: queries/NAME.sql, a rollup whose cells can be published as numbers
-    - ingestor: ingest/NAME.py, which reads the files of a tool, and
-      models/staging/stg_NAME.sql, the model on top of it
+    - ingestor: with --from FILE, ingest/NAME/format.toml, a description of files
+      like FILE, and a copy of FILE for wh check; without, or in a project without
+      the standard one, ingest/NAME.py and models/staging/stg_NAME.sql
 
-    With --from FILE, an ingestor is written for the columns of that file, and a
-    model or query reads the table of the ingestor that was started from it.
+    With --from FILE, a model or query reads the table of the ingestor in code that
+    was started from it.
     With --indicator NAME, a model has a typed column for each parameter and result
     that the current build has of that indicator.
     docs/models.md describes models and queries.
@@ -56,7 +57,7 @@ def command(
     from warehouse.starting.start import start
 
     project = find_project()
-    started = start(project, kind, name, from_file, indicator)
+    started = start(project, kind, name, from_file[0] if from_file else None, indicator, from_file[1:] if from_file else ())
     say("\n".join(project.shown(file) for file in started.files))
     for text in started.notices:
         warn(text)

@@ -1,0 +1,494 @@
+"""Every described format: each value of its sample against a reading by other means, and the whole against a build."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from built import built, sql_of
+from conftest import WhOn
+from landed import landed
+from standard import standard_project
+
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.landing.described.ingestor import described_ingestor
+
+INGEST = Path(__file__).resolve().parents[1] / "ingest"
+NAMES = sorted(path.parent.name for path in INGEST.glob("*/format.toml"))
+Values = Iterator[tuple[str, str, float | None]]  # case, metric, value
+Reading = Callable[[Path], Values]
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def _rows(path: Path, **options: Any) -> list[dict[str, str]]:
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines, **options))
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    """Of a JSON array, JSON lines or CSV."""
+    if path.suffix == ".csv":
+        return _rows(path)
+    text = path.read_text()
+    return json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
+
+
+def _keys(case: Callable[[dict[str, Any]], str], keys: dict[str, str], scale: float = 1, read: Callable[[Path], list[dict[str, Any]]] = _records) -> Reading:
+    """Metrics that are keys of records, all times `scale`."""
+
+    def found(path: Path) -> Values:
+        for record in read(path):
+            for metric, key in keys.items():
+                value: Any = record
+                for part in key.split("/") if key not in record else [key]:
+                    value = None if value is None else value.get(part)
+                if value not in (None, ""):
+                    yield case(record), metric, float(value) * scale
+
+    return found
+
+
+def _one(path: Path) -> list[dict[str, Any]]:
+    return [_json(path)]
+
+
+def _text(case: str, **patterns: str) -> Reading:
+    """Metrics that regular expressions find; each match is one value. A group `name` fills `{}` of the metric's name, `unit` scales."""
+
+    def found(path: Path) -> Values:
+        for metric, pattern in patterns.items():
+            for match in re.finditer(pattern, path.read_text(), re.MULTILINE):
+                groups = match.groupdict()
+                value = float(groups["value"].replace(",", "")) * {"ms": 1e3, "s": 1e6}.get(groups.get("unit") or "", 1)
+                yield case, metric.replace("X", groups.get("name", "").lower()), value
+
+    return found
+
+
+def _together(*readings: Reading) -> Reading:
+    return lambda path: (value for reading in readings for value in reading(path))
+
+
+def _hyperfine(path: Path) -> Values:
+    for each in _rows(path) if path.suffix == ".csv" else _json(path)["results"]:
+        for time in each["times"] if "times" in each else [each["median"]]:
+            yield f"hyperfine/{each['command']}", "elapsed_s", float(time)
+        yield f"hyperfine/{each['command']}", "user_cpu_s", float(each["user"])
+        yield f"hyperfine/{each['command']}", "system_cpu_s", float(each["system"])
+
+
+def _google(path: Path) -> Values:
+    rows = [row for row in _rows(path) if row["real_time"]] if path.suffix == ".csv" else _json(path)["benchmarks"]
+    for each in rows:
+        if each.get("run_type") != "aggregate" and not each.get("error_occurred"):
+            scale = {"ns": 1, "us": 1e3}[each["time_unit"]]
+            for metric, key, by in (("real_time_ns", "real_time", scale), ("cpu_time_ns", "cpu_time", scale), ("items_per_s", "items_per_second", 1), ("bytes_per_s", "bytes_per_second", 1)):
+                yield f"google_benchmark/{each['name']}", metric, float(each[key]) * by
+
+
+def _llama(path: Path) -> Values:
+    for each in _records(path):
+        metric = "prompt_tokens_per_s" if not int(each["n_gen"]) else "generated_tokens_per_s"
+        for value in each.get("samples_ts") or [each["avg_ts"]]:
+            yield f"llama-bench/{each['model_type']}", metric, float(value)
+
+
+def _k6(path: Path) -> Values:
+    for name, metric in _json(path)["metrics"].items():
+        values = metric.get("values", metric)
+        for ending, key in (("mean", "avg"), ("min", "min"), ("p50", "med"), ("p90", "p(90)"), ("p95", "p(95)"), ("max", "max")):
+            if "avg" in values:
+                yield "k6", f"{name}_{ending}_ms", values[key]
+        if name == "http_reqs":
+            yield "k6", "http_reqs_per_s", values["rate"]
+        if metric.get("contains") == "data":
+            yield "k6", f"{name}_bytes", values["count"]
+        if metric.get("type") == "rate":
+            yield "k6", f"{name}_share", values["rate"]
+
+
+def _go(path: Path) -> Values:
+    for line in path.read_text().splitlines():
+        if line.startswith("Benchmark"):
+            name, _, *pairs = line.split()
+            for value, unit in zip(pairs[::2], pairs[1::2], strict=True):
+                metric = {"ns/op": "elapsed_ns", "MB/s": "throughput_mb_per_s", "B/op": "allocated_bytes_per_op", "allocs/op": "allocations_per_op"}[unit]
+                yield f"go_bench/example.com/demo/{name.removeprefix('Benchmark')}", metric, float(value)
+
+
+def _jmh(path: Path) -> Values:
+    for each in _json(path):
+        metric, scale = ("throughput_per_s", 1) if each["mode"] == "thrpt" else ("time_per_op_ns", 1000)
+        for fork in each["primaryMetric"]["rawData"]:
+            for value in fork:
+                yield f"jmh/{each['benchmark']}", metric, value * scale
+
+
+def _clickbench(path: Path) -> Values:
+    document = _json(path)
+    for number, (cold, *hot) in enumerate(document["result"]):
+        if cold is not None:
+            yield f"clickbench/{document['system']}/query {number}", "cold_s", cold
+            yield from ((f"clickbench/{document['system']}/query {number}", "hot_s", value) for value in hot)
+
+
+def _asv(path: Path) -> Values:
+    for name, (values, *_) in _json(path)["results"].items():
+        for value in values:
+            yield f"asv/{name}", "elapsed_s" if ".time_" in name else "tracked", value
+
+
+def _rebench(path: Path) -> Values:
+    for row in _rows(path, delimiter="\t"):
+        metric, scale = ("total_ms", 1) if row["criterion"] == "total" else ("maxrss_bytes", 1024)
+        yield f"rebench/{row['suite']}/{row['benchmark']}", metric, float(row["value"]) * scale
+
+
+def _pyperf(path: Path) -> Values:
+    return (("pyperf/timeit", "elapsed_s", value) for run in _json(path)["benchmarks"][0]["runs"] for value in run.get("values", ()))
+
+
+def _pytest(path: Path) -> Values:
+    return ((f"pytest_benchmark/{each['fullname']}", "elapsed_s", value) for each in _json(path)["benchmarks"] for value in each["stats"]["data"])
+
+
+def _optimum(path: Path) -> Values:
+    document = _json(path)
+    case = f"optimum-benchmark/inference/{document['config']['backend']['model']}"
+    for name, report in document["report"].items():
+        yield from ((case, f"{name}_latency_s", value) for value in report["latency"]["values"])
+        yield case, f"{name}_tokens_per_s", report["throughput"]["value"]
+
+
+def _dotnet(path: Path) -> Values:
+    (each,) = _json(path)["Benchmarks"]
+    yield from ((f"benchmarkdotnet/{each['FullName']}", "elapsed_ns", value) for value in each["Statistics"]["OriginalValues"])
+    yield f"benchmarkdotnet/{each['FullName']}", "allocated_bytes_per_op", each["Memory"]["BytesAllocatedPerOperation"]
+
+
+def _ollama(path: Path) -> Values:
+    each = _json(path)
+    for metric, key in (("total_ms", "total"), ("load_ms", "load"), ("prompt_eval_ms", "prompt_eval")):
+        yield f"ollama/{each['model']}", metric, each[f"{key}_duration"] / 1e6
+    yield f"ollama/{each['model']}", "prompt_tokens_per_s", each["prompt_eval_count"] / each["prompt_eval_duration"] * 1e9
+    yield f"ollama/{each['model']}", "generated_tokens_per_s", each["eval_count"] / each["eval_duration"] * 1e9
+
+
+_N = r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)"
+READINGS: dict[str, Reading] = {
+    "apache_bench": _text(
+        "apache_bench/127.0.0.1/pb.json", requests_per_s=rf"^Requests per second: +{_N}", response_time_mean_ms=rf"^Time per request: +{_N} \[ms\] \(mean\)$",
+        complete_count=rf"^Complete requests: +{_N}", failed_count=rf"^Failed requests: +{_N}", transfer_kib_per_s=rf"^Transfer rate: +{_N}",
+        response_time_pX_ms=rf"^ +(?P<name>\d+)% +{_N}$",
+    ),
+    "asv": _asv,
+    "babelstream": _together(
+        _text("babelstream/CUDA", X_mb_per_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) +{_N}", X_mean_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) .* {_N} +$")
+    ),
+    "benchmarkdotnet": _dotnet,
+    "clickbench": _clickbench,
+    "criterion": _keys(
+        lambda record: f"criterion/{record['id']}", {"typical_ns": "typical/estimate", "mean_ns": "mean/estimate", "median_ns": "median/estimate"},
+        read=lambda path: [record for record in _records(path) if record["reason"] == "benchmark-complete"],
+    ),
+    "evalscope": _together(
+        _keys(lambda record: "evalscope perf", {
+            "concurrency_point": "Number of concurrency", "completed_count": "Succeed requests", "failed_count": "Failed requests",
+            "request_throughput_per_s": "Request throughput (req/s)", "output_token_throughput_per_s": "Output token throughput (tok/s)",
+            "total_token_throughput_per_s": "Total token throughput (tok/s)",
+        }, read=_one),
+        _keys(lambda record: "evalscope perf", {
+            "e2e_mean_ms": "Average latency (s)", "ttft_mean_ms": "Average time to first token (s)",
+            "tpot_mean_ms": "Average time per output token (s)", "itl_mean_ms": "Average inter-token latency (s)",
+        }, 1000, _one),
+    ),
+    "go_bench": _go,
+    "google_benchmark": _google,
+    "hey": _text(
+        "hey", requests_per_s=rf"Requests/sec:\s+{_N}", response_time_mean_s=rf"Average:\s+{_N} secs", response_time_max_s=rf"Slowest:\s+{_N} secs",
+        response_time_min_s=rf"Fastest:\s+{_N} secs", response_time_pX_s=rf"^ +(?P<name>[1-9]\d*)% in {_N} secs",
+    ),
+    "hf_inference_benchmarker": _keys(
+        lambda record: f"inference-benchmarker/{record['id']}", {
+            "concurrency_point": "config/max_vus", "completed_count": "successful_requests", "failed_count": "failed_requests",
+            "request_throughput_per_s": "request_rate", "output_token_throughput_per_s": "token_throughput_secs",
+            **{f"{short}_{statistic}_ms": f"{key}/{stated}" for short, key in (("ttft", "time_to_first_token_ms"), ("itl", "inter_token_latency_ms"), ("e2e", "e2e_latency_ms"))
+               for statistic, stated in (("mean", "avg"), ("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"))},
+        }, read=lambda path: _json(path)["results"][1:],
+    ),
+    "hpcg": _text("hpcg", gflop_per_s=rf"rating of={_N}", raw_gflop_per_s=rf"^GFLOP/s Summary::Raw Total={_N}", bandwidth_gb_per_s=rf"Raw Total B/W={_N}"),
+    "hpl": _text("hpl", gflop_per_s=rf"^WR.* {_N}$", elapsed_s=rf"^WR\S+ +\d+ +\d+ +\d+ +\d+ +{_N}"),
+    "hyperfine": _hyperfine,
+    "jmh": _jmh,
+    "k6": _k6,
+    "llama_bench": _llama,
+    "lmdeploy": _keys(lambda record: "lmdeploy profile_restful_api/random", {
+        "completed_count": "completed", "failed_count": "failed", "request_throughput_per_s": "request_throughput",
+        "output_token_throughput_per_s": "output_throughput", "e2e_mean_ms": "mean_e2e_latency_ms", "e2e_p50_ms": "median_e2e_latency_ms",
+        "ttft_mean_ms": "mean_ttft_ms", "ttft_p50_ms": "median_ttft_ms", "ttft_p99_ms": "p99_ttft_ms", "tpot_mean_ms": "mean_tpot_ms",
+    }),
+    "locust": _keys(lambda record: f"locust/{record['Name']}", {
+        "request_count": "Request Count", "failure_count": "Failure Count", "response_time_mean_ms": "Average Response Time",
+        "response_time_min_ms": "Min Response Time", "response_time_max_ms": "Max Response Time", "response_time_p50_ms": "50%",
+        "response_time_p90_ms": "90%", "response_time_p95_ms": "95%", "response_time_p99_ms": "99%", "requests_per_s": "Requests/s",
+        "failures_per_s": "Failures/s", "content_size_mean_bytes": "Average Content Size",
+    }),
+    "ollama": _ollama,
+    "optimum_benchmark": _optimum,
+    "osu": _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>\d+) +{_N}$"),
+    "perf_analyzer": _together(
+        _keys(lambda record: "perf_analyzer", {"concurrency_point": "Concurrency", "request_throughput_per_s": "Inferences/Second"}),
+        _keys(lambda record: "perf_analyzer", {"queueing_delay_ms": "Server Queue", **{f"e2e_p{n}_ms": f"p{n} latency" for n in (50, 90, 95, 99)}}, 1 / 1000),
+    ),
+    "pgbench": _text("pgbench/<builtin: TPC-B (sort of)>", transactions_per_s=rf"^tps = {_N}", latency_mean_ms=rf"^latency average = {_N}"),
+    "pyperf": _pyperf,
+    "pytest_benchmark": _pytest,
+    "rebench": _rebench,
+    "redis_benchmark": _keys(lambda record: f"redis_benchmark/{record['test']}", {
+        "requests_per_s": "rps", "latency_mean_ms": "avg_latency_ms", **{f"latency_{each}_ms": f"{each}_latency_ms" for each in ("min", "p50", "p95", "p99", "max")},
+    }),
+    "rust_bench": _together(
+        _text("rust_bench/bench_parse", elapsed_ns=rf"^test bench_parse .* {_N} ns/iter"),
+        _text("rust_bench/bench_copy", elapsed_ns=rf"^test bench_copy .* {_N} ns/iter", throughput_mb_per_s=rf"= {_N} MB/s"),
+    ),
+    "sglang_offline": _keys(lambda record: "sglang bench_offline_throughput", {
+        "completed_count": "successful_requests", "request_throughput_per_s": "request_throughput",
+        "output_token_throughput_per_s": "output_throughput", "total_token_throughput_per_s": "total_throughput",
+    }),
+    "sglang_one_batch": _keys(lambda record: "sglang bench_one_batch", {
+        "latency_s": "latency", "ttft_s": "ttft", "input_tokens_per_s": "input_throughput", "output_tokens_per_s": "output_throughput",
+        "overall_tokens_per_s": "overall_throughput", "last_generation_tokens_per_s": "last_gen_throughput",
+    }),
+    "siege": _keys(lambda record: "siege", {
+        "response_time_mean_s": "response_time", "response_time_max_s": "longest_transaction", "response_time_min_s": "shortest_transaction",
+        "transactions_per_s": "transaction_rate", "throughput_mb_per_s": "throughput", "transaction_count": "transactions",
+        "failed_count": "failed_transactions", "availability_pct": "availability",
+    }, read=_one),
+    "stream": _together(*(
+        _text("stream", X_mb_per_s=rf"^(?P<name>{name}): +{_N}", X_mean_s=rf"^(?P<name>{name}): +[\d.]+ +{_N}") for name in ("Copy", "Scale", "Add", "Triad")
+    )),
+    "sysbench": _text(
+        "sysbench", events_per_s=rf"events per second: +{_N}", operations_per_s=rf"\({_N} per second\)", memory_mib_per_s=rf"\({_N} MiB/sec\)",
+        event_count=rf"total number of events: +{_N}", latency_min_ms=rf"min: +{_N}", latency_mean_ms=rf"avg: +{_N}", latency_max_ms=rf"max: +{_N}",
+        latency_p95_ms=rf"95th percentile: +{_N}",
+    ),
+    "vegeta": _together(
+        _keys(lambda record: "vegeta", {
+            "latency_mean_ms": "latencies/mean", "latency_max_ms": "latencies/max", "latency_min_ms": "latencies/min",
+            **{f"latency_p{n}_ms": f"latencies/{n}th" for n in (50, 90, 95, 99)},
+        }, 1e-6, _one),
+        _keys(lambda record: "vegeta", {"requests_per_s": "rate", "throughput_per_s": "throughput", "request_count": "requests", "success_share": "success"}, read=_one),
+    ),
+    "vllm_latency": lambda path: (("vllm bench latency", "batch_latency_s", value) for value in _json(path)["latencies"]),
+    "vllm_throughput": _keys(lambda record: "vllm bench throughput", {
+        "completed_count": "num_requests", "request_throughput_per_s": "requests_per_second", "total_token_throughput_per_s": "tokens_per_second",
+    }, read=_one),
+    "wrk": _text(
+        "wrk/http://127.0.0.1:8767/hf.csv", requests_per_s=rf"Requests/sec: +{_N}", latency_mean_us=rf"^ +Latency +{_N}(?P<unit>ms)",
+        latency_max_us=rf"^ +Latency +\S+ +\S+ +{_N}(?P<unit>ms)", latency_pX_us=rf"^ +(?P<name>\d+)% +{_N}(?P<unit>\w+)", request_count=rf"^ +{_N} requests in",
+    ),
+}
+SAMPLES = [(name, path) for name in NAMES for path in sorted((INGEST / name).glob("sample*"))]
+
+
+@pytest.mark.parametrize(("name", "sample"), SAMPLES, ids=[f"{name}/{path.name}" for name, path in SAMPLES])
+def test_every_value_of_a_sample_is_what_it_states(name: str, sample: Path, tmp_path: Path) -> None:
+    rows = landed(described_ingestor(INGEST / name / "format.toml"), sample, tmp_path)
+    cases = {row["run_id"]: row["benchmark_case_id"] for row in rows["described_run"]}
+    found, wanted = defaultdict(list), defaultdict(list)
+    for row in rows["described_value"]:
+        if row["kind"] != "parameter" and row["value_number"] is not None:
+            found[cases[row["run_id"]], row["key"]].append(row["value_number"])
+    for case, metric, value in READINGS[name](sample):
+        wanted[case, metric].append(value)
+    assert wanted and found == {key: pytest.approx(values, rel=1e-12) for key, values in wanted.items()}
+    data = sample.read_bytes()
+    for row in rows["described_value"]:  # the bytes of a value state it; a computed one has no text
+        if row["kind"] != "parameter" and row["value_text"] is not None:
+            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "") == row["value_text"]
+    told = {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
+    assert told == ({"columns-differ"} if sample.name == "sample.csv" and name == "google_benchmark" else set())
+
+
+def test_every_description_has_a_sample_of_each_form_and_no_other_reads_it(tmp_path: Path) -> None:
+    from warehouse.evidence.tree import list_tree
+    from warehouse.landing.described.description import read_description
+    from warehouse.landing.described.recognition import Formats
+
+    assert {name for name, _ in SAMPLES} == set(NAMES) == set(READINGS)
+    formats = Formats([read_description(INGEST / name / "format.toml") for name in NAMES])
+    for name, sample in SAMPLES:
+        recognised = [each.name for each in formats.descriptions if Formats([each]).of(list_tree(sample))]
+        assert recognised == [name]
+
+
+HOSTILE = {
+    "[format]\nname = '../x'\n": "format.name", "[format]\nname = 'x'\nfiles = ['../../*.json']\n": "format.files",
+    "[format]\nname = 'x'\nrequires = ['a']\nfroms = 1\n": "format.froms", "x": "is not TOML", "[format]\nname = 'x'\nform = 'jsonn'\n": "did you mean json?",
+    "a = " + "[" * 5000: "is not TOML", "#" * (300 << 10): "larger than",
+}
+GOOD = """[format]
+name = "x"
+about = "Results of x"
+form = ["json", "json lines"]
+requires = ["[].case", "[].ms"]
+[run]
+each = "[]"
+case = "x/{case}"
+[[metric]]
+name = "elapsed_ms"
+value = "ms"
+unit = "ms"
+"""
+FAULTS = {
+    ('unit = "ms"', 'unit = "mss"'): "did you mean ms?", ('unit = "ms"', 'unit = "s"'): "ends in ms, but its unit is s",
+    ('value = "ms"', 'value = "ms["'): "metric 1.value", ('value = "ms"', 'value = "shell(ms)"'): "no function shell",
+    ('"x/{case}"', '"x/{case"'): None, ('value = "ms"', f"value = '{'(' * 900}'"): "metric 1.value", ('value = "ms"', f'value = "{"a+" * 600}a"'): "longer than",
+    ("[run]", "[lines]\na = '{b} {c}'\n[run]"): "more than one field of text", ("[run]", "[lines]\na = '{b'\n[run]"): "fields are written",
+    ("[[metric]]", "status = 'done'\n[[metric]]"): "run.status: is one of", ('each = "[]"', 'each = "[].a = 1"'): "not a path",
+    ('unit = "ms"', 'unit = "ms"\nstated_in = "GB"'): "no unit of the same quantity",
+}
+
+
+def _described(folder: Path, text: str) -> Any:
+    path = folder / "format.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return described_ingestor(path)
+
+
+def test_a_description_that_is_hostile_or_wrong_is_refused_with_its_key(tmp_path: Path) -> None:
+    for text, says in [*HOSTILE.items(), *((GOOD.replace(*change), says) for change, says in FAULTS.items() if says)]:
+        with pytest.raises(WarehouseError) as fault:
+            _described(tmp_path, text)
+        assert fault.value.code == "WH121" and says in f"{fault.value} {fault.value.hint}", text[:80]
+
+
+def test_a_pattern_of_a_line_costs_no_more_than_its_length(tmp_path: Path) -> None:
+    text = GOOD.replace('form = ["json", "json lines"]', 'form = "text"').replace('["[].case", "[].ms"]', '["a[]"]').replace("[run]", "[lines]\na = '{b} {c:word} {d:number} {e:word}, end'\n[run]")
+    ingestor = _described(tmp_path / "x", text.replace('each = "[]"', 'each = "a[]"').replace('"x/{case}"', '"x"').replace('value = "ms"', 'value = "b"'))
+    (tmp_path / "a.txt").write_text("1 2 3 x, end\n" + "x " * 200_000 + "\n" + ("1 " * 4000 + "\n") * 20)
+    before = process_time()
+    rows = landed(ingestor, tmp_path / "a.txt", tmp_path / "store")
+    assert len(rows["described_run"]) == 1 and process_time() - before < 20
+
+
+BROKEN: dict[str, tuple[bytes, list[float], set[str]]] = {
+    "cut": (b'[{"case": "a", "ms": 1}, {"case": "b", "ms": 2', [], {"malformed-json"}),
+    "deep": (b'[{"case": "a", "ms": 1}, {"case": "b", "ms": 1, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]", [], {"malformed-json"}),
+    "twice": (b'[{"case": "a", "ms": 1, "ms": 3}]', [3.0], {"duplicate-json-key"}),
+    "nan": (b'[{"case": "a", "ms": NaN}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
+    "huge": (b'[{"case": "a", "ms": 1e999}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
+    "long": (b'[{"case": "a", "ms": ' + b"9" * 5000 + b'}, {"case": "b", "ms": 2}]', [2.0], {"non-finite-number"}),
+    "text": (b'[{"case": "a", "ms": "1.5ms"}, {"case": "b", "ms": "2"}]', [2.0], {"not-a-number"}),
+    "object": (b'[{"case": "a", "ms": {"v": 1}}, {"case": "b", "ms": true}]', [], {"not-a-number"}),
+    "null": (b'[{"case": "a", "ms": null}, {"case": "b", "ms": ""}]', [], set()),
+    "latin": (b'[{"case": "a\xe9", "ms": 1}]', [1.0], {"invalid-utf8"}),
+    "mark": (b'\xef\xbb\xbf[{"case": "a", "ms": 1}]', [1.0], set()),
+    "after": (b'[{"case": "a", "ms": 1}] x', [], {"malformed-json"}),
+    "line": (b'{"case": "a", "ms": 1}\n{"case": "b", "m\n{"case": "c", "ms": 3}\n', [1.0, 3.0], {"malformed-json"}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_damaged_is_an_issue_and_never_another_value(name: str, tmp_path: Path) -> None:
+    data, values, codes = BROKEN[name]
+    ingestor = _described(tmp_path / "x", GOOD)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / f"{name}.json").write_bytes(data)
+    rows = landed(ingestor, tmp_path / "in", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"] if row["value_number"] is not None] == values
+    assert {row["code"] for row in rows["evidence_issue"]} == codes
+
+
+@pytest.mark.parametrize("sample", ["hyperfine/sample.json", "llama_bench/sample.csv", "stream/sample.txt", "google_benchmark/sample.json"])
+def test_a_changed_byte_is_an_issue_or_changes_nothing_else(sample: str, tmp_path: Path) -> None:
+    """A file with some of its bytes gone or others is read, or reported; no value appears that its bytes do not state."""
+    name = sample.partition("/")[0]
+    whole, chance = (INGEST / sample).read_bytes(), random.Random(45)
+    ingestor = described_ingestor(INGEST / name / "format.toml")
+    for number in range(60):
+        start = chance.randrange(len(whole))
+        change = chance.choice([b"", b"0", b'"', b"}", b",", b"\xff", b"\0", b"-", b"e9", b"null", b"[" * 70])
+        data = whole[:start] + change + whole[start + chance.randrange(4) :]
+        path = tmp_path / f"{number}" / Path(sample).name
+        path.parent.mkdir()
+        path.write_bytes(data)
+        rows = landed(ingestor, path, tmp_path / f"store{number}")
+        for row in rows["described_value"]:
+            stated = data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]]
+            if row["kind"] == "result" and row["value_text"] is not None:
+                assert stated.decode(errors="replace").replace(",", "").strip().strip('"') == row["value_text"].strip()
+
+
+def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD)
+    lines = [f'{{"case": "a", "ms": {value}}}\n' for value in (1, 2, 2)]
+    runs = []
+    for count in (2, 3):
+        (tmp_path / "r.jsonl").write_text("".join(lines[:count]))
+        runs.append([row["run_id"] for row in landed(ingestor, tmp_path / "r.jsonl", tmp_path / f"store{count}")["described_run"]])
+    assert runs[1][:2] == runs[0] and len(set(runs[1])) == 3
+
+
+def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, wh_on: WhOn) -> None:
+    project = standard_project(tmp_path / "project")
+    tree = tmp_path / "in"
+    tree.mkdir()
+    for day in range(24):
+        document = {"meta": {"date": f"2026-03-{day + 1:02}T02:00:00Z", "host": "ci", "commit": f"{day:07x}"}, "cases": [
+            {"name": name, "size": 10, "time_ms": {"samples": [(base + step * (day >= 12)) * (1 + (day * 7 + n) % 5 / 1000) for n in range(3)]}}
+            for name, base, step in (("sort", 10.0, 3.0), ("hash", 2.0, 0.0))
+        ]}
+        (tree / f"{day:02}.json").write_text(json.dumps(document))
+    assert "wh new ingestor NAME --from FILE" in wh_on(project, "ingest", "--dry-run", str(tree))[1]
+    status, out, err = wh_on(project, "new", "ingestor", "acme", "--from", str(tree / "00.json"))
+    assert (status, out) == (0, "ingest/acme/format.toml\ningest/acme/sample.json\n"), err
+    shown = wh_on(project, "ingest", "--dry-run", str(tree))[1]
+    assert "acme/sort  succeeded  2026-03-01 02:00:00+00:00" in shown and "result time_ms_samples = 10 ms, 10.01 ms, 10.02 ms" in shown
+    description = project.root / "ingest/acme/format.toml"
+    right = description.read_text()
+    description.write_text(right.replace('value = "time_ms.samples"', 'value = "time_ms.sample"'))
+    status, _, err = wh_on(project, "check")
+    assert status != 0 and "time_ms.sample has no value in any sample" in err
+    description.write_text(right)
+    built(tree, project)
+    sql = sql_of(project)
+    assert sql("select indicator, key, unit, better, count(*) from performance_indicator_fact where kind = 'result' group by all order by all") == [
+        (f"acme/{name}", "time_ms_samples", "ms", "lower", 24) for name in ("hash", "sort")
+    ]
+    assert sql("select git_commit, node_name from benchmark_run_fact join run_source using (run_id) order by all limit 1") == [("0000000", "ci")]
+    assert sql("select median(value) from indicator_sample where indicator = 'acme/hash'") == [(pytest.approx(2.004, rel=1e-3),)]
+    changes = wh_on(project, "changes")[1]
+    assert "worse  +3" in changes and "better" not in changes, changes
+
+
+def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: WhOn) -> None:
+    project = standard_project(tmp_path / "project")
+    (tmp_path / "n.csv").write_text("when,test,value,unit\n2026-01-01T00:00:00Z,sort,1.5,ms\n2026-01-01T00:00:00Z,copy,2,GB/s\n2026-01-01T00:00:00Z,odd,3,furlongs\n")
+    asked = ("ingest", "--as", "measurements", "--map")
+    for mapping, says in (("metric=test,value=value", "lacks unit"), ("metric=test,values=value", "did you mean value?")):
+        status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
+        assert status == ExitCode.USAGE and says in err
+    mapping = "metric=test,value=value,unit=unit,time=when,case=test"
+    status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
+    assert status == 0 and "unknown-unit" in err and (project.root / "ingest/measurements_n/format.toml").is_file()
+    rows = landed(described_ingestor(project.root / "ingest/measurements_n/format.toml"), tmp_path / "n.csv", tmp_path / "store")
+    assert [(row["key"], row["value_number"], row["unit"]) for row in rows["described_value"]] == [("sort", 1.5, "ms"), ("copy", 2.0, "GB/s")]
+
+
+def test_what_is_like_a_format_says_what_it_lacks(tmp_path: Path, wh_on: WhOn) -> None:
+    (tmp_path / "t.json").write_text('{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "tokens_per_second": 5.0}')
+    out = wh_on(standard_project(tmp_path / "project"), "ingest", "--dry-run", str(tmp_path / "t.json"))[1]
+    assert "like vllm_throughput, but without total_num_tokens" in out

@@ -1,0 +1,62 @@
+"""What is wrong with a description that only its samples show: a sample that is not recognised, and a path that leads nowhere in any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from warehouse.errors import WarehouseError, printable
+from warehouse.landing.described.description import Description, Layout
+from warehouse.landing.described.expressions import Expression, Scope
+from warehouse.landing.described.nodes import Node
+from warehouse.landing.described.reading import runs_of, tree_of
+from warehouse.landing.described.recognition import HEAD_BYTES, recognised
+from warehouse.landing.readers.text import Report
+from warehouse.landing.rows import RowBuffer
+
+_MOST_BYTES = 4 << 20  # of a sample
+
+
+def _first(data: bytes, limit: int) -> bytes:
+    return data[:limit]
+
+
+def description_faults(description: Description, folder: Path, place: str) -> Iterator[WarehouseError]:
+    """Faults by the samples beside a description, `sample*`. Without a sample there are none."""
+    samples = [path for path in sorted(folder.glob("sample*")) if path.is_file() and path.stat().st_size <= _MOST_BYTES]
+    read: dict[int, list[tuple[Node, list[Scope]]]] = {}
+    for sample in samples:
+        data = sample.read_bytes()
+        found = recognised(description, data[:HEAD_BYTES], len(data), partial(_first, data))
+        if found is None:
+            yield WarehouseError("WH121", f"{printable(sample.name)} is not recognised: format.requires asks for what it lacks", place)
+            continue
+        report = Report(RowBuffer({}, ""), sample.name, None)
+        root = tree_of(description, description.layouts[found.layout], found.form, data, report)
+        scopes = [] if root is None else [scope for run in runs_of(description.layouts[found.layout], root, report) for scope in run]
+        if root is None or not scopes:
+            yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {description.layouts[found.layout].each.text}", place)
+        elif root is not None:
+            read.setdefault(found.layout, []).append((root, scopes))
+    used = [scope for each in read.values() for _, scopes in each for scope in scopes]
+    for number, layout in enumerate(description.layouts):
+        if number in read:
+            scopes = [scope for _, each in read[number] for scope in each]
+            yield from _missing(layout, scopes, used, place)
+
+
+def _missing(layout: Layout, scopes: list[Scope], used: list[Scope], place: str) -> Iterator[WarehouseError]:
+    """The metrics, and the case, without a value in any sample of the layout; a metric of another version has one there."""
+    case = layout.texts["case"]
+    if not any(case.of(scope) for scope in scopes):
+        yield _fault("run.case", case, place)
+    for metric in layout.metrics:
+        if metric.when is None and metric.each is None and not any(metric.value.of(scope) for scope in [*scopes, *used]):
+            yield _fault(metric.name.text, metric.value, place)
+        if metric.each is not None and not any(metric.value.of(each) for scope in [*scopes, *used] for each in metric.each.scopes(scope)):
+            yield _fault(metric.name.text, metric.value, place)
+
+
+def _fault(what: str, expression: Expression, place: str) -> WarehouseError:
+    return WarehouseError("WH121", f"{what}: {expression.text} has no value in any sample", place, "correct the path, or add a sample that has it")

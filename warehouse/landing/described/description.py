@@ -1,0 +1,384 @@
+"""A description as a value: what its file says, checked when it is read. Every fault names its key and a way out."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from warehouse.errors import WarehouseError, did_you_mean, printable
+from warehouse.landing.described import units
+from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
+from warehouse.landing.described.expressions import Path as ValuePath
+from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
+from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
+
+MAX_BYTES = 256 << 10  # of a description
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")
+_BETTER = ("lower", "higher", "neither")
+_SUMMARIES = ("median", "min", "max")
+_SECTIONS = {
+    "format": frozenset("name version about source sample_by files form requires".split()),
+    "csv": frozenset("delimiter comment columns".split()),
+    "run": frozenset(
+        "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
+        "software hardware source".split()
+    ),
+    "metric": frozenset("name each value unit unit_from stated_in better about when summary".split()),
+    "refuse": frozenset({"when", "reason"}),
+    "check": frozenset({"stated", "of", "tolerance"}),
+}
+_TOP = frozenset({*_SECTIONS, "lines", "serving", "version"})
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When something was: ISO 8601, or a `format` as of strptime, or a number of a `unit` since 1970. `zone` is UTC where the text has none and
+    the description says so."""
+
+    value: Expression
+    format: str | None = None
+    unit: str | None = None
+    is_zone_known: bool = False
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number, or several samples, of each record, or of each element of `each` in it. `unit` is that of the metric. `stated_in` is the
+    unit of the file, if that is another, and may be read from it."""
+
+    name: Expression
+    value: Expression
+    unit: str
+    each: ValuePath | None = None
+    stated_in: Expression | None = None
+    better: str | None = None
+    when: Expression | None = None
+    summary: str = "median"
+    about: str | None = None
+    column: str | None = None  # of serving_outcome_fact
+    unit_from: Expression | None = None  # where each record states the unit of its metric
+
+
+@dataclass(frozen=True)
+class Check:
+    stated: Expression
+    of: Expression
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What one version of a format's files is recognised by and how it is read."""
+
+    label: str
+    requires: tuple[Expression, ...]
+    each: ValuePath
+    where: Expression | None
+    group: tuple[Expression, ...]
+    id: Expression | None
+    texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
+    moments: Mapping[str, Moment]
+    duration_s: Expression | None
+    failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
+    reason: Expression | None
+    status: str | None
+    parameters: tuple[tuple[str | None, ValuePath | Expression], ...]
+    workload: Mapping[str, Expression]
+    software: Mapping[str, Expression]
+    hardware: Mapping[str, Expression]
+    source: Mapping[str, Expression]
+    metrics: tuple[Metric, ...]
+    serving_point: Expression | None
+    refusals: tuple[tuple[Expression, Expression], ...]
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    name: str
+    version: int
+    about: str
+    files: tuple[str, ...]
+    forms: tuple[str, ...]
+    dialect: Dialect
+    patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+    layouts: tuple[Layout, ...]
+    expressions: tuple[tuple[str, Expression], ...] = field(default=(), compare=False)  # with the key that states each, for `wh check`
+
+    def columns(self, layout: Layout) -> frozenset[str]:
+        """The columns that the header of a table must have: the keys that are required of each row."""
+        return frozenset(
+            path.steps[1][1] for each in layout.requires for path in each.paths
+            if len(path.steps) == 2 and path.steps[0][0] == "each" and path.steps[1][0] == "key"
+        )
+
+
+def read_description(path: Path) -> Description:
+    """The description in a file. Raises WH121 with the key at fault."""
+    place = printable(str(path))
+    try:
+        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
+        document = tomllib.loads(data.decode())
+    except OSError as error:
+        raise WarehouseError("WH121", f"cannot be read: {error.strerror}", place) from error
+    except (ValueError, RecursionError) as error:
+        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
+    if not data:
+        raise WarehouseError("WH121", f"is empty, or larger than {MAX_BYTES} bytes", place)
+    return _Reader(place, document).description()
+
+
+class _Reader:
+    def __init__(self, place: str, document: Mapping[str, Any]) -> None:
+        self._place, self._document = place, document
+        self._found: list[tuple[str, Expression]] = []
+
+    def description(self) -> Description:
+        self._known("", self._document, _TOP)
+        head = self._table("format", self._document)
+        self._known("format", head, _SECTIONS["format"])
+        name = str(head.get("name", ""))
+        if not _NAME.fullmatch(name):
+            raise self._fault("format.name", "has 1 to 48 lower-case letters, digits and _, and begins with a letter")
+        forms = self._texts("format.form", head.get("form", JSON))
+        for form in forms:
+            if form not in FORMS:
+                raise self._fault("format.form", f"no form {form!r}", did_you_mean(form, FORMS) or f"one of {', '.join(FORMS)}")
+        files = self._texts("format.files", head.get("files", ["*"]))
+        if any("/" in each or "\\" in each or len(each) > 100 for each in files):
+            raise self._fault("format.files", "a pattern is for the file's name, without folders")
+        version = head.get("version", 1)
+        if type(version) is not int or version < 1:
+            raise self._fault("format.version", "is a whole number from 1")
+        patterns = self._patterns()
+        if (TEXT in forms) != bool(patterns):
+            raise self._fault("lines", "a text format has patterns of lines in [lines], and no other form has")
+        layouts = [self._layout(f"version {number}", each) for number, each in enumerate(self._overlaid(), 1)]
+        about = str(head.get("about", ""))
+        if not about:
+            raise self._fault("format.about", "says in a line what writes these files")
+        return Description(
+            name, version, about, tuple(files), tuple(forms), self._dialect(), patterns, tuple(layouts), tuple(self._found)
+        )
+
+    def _overlaid(self) -> list[Mapping[str, Any]]:
+        """The document once for each version, with what the version says in place of what is said for all; or the document alone."""
+        base: dict[str, Any] = {key: value for key, value in self._document.items() if key != "version"}
+        versions = self._document.get("version", [])
+        if not isinstance(versions, list):
+            raise self._fault("version", "each version is a table [[version]]")
+        found: list[Mapping[str, Any]] = []
+        for number, version in enumerate(versions, 1):
+            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse"})
+            merged = dict(base)
+            for key, said in version.items():
+                if key == "requires":
+                    merged["format"] = {**base["format"], "requires": said}
+                else:
+                    merged[key] = {**base.get(key, {}), **said} if isinstance(said, dict) else said
+            found.append(merged)
+        return found if found and "requires" not in base.get("format", {}) else [*found, base]
+
+    def _layout(self, label: str, document: Mapping[str, Any]) -> Layout:
+        run = self._table("run", document)
+        self._known("run", run, _SECTIONS["run"])
+        requires = tuple(self._expression("format.requires", each) for each in self._texts("format.requires", document["format"].get("requires", [])))
+        if not requires:
+            raise self._fault("format.requires", "lists what a file must have to be recognised: paths, or conditions")
+        status, failed_if, reason = self._status(run.get("status"))
+        serving = self._table("serving", document, {})
+        metrics = [self._metric(f"metric {number}", each) for number, each in enumerate(document.get("metric", []), 1)]
+        for column, stated in serving.items():
+            if column == "point":
+                continue
+            if column not in SERVING:
+                raise self._fault(f"serving.{column}", "no such column of serving_outcome_fact", did_you_mean(column, SERVING))
+            each = stated if isinstance(stated, dict) else {"value": stated}
+            self._known(f"serving.{column}", each, {"value", "unit", "when"})
+            wanted = SERVING[column] or "1"
+            metrics.append(self._metric(f"serving.{column}", {
+                "name": f"'{column}'", "value": each.get("value"), "unit": wanted, **({"stated_in": each["unit"]} if "unit" in each else {}),
+                **({"when": each["when"]} if "when" in each else {}),
+            }, column))
+        if not metrics:
+            raise self._fault("metric", "a description states at least one [[metric]], or a column of [serving]")
+        texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
+        texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
+        if "case" not in texts:
+            raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
+        duration = run.get("duration_s")
+        return Layout(
+            label, requires, self._path("run.each", run.get("each", "$")), self._optional("run.where", run.get("where")),
+            tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
+            self._template("run.id", run["id"]) if "id" in run else None, texts,
+            {key: self._moment(f"run.{key}", run[key]) for key in ("started_at", "ended_at") if key in run},
+            self._optional("run.duration_s", duration), failed_if, reason, status, self._parameters(run.get("parameters", [])),
+            self._values("run.workload", run.get("workload", {})), self._values("run.software", run.get("software", {}), SOFTWARE),
+            self._values("run.hardware", run.get("hardware", {}), HARDWARE),
+            self._values("run.source", run.get("source", {}), ("git_commit", "git_branch", "is_dirty", "git_remote")),
+            tuple(metrics), self._template("serving.point", serving["point"]) if "point" in serving else None,
+            tuple(self._refusal(number, each) for number, each in enumerate(document.get("refuse", []), 1)),
+            tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)),
+        )
+
+    def _metric(self, key: str, stated: Any, column: str | None = None) -> Metric:
+        if not isinstance(stated, dict):
+            raise self._fault(key, "is a table")
+        self._known(key, stated, _SECTIONS["metric"])
+        name, value = str(stated.get("name", "")), stated.get("value", "")
+        named = self._expression(f"{key}.name", name) if column else self._name(f"{key}.name", name)
+        unit_from = stated.get("unit_from")
+        unit = units.unit_of(str(stated.get("unit", "1" if unit_from else "")))
+        if unit is None:
+            hint = did_you_mean(str(stated.get("unit", "")), units.UNITS) or "units are listed in docs/ingestors.md; '1' is a number without one"
+            raise self._fault(f"{key}.unit", f"no unit {stated.get('unit', '')!r}", hint)
+        by_name = units.suffix_unit(name)
+        if by_name and not column and "{" not in name and units.factor(unit, by_name) is not None and units.SAME.get(unit, unit) != by_name:
+            raise self._fault(f"{key}.name", f"{name} ends in {by_name}, but its unit is {unit}")
+        better, summary = stated.get("better"), stated.get("summary", "median")
+        for what, choice, choices in (("better", better, (*_BETTER, None)), ("summary", summary, _SUMMARIES)):
+            if choice not in choices:
+                raise self._fault(f"{key}.{what}", f"is one of {', '.join(filter(None, choices))}")
+        stated_in = stated.get("stated_in")
+        if stated_in is not None and (given := units.unit_of(str(stated_in))) is not None:
+            if units.factor(given, unit) is None:
+                raise self._fault(f"{key}.stated_in", f"{given} is no unit of the same quantity as {unit}")
+            stated_in = f"'{given}'"
+        return Metric(
+            named, self._expression(f"{key}.value", value), unit, self._path(f"{key}.each", stated["each"]) if "each" in stated else None,
+            self._optional(f"{key}.stated_in", stated_in), better, self._optional(f"{key}.when", stated.get("when")), summary,
+            stated.get("about"), column, self._optional(f"{key}.unit_from", unit_from),
+        )
+
+    def _name(self, key: str, name: str) -> Expression:
+        if "{" not in name and not _METRIC.fullmatch(name):
+            raise self._fault(key, "is a metric's name, such as elapsed_s")
+        return self._template(key, name)
+
+    def _status(self, stated: Any) -> tuple[str | None, tuple[tuple[str, Expression], ...], Expression | None]:
+        if stated is None:
+            return None, (), None
+        allowed = ("succeeded", "invalid", "failed", "interrupted", "unknown")
+        if isinstance(stated, str):
+            if stated not in allowed:
+                raise self._fault("run.status", f"is one of {', '.join(allowed)}, or {{ failed_if = CONDITION, reason = TEXT }}")
+            return stated, (), None
+        self._known("run.status", stated, {*(f"{each}_if" for each in allowed), "reason", "else"})
+        stated_if = [each for each in allowed[::-1] if f"{each}_if" in stated]
+        conditions = tuple((each, self._expression(f"run.status.{each}_if", stated[f"{each}_if"])) for each in stated_if)
+        reason = self._template("run.status.reason", stated["reason"]) if "reason" in stated else None
+        return stated.get("else"), conditions, reason
+
+    def _moment(self, key: str, stated: Any) -> Moment:
+        each = stated if isinstance(stated, dict) else {"value": stated}
+        self._known(key, each, {"value", "format", "unit", "zone"})
+        if each.get("zone", "UTC") != "UTC":
+            raise self._fault(f"{key}.zone", "only UTC can be stated: any other zone must be in the text")
+        if "unit" in each and units.factor(str(each["unit"]), "s") is None:
+            raise self._fault(f"{key}.unit", f"no unit of time: {each['unit']!r}")
+        return Moment(self._value(key, each.get("value", "")), each.get("format"), each.get("unit"), "zone" in each)
+
+    def _parameters(self, stated: Any) -> tuple[tuple[str | None, ValuePath | Expression], ...]:
+        if isinstance(stated, dict):
+            return tuple((name, self._value(f"run.parameters.{name}", each)) for name, each in stated.items())
+        return tuple((None, self._path("run.parameters", each)) for each in self._texts("run.parameters", stated))
+
+    def _refusal(self, number: int, stated: Any) -> tuple[Expression, Expression]:
+        self._known(f"refuse {number}", stated, _SECTIONS["refuse"])
+        reason = self._template(f"refuse {number}.reason", stated.get("reason", "the format refuses it"))
+        return self._expression(f"refuse {number}.when", stated.get("when", "")), reason
+
+    def _check(self, number: int, stated: Any) -> Check:
+        self._known(f"check {number}", stated, _SECTIONS["check"])
+        tolerance = stated.get("tolerance", 1e-6)
+        if not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= 1:
+            raise self._fault(f"check {number}.tolerance", "is a share from 0 to 1")
+        of = self._expression(f"check {number}.of", stated.get("of", ""))
+        return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
+
+    def _patterns(self) -> Mapping[str, tuple[Pattern, re.Pattern[str]]]:
+        found = {}
+        for name, stated in self._table("lines", self._document, {}).items():
+            each = stated if isinstance(stated, dict) else {"pattern": stated}
+            self._known(f"lines.{name}", each, {"pattern", "after"})
+            pattern = Pattern(name, str(each.get("pattern", "")), each.get("after"))
+            try:
+                found[name] = pattern, pattern.compiled()
+            except PatternError as error:
+                raise self._fault(f"lines.{name}", str(error)) from error
+        for name, (pattern, _) in found.items():
+            if pattern.after is not None and pattern.after not in found:
+                raise self._fault(f"lines.{name}.after", f"no pattern {pattern.after!r}", did_you_mean(pattern.after, found))
+        return found
+
+    def _dialect(self) -> Dialect:
+        stated = self._table("csv", self._document, {})
+        self._known("csv", stated, _SECTIONS["csv"])
+        delimiter = stated.get("delimiter", ",")
+        if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter == '"':
+            raise self._fault("csv.delimiter", "is one character; a blank stands for any blanks")
+        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))))
+
+    def _values(self, key: str, stated: Any, allowed: Any = None) -> Mapping[str, Expression]:
+        if not isinstance(stated, dict):
+            raise self._fault(key, "is a table of names and values")
+        for name in stated:
+            if allowed is not None and name not in allowed:
+                raise self._fault(f"{key}.{name}", "no such column", did_you_mean(name, allowed) or f"one of {', '.join(allowed)}")
+        return {name: self._value(f"{key}.{name}", each) for name, each in stated.items()}
+
+    def _texts(self, key: str, stated: Any) -> list[str]:
+        found = [stated] if isinstance(stated, str) else stated
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise self._fault(key, "is a text or a list of texts")
+        return found
+
+    def _table(self, key: str, document: Mapping[str, Any], default: Any = None) -> Mapping[str, Any]:
+        found = document.get(key, default)
+        if not isinstance(found, dict):
+            raise self._fault(key, f"is missing: a description has a table [{key}]" if found is None else "is a table")
+        return found
+
+    def _known(self, key: str, table: Mapping[str, Any], names: Any) -> None:
+        if not isinstance(table, dict):
+            raise self._fault(key, "is a table")
+        for name in table:
+            if name not in names:
+                raise self._fault(f"{key}.{name}".lstrip("."), "no such key", did_you_mean(name, names) or f"one of {', '.join(sorted(names))}")
+
+    def _expression(self, key: str, stated: Any) -> Expression:
+        return self._read(key, stated, parsed)
+
+    def _template(self, key: str, stated: Any) -> Expression:
+        return self._read(key, stated, template)
+
+    def _value(self, key: str, stated: Any) -> Expression:
+        return self._read(key, stated, value)
+
+    def _optional(self, key: str, stated: Any) -> Expression | None:
+        return None if stated is None else self._read(key, stated, parsed)
+
+    def _path(self, key: str, stated: Any) -> ValuePath:
+        self._expression(key, stated)
+        try:
+            return path_of(str(stated))
+        except ExpressionError as error:
+            raise self._fault(key, str(error)) from error
+
+    def _read(self, key: str, stated: Any, read: Callable[[str], Expression]) -> Expression:
+        if isinstance(stated, bool) or not isinstance(stated, (str, int, float)):
+            raise self._fault(key, "is a text: a path, a condition, or 'a constant'")
+        try:
+            found = read(str(stated))
+        except (ExpressionError, RecursionError) as error:
+            raise self._fault(key, str(error)[:300], "docs/ingestors.md lists what an expression may be") from error
+        self._found.append((key, found))
+        return found
+
+    def _fault(self, key: str, message: str, hint: str | None = None) -> WarehouseError:
+        return WarehouseError("WH121", f"{key}: {message}", self._place, hint)

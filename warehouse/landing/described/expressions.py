@@ -1,0 +1,386 @@
+"""What a description says of a record: paths to values, texts with values in them, and conditions. Small, total and bounded: no regular
+expression, no loop, and no name that reaches outside of the file.
+
+A path is keys with dots (`context.date`), `[]` for each element, `[0]` for one, `.*` for each value of an object, `"a b"` for any other key.
+It begins at the record; `$` is the document, `^` the element that the record is in. `@key` is the key, or the place from 0, that a record
+was found by, `@value` the record itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from warehouse.landing.described.nodes import Node, Number, Numbers
+from warehouse.landing.readers.json_text import json_number
+from warehouse.landing.readers.text import number_in
+
+MAX_CHARACTERS = 1000
+_MAX_TERMS = 200
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>'[^']*')|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w"])"""
+    r"""|(?P<path>(?:(?:\$|\^+)\.?)?@?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\]|\*(?=[\[.]))(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
+    r"""|(?P<mark>!=|<=|>=|[=<>()+*/,-]))""",
+    re.ASCII,
+)
+_ROOTED = re.compile(r"(\$|\^+)\.")
+_STEP = re.compile(r"""\.?(?:"(?P<quoted>[^"]*)"|(?P<name>@?[A-Za-z_][\w-]*|\d+)|\[(?P<index>\d*)\]|(?P<each>\*))""", re.ASCII)
+_PART = re.compile(r"\{([^{}]*)\}")
+_WORDS = frozenset({"and", "or", "not", "in", "is"})
+
+
+class ExpressionError(ValueError):
+    """Why a text is no expression."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A record: its node, what it was found by, and the records that it is in, the nearest last."""
+
+    node: Node
+    key: str
+    above: tuple["Scope", ...] = ()
+
+    def under(self, node: Node, key: str) -> "Scope":
+        return Scope(node, key, (*self.above, self))
+
+
+Values = list[Node]
+Evaluate = Callable[[Scope], Values]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression as written; `of` gives its values in a scope: none where the file states none. `paths` are those that it reads."""
+
+    text: str
+    of: Evaluate
+    paths: tuple["Path", ...] = ()
+
+    def one(self, scope: Scope) -> Node | None:
+        """The one value; the first of several."""
+        found = self.of(scope)
+        return found[0] if found else None
+
+    def holds(self, scope: Scope) -> bool:
+        return any(_is_true(node.value) for node in self.of(scope))
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path: where it begins (empty, `$`, or as many `^` as levels), and its steps: a key, an index, or `[]` and `*`."""
+
+    text: str
+    start: str
+    steps: tuple[tuple[str, Any], ...]
+
+    def scopes(self, scope: Scope) -> Iterator[Scope]:
+        """The records that the path leads to."""
+        return self._walk(self._begin(scope), self.steps)
+
+    def nodes(self, scope: Scope) -> Values:
+        return [found.node for found in self.scopes(scope)]
+
+    def _begin(self, scope: Scope) -> Scope:
+        if self.start == "$":
+            return scope.above[0] if scope.above else scope
+        return scope.above[max(0, len(scope.above) - len(self.start))] if self.start and scope.above else scope
+
+    def _walk(self, scope: Scope, steps: tuple[tuple[str, Any], ...]) -> Iterator[Scope]:
+        node, key, above = scope.node, scope.key, scope.above
+        for place, (kind, name) in enumerate(steps):
+            value = node.value
+            if kind == "key" and name.startswith("@"):
+                if name in ("@key", "@value"):
+                    yield Scope(Node(key, node.start, node.stop) if name == "@key" else node, key, above)
+                return
+            if kind == "key" and isinstance(value, dict) and name in value:
+                node = value[name]
+            elif kind == "index" and (found := elements(node)) is not None and name < len(found):
+                node = found[name]
+            elif kind == "each" and (several := _each(node)) is not None:
+                here = Scope(node, key, above)
+                owner = scope if node is not scope.node else here
+                for under, child in several:
+                    yield from self._walk(owner.under(child, under), steps[place + 1 :])
+                return
+            else:
+                return
+        yield Scope(node, key, above)
+
+
+def elements(node: Node) -> list[Node] | None:
+    """The elements of a list."""
+    return node.value.nodes() if isinstance(node.value, Numbers) else node.value if isinstance(node.value, list) else None
+
+
+def _each(node: Node) -> Iterable[tuple[str, Node]] | None:
+    if isinstance(node.value, dict):
+        return node.value.items()
+    found = elements(node)
+    return None if found is None else ((str(place), each) for place, each in enumerate(found))
+
+
+def number_of(value: Any) -> float | None:
+    """The finite number that a value is, also one written as text."""
+    return number_in(value.strip()) if isinstance(value, str) else json_number(value)
+
+
+def text_of(value: Any) -> str | None:
+    """A value as text; None for one that is missing, a list or an object."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return str(value) if isinstance(value, (str, int)) else None
+
+
+def path_of(text: str) -> Path:
+    """A path alone. Raises ExpressionError."""
+    found = parsed(text)
+    if len(found.paths) != 1 or found.paths[0].text != text.strip():
+        raise ExpressionError(f"not a path: {text}")
+    return found.paths[0]
+
+
+def value(text: str) -> Expression:
+    """A text with `{expressions}`, or an expression alone."""
+    return template(text) if "{" in text else parsed(text)
+
+
+def template(text: str) -> Expression:
+    """A text with `{expressions}`: one text, or none where one of them has no value."""
+    parts = _PART.split(text)
+    inner = [parsed(part) for part in parts[1::2]]
+    if not inner:
+        return Expression(text, lambda scope: _made(text, scope))
+
+    def of(scope: Scope) -> Values:
+        found = [each.of(scope) for each in inner]
+        texts = [", ".join(filter(None, (text_of(node.value) for node in nodes))) for nodes in found]
+        if not all(texts):
+            return []
+        joined = "".join(fixed + filled for fixed, filled in zip(parts[::2], [*texts, ""], strict=True))
+        return [found[0][0]._replace(value=joined)]
+
+    return Expression(text, of, tuple(path for each in inner for path in each.paths))
+
+
+def parsed(text: str) -> Expression:
+    """An expression. Raises ExpressionError."""
+    if len(text) > MAX_CHARACTERS:
+        raise ExpressionError(f"longer than {MAX_CHARACTERS} characters")
+    reader = _Reader(text)
+    evaluate = reader.either()
+    if reader.kind:
+        raise ExpressionError(f"{text}: unexpected {reader.token}")
+    return Expression(text, evaluate, tuple(reader.paths))
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text, self._position, self._terms = text, 0, 0
+        self.paths: list[Path] = []
+        self.kind: str | None = None
+        self.token = ""
+        self._advance()
+
+    def _advance(self) -> None:
+        found = _TOKEN.match(self._text, self._position)
+        self._terms += 1
+        if not found and not self._text[self._position :].strip():
+            self.kind, self.token = None, ""
+            return
+        if not found or self._terms > _MAX_TERMS:
+            raise ExpressionError(f"{self._text}: cannot be read from {self._text[self._position :][:20]!r}")
+        self._position = found.end()
+        self.kind, self.token = str(found.lastgroup), found[found.lastgroup or 0]
+
+    def _took(self, *tokens: str) -> str | None:
+        if self.kind in ("mark", "path") and self.token in tokens:
+            token = self.token
+            self._advance()
+            return token
+        return None
+
+    def either(self) -> Evaluate:
+        left = self._both()
+        while self._took("or"):
+            left = _choice(left, self._both(), any)
+        return left
+
+    def _both(self) -> Evaluate:
+        left = self._negated()
+        while self._took("and"):
+            left = _choice(left, self._negated(), all)
+        return left
+
+    def _negated(self) -> Evaluate:
+        if self._took("not"):
+            inner = self._negated()
+            return lambda scope: _truth(not any(_is_true(node.value) for node in inner(scope)), scope)
+        return self._compared()
+
+    def _compared(self) -> Evaluate:
+        left = self._sum()
+        if self._took("is"):
+            wanted = self._took("not") is None
+            if not self._took("missing"):
+                raise ExpressionError(f"{self._text}: `is` is followed by `missing` or `not missing`")
+            return lambda scope: _truth(all(node.value is None or node.value == "" for node in left(scope)) == wanted, scope)
+        if self._took("in"):
+            several = self._arguments()
+            return lambda scope: _truth(any(_compare("=", one, other) for one in left(scope) for each in several for other in each(scope)), scope)
+        mark = self._took("=", "!=", "<", "<=", ">", ">=")
+        if mark is None:
+            return left
+        right = self._sum()
+        return lambda scope: _truth(any(_compare(mark, one, other) for one in left(scope) for other in right(scope)), scope)
+
+    def _sum(self) -> Evaluate:
+        left = self._product()
+        while mark := self._took("+", "-"):
+            left = _computed(mark, left, self._product())
+        return left
+
+    def _product(self) -> Evaluate:
+        left = self._atom()
+        while mark := self._took("*", "/"):
+            left = _computed(mark, left, self._atom())
+        return left
+
+    def _arguments(self) -> list[Evaluate]:
+        if not self._took("("):
+            raise ExpressionError(f"{self._text}: expected (")
+        found = [self.either()]
+        while self._took(","):
+            found.append(self.either())
+        if not self._took(")"):
+            raise ExpressionError(f"{self._text}: expected )")
+        return found
+
+    def _atom(self) -> Evaluate:
+        kind, token = self.kind, self.token
+        if token == "(" and kind == "mark":
+            return self._arguments()[0]
+        if token == "-" and kind == "mark":
+            self._advance()
+            inner = self._atom()
+            return _computed("-", lambda scope: _made(0.0, scope), inner)
+        if kind not in ("text", "number", "path") or token in _WORDS:
+            raise ExpressionError(f"{self._text}: expected a value{', not ' + token if token else ''}")
+        self._advance()
+        if kind == "text":
+            return lambda scope: _made(token[1:-1], scope)
+        if kind == "number":
+            return lambda scope: _made(Number(token), scope)
+        if self.kind == "mark" and self.token == "(":
+            if token not in _FUNCTIONS:
+                raise ExpressionError(f"{self._text}: no function {token}; there are {', '.join(sorted(_FUNCTIONS))}")
+            function, arguments = _FUNCTIONS[token], self._arguments()
+            return lambda scope: function([argument(scope) for argument in arguments])
+        path = _path(token)
+        self.paths.append(path)
+        return path.nodes
+
+
+def _path(text: str) -> Path:
+    rooted = _ROOTED.match(text)
+    start = rooted[1] if rooted else text if set(text) <= {"$"} or set(text) <= {"^"} else text[: len(text) - len(text.lstrip("$^"))]
+    rest = text[rooted.end() if rooted else len(start) :]
+    steps: list[tuple[str, Any]] = []
+    for found in _STEP.finditer(rest):
+        if found["index"] is not None:
+            steps.append(("each", None) if not found["index"] else ("index", int(found["index"][:9])))
+        elif found["each"]:
+            steps.append(("each", None))
+        else:
+            steps.append(("key", found["quoted"] if found["quoted"] is not None else found["name"]))
+    return Path(text, start, tuple(steps))
+
+
+def _made(value: Any, scope: Scope) -> Values:
+    """A value that the description states, at the place of the record."""
+    return [Node(value, scope.node.start, scope.node.stop)]
+
+
+def _truth(value: bool, scope: Scope) -> Values:
+    return _made(value, scope)
+
+
+def _is_true(value: Any) -> bool:
+    return value is not None and value is not False and value != ""
+
+
+def _choice(left: Evaluate, right: Evaluate, rule: Callable[[Iterable[bool]], bool]) -> Evaluate:
+    return lambda scope: _truth(rule(any(_is_true(node.value) for node in each(scope)) for each in (left, right)), scope)
+
+
+def _compare(mark: str, left: Node, right: Node) -> bool:
+    if left.value is None or right.value is None:
+        return False
+    one: Any = number_of(left.value)
+    other: Any = number_of(right.value)
+    if one is None or other is None:
+        one, other = text_of(left.value), text_of(right.value)
+        if one is None or other is None:
+            return False
+    return bool({"=": one == other, "!=": one != other, "<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[mark])
+
+
+def _computed(mark: str, left: Evaluate, right: Evaluate) -> Evaluate:
+    def of(scope: Scope) -> Values:
+        one, other = left(scope), right(scope)
+        if len(one) != 1 or len(other) != 1:
+            return []
+        first, second = number_of(one[0].value), number_of(other[0].value)
+        if first is None or second is None or mark == "/" and not second:
+            return []
+        value = first + second if mark == "+" else first - second if mark == "-" else first * second if mark == "*" else first / second
+        return [(one[0] if one[0].length <= other[0].length else other[0])._replace(value=value)]
+
+    return of
+
+
+def _statistic(rule: Callable[[list[float]], float]) -> Callable[[list[Values]], Values]:
+    def of(arguments: list[Values]) -> Values:
+        nodes = [each for argument in arguments for node in argument for each in elements(node) or [node]]
+        numbers = [number for node in nodes if (number := number_of(node.value)) is not None]
+        return [nodes[0]._replace(value=rule(numbers), stop=nodes[-1].stop)] if numbers and len(numbers) == len(nodes) else []
+
+    return of
+
+
+def _texts(rule: Callable[..., str | None]) -> Callable[[list[Values]], Values]:
+    def of(arguments: list[Values]) -> Values:
+        texts = [text_of(argument[0].value) if argument else None for argument in arguments]
+        found = None if None in texts else rule(*texts)
+        return [] if found is None else [arguments[0][0]._replace(value=found)]
+
+    return of
+
+
+def _cut(text: str, mark: str = "", *_: str) -> tuple[str, str]:
+    before, found, after = text.partition(mark) if mark else (text, "", "")
+    return (before, after) if found else (text, "")
+
+
+def _first_of(arguments: list[Values]) -> Values:
+    return next((found for found in arguments if found and any(node.value is not None and node.value != "" for node in found)), [])
+
+
+_FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
+    "mean": _statistic(fmean), "median": _statistic(median), "min": _statistic(min), "max": _statistic(max), "sum": _statistic(sum),
+    "count": lambda arguments: [arguments[0][0]._replace(value=float(len(arguments[0])))] if arguments[0] else [],
+    "first": _first_of,
+    "before": _texts(lambda text, mark="", *_: _cut(text, mark)[0]),
+    "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
+    "lower": _texts(lambda text, *_: text.lower()),
+    "trim": _texts(lambda text, *_: text.strip()),
+    "begins": lambda arguments: _texts(lambda text, mark="", *_: "true" if text.startswith(mark) else None)(arguments),
+    "ends": lambda arguments: _texts(lambda text, mark="", *_: "true" if text.endswith(mark) else None)(arguments),
+    "contains": lambda arguments: _texts(lambda text, mark="", *_: "true" if mark in text else None)(arguments),
+}

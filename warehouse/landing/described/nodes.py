@@ -1,0 +1,195 @@
+"""JSON as a tree of values, each with the bytes that state it. Deep nesting is refused, and a document that breaks says where."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from warehouse.landing.readers.json_numbers import mended
+from warehouse.landing.readers.text import Report, clean
+
+MAX_DEPTH = 64
+_WS = rb"[ \t\r\n]*+"
+_TEXT = rb'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
+_NUMBER = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+_BLANK = re.compile(_WS)
+_KEY = re.compile(_WS + b"(" + _TEXT + b")" + _WS + b":" + _WS)
+_SCALAR = re.compile(b"(" + _TEXT + b")|(" + _NUMBER + b")|(true|false|null)|(NaN|-?Infinity)")
+_END = re.compile(_WS + rb"([,}\]])" + _WS)
+_NUMBERS = re.compile(rb"\[" + _WS + _NUMBER + b"(?:" + _WS + b"," + _WS + _NUMBER + b")*+" + _WS + rb"\]")
+_EACH_NUMBER = re.compile(_NUMBER)
+_LITERALS = {b"true": True, b"false": False, b"null": None}
+
+
+class Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+class Node(NamedTuple):
+    """A value and its bytes. The value is a text, a `Number`, a boolean, None, a dict of nodes, a list of nodes, or `Numbers`."""
+
+    value: Any
+    start: int
+    stop: int
+
+    @property
+    def offset(self) -> int:
+        return self.start
+
+    @property
+    def length(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def line_number(self) -> int | None:
+        return None
+
+
+class Numbers(NamedTuple):
+    """A list of numbers alone, as the bytes that state it: samples are many."""
+
+    text: bytes
+    start: int
+
+    def nodes(self) -> list[Node]:
+        return [Node(Number(found[0].decode()), self.start + found.start(), self.start + found.end()) for found in _EACH_NUMBER.finditer(self.text)]
+
+
+class BrokenError(ValueError):
+    """What breaks a document, and where."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class Parser:
+    """Reads JSON. `root` is what was read of a document before it broke; `duplicates` are the keys that occurred twice in one object."""
+
+    def __init__(self, data: bytes, start: int = 0) -> None:
+        self._data, self._start = data, start
+        self.root: Node | None = None
+        self.duplicates: list[tuple[str, int]] = []
+        self.undecodable: list[int] = []
+
+    def document(self) -> Node:
+        """The one value that the data is. Raises `BrokenError`."""
+        position = self._blank(3 if self._data.startswith(b"\xef\xbb\xbf") else 0)
+        node, stop = self._value(position, 0)
+        if self._blank(stop) < len(self._data):
+            raise BrokenError("text after the end of the document", self._start + stop)
+        return node
+
+    def _blank(self, position: int) -> int:
+        found = _BLANK.match(self._data, position)
+        assert found
+        return found.end()
+
+    def _value(self, position: int, depth: int) -> tuple[Node, int]:
+        if depth > MAX_DEPTH:
+            raise BrokenError(f"nested deeper than {MAX_DEPTH} levels", self._start + position)
+        mark = self._data[position : position + 1]
+        if mark == b"{":
+            return self._object(position, depth)
+        if mark == b"[":
+            if numbers := _NUMBERS.match(self._data, position):
+                return self._node(Numbers(numbers[0], self._start + position), position, numbers.end(), depth), numbers.end()
+            return self._array(position, depth)
+        found = _SCALAR.match(self._data, position)
+        if not found:
+            raise BrokenError("the document breaks off" if position >= len(self._data) else "not a JSON value", self._start + position)
+        text, number, literal, lost = found.groups()
+        if text is not None:
+            value: Any = self._text(text, position)
+        elif literal is not None:
+            value = _LITERALS[literal]
+        else:
+            value = Number((number or lost).decode())
+        return self._node(value, position, found.end(), depth), found.end()
+
+    def _node(self, value: Any, start: int, stop: int, depth: int) -> Node:
+        node = Node(value, self._start + start, self._start + stop)
+        if not depth:
+            self.root = node
+        return node
+
+    def _text(self, text: bytes, position: int) -> str:
+        try:
+            return text[1:-1].decode() if b"\\" not in text else clean(json.loads(text))
+        except UnicodeDecodeError:
+            self.undecodable.append(self._start + position)
+            return text[1:-1].decode(errors="replace")
+        except ValueError as error:
+            raise BrokenError(str(error)[:120], self._start + position) from error
+
+    def _object(self, position: int, depth: int) -> tuple[Node, int]:
+        found: dict[str, Node] = {}
+        self._node(found, position, len(self._data), depth)
+        stop = self._blank(position + 1)
+        if self._data[stop : stop + 1] != b"}":
+            while True:
+                key = _KEY.match(self._data, stop)
+                if not key:
+                    raise BrokenError("expected a key", self._start + stop)
+                name = self._text(key[1], key.start(1))
+                if name in found:
+                    self.duplicates.append((name, self._start + key.start(1)))
+                value, stop = self._value(key.end(), depth + 1)
+                found[name] = value
+                if self._next(stop) == b"}":
+                    stop = self._end.start(1)
+                    break
+                stop = self._end.end()
+        return self._node(found, position, stop + 1, depth), stop + 1
+
+    def _array(self, position: int, depth: int) -> tuple[Node, int]:
+        found: list[Node] = []
+        self._node(found, position, len(self._data), depth)
+        stop = self._blank(position + 1)
+        if self._data[stop : stop + 1] != b"]":
+            while True:
+                value, stop = self._value(stop, depth + 1)
+                found.append(value)
+                if self._next(stop) == b"]":
+                    stop = self._end.start(1)
+                    break
+                stop = self._end.end()
+        return self._node(found, position, stop + 1, depth), stop + 1
+
+    def _next(self, position: int) -> bytes:
+        found = _END.match(self._data, position)
+        if not found:
+            is_cut = self._blank(position) >= len(self._data)
+            raise BrokenError("the document breaks off" if is_cut else "expected a comma or an end", self._start + position)
+        self._end = found
+        mark: bytes = found[1]
+        return mark
+
+
+def read_json(data: bytes, report: Report, start: int = 0, line_number: int | None = None) -> Node | None:
+    """A document, or None and an issue where it is broken. Numbers that miss a digit (`.5`) are mended, as for all readers of JSON."""
+    data = mended(data, report, (start, line_number or 1))
+    parser = Parser(data, start)
+    try:
+        root = parser.document()
+    except BrokenError as error:
+        line = line_number or data.count(b"\n", 0, error.position - start) + 1
+        report("malformed-json", str(error), min(error.position, start + len(data)), 0, line, "error")
+        return None
+    for name, position in parser.duplicates:
+        report("duplicate-json-key", name[:120], position, 0, line_number or data.count(b"\n", 0, position - start) + 1)
+    for position in parser.undecodable:
+        report("invalid-utf8", "a text is not UTF-8", position, 0, line_number)
+    return root
+
+
+def begun_json(data: bytes) -> Node | None:
+    """What the beginning of a document states, for recognition."""
+    parser = Parser(data)
+    try:
+        return parser.document()
+    except BrokenError:
+        return parser.root

@@ -1,0 +1,44 @@
+"""The first records of a described file as they would be read: for `wh ingest --dry-run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from warehouse.digest import bytes_digest
+from warehouse.evidence.manifest import Manifest, ManifestFile
+from warehouse.landing.contract import ISSUE_TABLE, Bundle
+from warehouse.landing.described.ingestor import DescribedIngestor
+from warehouse.landing.described.tables import PARAMETER, RUN_TABLE, VALUE_TABLE
+
+_MOST_BYTES = 32 << 20  # of a file that is read for a look
+_MOST_SAMPLES = 3
+
+
+def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator[str]:
+    """Lines that show the first runs: what each measures, its parameters, and its metrics with their units; then the issues of the file."""
+    if file.stat().st_size > _MOST_BYTES:
+        return
+    data = file.read_bytes()
+    manifest = Manifest(ingestor.name, (ManifestFile(file.name, len(data), bytes_digest(data)),))
+    rows: dict[str, list[dict[str, Any]]] = {RUN_TABLE: [], VALUE_TABLE: [], ISSUE_TABLE: []}
+    for table, batch in ingestor.parse(Bundle(manifest.digest, manifest, lambda _: file)):
+        rows[table] += batch.to_pylist()
+    for run in islice(rows[RUN_TABLE], count):
+        values: dict[tuple[str, str], list[str]] = {}
+        for row in rows[VALUE_TABLE]:
+            if row["run_id"] == run["run_id"]:
+                number = row["value_number"]
+                values.setdefault((row["kind"], row["key"]), []).append(
+                    str(row["value_text"]) if row["kind"] == PARAMETER else "none" if number is None else f"{number:.6g} {row['unit'] or ''}".strip()
+                )
+        yield f"{run['benchmark_case_id']}  {run['status']}  {run['started_at'] or 'no time'}"
+        for (kind, key), found in values.items():
+            more = f" and {len(found) - _MOST_SAMPLES} more" if len(found) > _MOST_SAMPLES else ""
+            yield f"  {kind} {key} = {', '.join(found[:_MOST_SAMPLES])}{more}"
+    if len(rows[RUN_TABLE]) > count:
+        yield f"and {len(rows[RUN_TABLE]) - count} more runs"
+    for issue in rows[ISSUE_TABLE][:count]:
+        yield f"{issue['severity']}: {issue['code']}: {issue['message']}"

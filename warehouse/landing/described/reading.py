@@ -1,0 +1,391 @@
+"""What a described file states, as landing rows: its runs, their parameters, and each number with the bytes that state it.
+
+A value that is not there is no row. One that is there and cannot be used is an issue at its place. A record that the description refuses is
+an issue, and no run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from warehouse.landing.contract import Bundle
+from warehouse.landing.described import units
+from warehouse.landing.described.description import Description, Layout, Metric, Moment
+from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
+from warehouse.landing.described.expressions import Path as ValuePath
+from warehouse.landing.described.nodes import Node, Number, Numbers
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.tables import (
+    HARDWARE_COUNTS,
+    PARAMETER,
+    RESULT,
+    RUN_TABLE,
+    SERVED,
+    VALUE_TABLE,
+    WORKLOAD_COLUMNS,
+)
+from warehouse.landing.readers.entries import is_count
+from warehouse.landing.readers.records import ABSENT
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text, report_cut
+from warehouse.landing.rows import RowBuffer, workload_columns
+from warehouse.landing.severity import disagreement
+
+_Batches = Iterator[tuple[str, pa.RecordBatch]]
+_NO_NUMBER = ABSENT - {"nan"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_S = 253_402_300_800  # the year 10000
+
+
+def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
+    """A file as a tree; None, and an issue, where it is damaged."""
+    if len(data) > MAX_BYTES and form == JSON:
+        report("document-too-large", f"{len(data)} bytes", 0, len(data), severity="error")
+        return None
+    if form == JSON:
+        return json_tree(data, report)
+    if form == JSON_LINES:
+        return lines_tree(data, report)
+    if form == CSV:
+        found = table_tree(data, report, description.dialect, description.columns(layout))
+        if found is None and not report.has("duplicate-column"):
+            report("no-header", "no row has the required columns", severity="error")
+        return found
+    return text_tree(data, report, description.patterns)
+
+
+def landed(description: Description, layout: Layout, form: str, data: Data, bundle: Bundle, raw_path: str, buffer: RowBuffer) -> _Batches:
+    """Add the rows of one file; yields batches that are full."""
+    report = Report(buffer, raw_path, None)
+    root = tree_of(description, layout, form, data, report)
+    if root is None:
+        return
+    if form not in (JSON, JSON_LINES):
+        report_cut(data, report)
+    if form == CSV:
+        _report_columns(layout, root, report)
+    names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
+    for scopes in runs_of(layout, root, report):
+        _Run(description, layout, raw_path, buffer, report).land(scopes, names)
+        yield from buffer.full()
+    if not names.count and not report.has("refused-record"):
+        report("no-records", f"{description.name}: no record in {layout.each.text}", 0, len(data), severity="error")
+
+
+def _report_columns(layout: Layout, root: Node, report: Report) -> None:
+    """Note the columns of metrics that a table does not have: they may have another name there."""
+    columns = root.value[0].value if root.value else {}
+    read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
+    read += [path for _, each in layout.parameters for path in ((each,) if isinstance(each, ValuePath) else each.paths)]
+    names = [path.steps[0][1] for path in read if path.steps and path.steps[0][0] == "key" and not path.start]
+    for name in dict.fromkeys(names):
+        if columns and name not in columns and not name.startswith("@"):
+            report("no-column", str(name)[:120], root.start, 0, 1, "note")
+
+
+def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:
+    """The records of each run, in the order of the file. Records with the same values of `group` are one run."""
+    groups: dict[tuple[str | None, ...], list[Scope]] = {}
+    for number, scope in enumerate(layout.each.scopes(Scope(root, ""))):
+        if layout.where is not None and not layout.where.holds(scope):
+            continue
+        refused = next((reason for when, reason in layout.refusals if when.holds(scope)), None)
+        if refused is not None:
+            report.at("refused-record", _text(refused, scope) or refused.text, scope.node, "error")
+            continue
+        key = tuple(_text(each, scope) for each in layout.group) if layout.group else (str(number),)
+        groups.setdefault(key, []).append(scope)
+    yield from groups.values()
+
+
+class _Names:
+    """The names of the runs of one file: by what the evidence states, else by the bytes: of a line its own, so that a file that grows
+    states its earlier runs again; of a document all."""
+
+    def __init__(self, family: str, digest: str, data: Data, form: str) -> None:
+        self._family, self._digest, self._data = family, digest, data
+        self._is_lines = form in (JSON_LINES, CSV)
+        self._seen: dict[str, int] = {}
+        self.count = 0
+
+    def __call__(self, stated: str | None, scopes: list[Scope], report: Report) -> str:
+        self.count += 1
+        if stated:
+            name = f"{self._family}/{clean(stated)[:200]}"
+        elif self._is_lines:
+            digest = sha256(b"\n".join(bytes(self._data[scope.node.start : scope.node.stop]) for scope in scopes)).hexdigest()
+            name = f"{self._family}/{digest[:16]}"
+        else:
+            return f"{self._family}/{self._digest[:16]}/{self.count}"
+        self._seen[name] = self._seen.get(name, 0) + 1
+        if self._seen[name] == 1:
+            return name
+        if stated:
+            report.at("duplicate-run", f"{name} is stated {self._seen[name]} times", scopes[0].node, "warning")
+        return f"{name}/{self._seen[name]}"
+
+
+class _Run:
+    def __init__(self, description: Description, layout: Layout, raw_path: str, buffer: RowBuffer, report: Report) -> None:
+        self._description, self._layout, self._raw_path, self._buffer, self._report = description, layout, raw_path, buffer, report
+
+    def land(self, scopes: list[Scope], names: _Names) -> None:
+        self._measured, self._has_metric = 0, False  # values of metrics, and whether there are any metrics
+        layout, first = self._layout, scopes[0]
+        texts = {key: _text(each, first) for key, each in layout.texts.items()}
+        run = names(_text(layout.id, first) if layout.id else None, scopes, self._report)
+        parameters = self._parameters(run, first)
+        self._metrics(run, scopes)
+        status, reason = self._status(first, scopes)
+        if not self._has_metric and status != "failed":
+            self._report.at("no-metric", "the record states no metric of the description", first.node)
+        start, stop = min(each.node.start for each in scopes), max(each.node.stop for each in scopes)
+        case = texts.pop("case") or f"{self._description.name}/unstated"
+        workload = {name: value for name, each in layout.workload.items() if (value := _text(each, first)) is not None}
+        document = {"tool": self._description.name, "case": case, "parameters": parameters, "workload": workload}
+        started, is_assumed = self._moment("started_at", first)
+        ended, _ = self._moment("ended_at", first)
+        columns: dict[str, Any] = {name: self._short(text) for each in (layout.software, layout.source) for name, text in _texts(each, first)}
+        columns |= self._hardware(first)
+        columns["is_dirty"] = {"true": True, "false": False}.get(str(columns.pop("is_dirty", None)))
+        columns |= {name: workload.get(name) for name in WORKLOAD_COLUMNS}
+        self._buffer.add(
+            RUN_TABLE, self._raw_path, start, stop - start, run_id=run, family=self._description.name, benchmark_case_id=self._short(case),
+            component=self._short(texts.pop("component", None)),
+            component_version=texts.pop("component_version", None), node_name=texts.pop("node", None), cluster=texts.pop("cluster", None),
+            section=f"{start}+{stop - start}" if layout.each.steps else None, status=status, status_reason=reason, started_at=started,
+            ended_at=ended, is_zone_assumed=is_assumed, duration_s=self._duration(first),
+            serving_point=_text(layout.serving_point, first) if layout.serving_point else None,
+            concurrency_point=self._count(layout.workload["concurrency_point"], first) if "concurrency_point" in layout.workload else None,
+            **columns, **workload_columns(document),
+        )
+        for check in layout.checks:
+            self._compare(check.stated, check.of, check.tolerance, first)
+
+    def _short(self, text: str | None) -> str | None:
+        return None if text is None else clean(text)[:500]
+
+    def _hardware(self, scope: Scope) -> dict[str, Any]:
+        return {
+            name: self._count(each, scope) if name in HARDWARE_COUNTS else self._short(_text(each, scope))
+            for name, each in self._layout.hardware.items()
+        }
+
+    def _count(self, each: Expression, scope: Scope) -> int | None:
+        node = each.one(scope)
+        if node is None or node.value is None:
+            return None
+        number = number_of(node.value)
+        if number is None or not is_count(number):
+            self._report.at("impossible-count", f"{each.text}: {text_of(node.value)}"[:200], node, "error")
+            return None
+        return int(number)
+
+    def _parameters(self, run: str, scope: Scope) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, each in self._layout.parameters:
+            if isinstance(each, Expression):
+                pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)[:1]]
+            else:
+                pairs = ((other.key if each.steps[-1][0] == "each" else _last(each.steps), other.node) for other in each.scopes(scope))
+            for key, node in pairs:
+                text = text_of(node.value) if not isinstance(node.value, (dict, list, Numbers)) else self._json(node)
+                key = clean(key)[:MAX_KEY_CHARACTERS]
+                if key in found or text is None and node.value is not None:
+                    continue
+                found[key] = None if text is None else clean(text)
+                self._value(run, PARAMETER, key, 1, node, None)
+        return found
+
+    def _json(self, node: Node) -> str:
+        several = elements(node)
+        if several is None:
+            if isinstance(node.value, dict):
+                return ", ".join(f"{key}={self._json(each)}" for key, each in sorted(node.value.items()))
+            return text_of(node.value) or ""
+        return ", ".join(map(self._json, several))
+
+    def _value(
+        self, run: str, kind: str, key: str, sample: int, node: Node, metric: Metric | None, number: float | None = None, unit: str | None = None
+    ) -> None:
+        value = node.value
+        is_container = isinstance(value, (dict, list, Numbers))
+        text = self._json(node) if is_container else None if isinstance(value, float) else text_of(value)
+        if metric is None and isinstance(value, Number):
+            number = number_of(value)
+            if number is None:
+                self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")
+        self._buffer.add(
+            VALUE_TABLE, self._raw_path, node.start, node.stop - node.start, run_id=run, kind=kind, key=key, sample=sample,
+            value_type="number" if number is not None else "null" if value is None else "boolean" if isinstance(value, bool) else "string",
+            value_text=None if text is None else landed_text(text), value_number=number, unit=unit,
+            better=metric.better if metric else None, summary=metric.summary if metric else None,
+        )
+
+    def _metrics(self, run: str, scopes: list[Scope]) -> None:
+        samples: dict[tuple[str, str], int] = {}  # of each metric, by kind and key
+        for metric in self._layout.metrics:
+            for scope in scopes:
+                for each in metric.each.scopes(scope) if metric.each else (scope,):
+                    if metric.when is None or metric.when.holds(each):
+                        self._metric(run, metric, each, samples)
+        self._has_metric = bool(samples)
+
+    def _metric(self, run: str, metric: Metric, scope: Scope, samples: dict[tuple[str, str], int]) -> None:
+        nodes = metric.value.of(scope)
+        name = _text(metric.name, scope)
+        if name is None:
+            return
+        nodes = nodes or self._not_computed(metric, name, scope)
+        if not nodes:
+            return
+        kind = RESULT if metric.column is None else SERVED
+        key = metric.column or clean(name)[:MAX_KEY_CHARACTERS]
+        by = self._factor(metric, scope, nodes[0])
+        if by is None:
+            return
+        unit: str | None = metric.unit
+        if metric.unit_from is not None and (unit := units.unit_of(_text(metric.unit_from, scope) or "")) is None:
+            self._report.at("unknown-unit", f"{key}: {_text(metric.unit_from, scope) or 'no unit is stated'}"[:200], nodes[0], "error")
+            return
+        unit = None if unit == "1" else unit
+        for node in nodes:
+            if isinstance(node.value, Numbers):
+                self._add_samples(run, kind, key, node.value, metric, by, samples, unit)
+                continue
+            for one in elements(node) or (node,):
+                number = self._number(one, key, by)
+                samples[kind, key] = samples.get((kind, key), 0) + 1
+                self._measured += number is not None
+                self._value(run, kind, key, samples[kind, key], one, metric, number, unit)
+
+    def _not_computed(self, metric: Metric, name: str, scope: Scope) -> list[Node]:
+        """For a metric that is computed of several values, of which one is missing or is no number: that one, without a value."""
+        if len(metric.value.paths) < 2:
+            return []
+        found = [node for path in metric.value.paths for node in path.nodes(scope)]
+        bad = [node for node in found if number_of(node.value) is None and elements(node) is None]
+        for node in bad:
+            self._number(node, name, Fraction(1))
+        return [node._replace(value=None) for node in bad[:1]]
+
+    def _factor(self, metric: Metric, scope: Scope, place: Node) -> Fraction | None:
+        if metric.stated_in is None:
+            return Fraction(1)
+        stated = _text(metric.stated_in, scope)
+        by = units.factor(stated or "", metric.unit)
+        if by is None:
+            self._report.at("unknown-unit", f"{metric.name.text}: {stated or 'no unit is stated'}"[:200], place, "error")
+        return by
+
+    def _number(self, node: Node, key: str, by: Fraction) -> float | None:
+        value = node.value
+        if value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in _NO_NUMBER:
+            return None
+        if isinstance(value, float):
+            return value * float(by) if math.isfinite(value) else None
+        number = number_of(value) if by == 1 or not isinstance(value, str) else units.converted(value, by) if number_of(value) is not None else None
+        if number is None or not math.isfinite(number):
+            text = text_of(value) or "a list or an object"
+            self._report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text}"[:200], node, "error")
+            return None
+        return number
+
+    def _add_samples(
+        self, run: str, kind: str, key: str, value: Numbers, metric: Metric, by: Fraction, samples: dict[tuple[str, str], int], unit: str | None
+    ) -> None:
+        """Many samples at once."""
+        nodes = value.nodes()
+        if by != 1 or len(nodes) < 8:
+            numbers = [self._number(node, key, by) for node in nodes]
+        else:
+            numbers = [number if math.isfinite(number := float(node.value)) else self._number(node, key, by) for node in nodes]
+        first = samples.get((kind, key), 0)
+        samples[kind, key] = first + len(nodes)
+        kept = [(place, node, number) for place, (node, number) in enumerate(zip(nodes, numbers, strict=True), first + 1)]
+        self._measured += sum(number is not None for number in numbers)
+        self._buffer.add_columns(
+            VALUE_TABLE, self._raw_path, np.array([node.start for _, node, _ in kept]), np.array([node.length for _, node, _ in kept]),
+            run_id=run, kind=kind, key=key, sample=[place for place, _, _ in kept], value_type="number",
+            value_text=[landed_text(node.value) for _, node, _ in kept], value_number=[number for _, _, number in kept], unit=unit,
+            better=metric.better, summary=metric.summary,
+        )
+
+    def _status(self, first: Scope, scopes: list[Scope]) -> tuple[str, str | None]:
+        for status, condition in self._layout.failed_if:
+            for scope in scopes:
+                if condition.holds(scope):
+                    reason = _text(self._layout.reason, scope) if self._layout.reason else None
+                    return status, self._short(reason)
+        return self._layout.status or ("succeeded" if self._measured else "unknown"), None
+
+    def _duration(self, scope: Scope) -> float | None:
+        node = self._layout.duration_s.one(scope) if self._layout.duration_s else None
+        number = None if node is None else self._number(node, "duration_s", Fraction(1))
+        if node is not None and number is not None and number <= 0:
+            self._report.at("impossible-duration", f"duration_s: {number:g}", node, "error")
+            return None
+        return number
+
+    def _moment(self, key: str, scope: Scope) -> tuple[datetime | None, bool | None]:
+        stated = self._layout.moments.get(key)
+        node = stated.value.one(scope) if stated else None
+        text = None if node is None else text_of(node.value)
+        if stated is None or node is None or text is None or text.strip().casefold() in ABSENT:
+            return None, None
+        moment = moment_of(text.strip(), stated)
+        if moment is None:
+            self._report.at("not-a-time", f"{key}: {text}"[:200], node, "error")
+            return None, None
+        return moment
+
+    def _compare(self, stated: Expression, of: Expression, tolerance: float, scope: Scope) -> None:
+        one, other = stated.one(scope), of.one(scope)
+        first, second = number_of(one.value) if one else None, number_of(other.value) if other else None
+        if one is None or first is None or second is None or math.isclose(first, second, rel_tol=tolerance, abs_tol=1e-12):
+            return
+        severity, apart = disagreement(first, second)
+        self._report.at("statement-disagrees", f"{stated.text} is {first:.15g}, {of.text} is {second:.15g}: {apart}"[:300], one, severity)
+
+
+def moment_of(text: str, stated: Moment) -> tuple[datetime, bool] | None:
+    """A moment in UTC, and whether its zone was assumed."""
+    try:
+        if stated.unit is not None:
+            seconds = units.converted(text, units.factor(stated.unit, "s") or Fraction(1))
+            return None if seconds is None or not 0 <= seconds < _LAST_S else (_EPOCH + timedelta(microseconds=round(seconds * 1e6)), False)
+        moment = datetime.strptime(text, stated.format) if stated.format else datetime.fromisoformat(_shortened(text))
+        has_zone = moment.tzinfo is not None
+        return (moment if has_zone else moment.replace(tzinfo=UTC)).astimezone(UTC), not has_zone and not stated.is_zone_known
+    except (ValueError, OverflowError):
+        return None
+
+
+def _shortened(text: str) -> str:
+    """A time with at most six digits of a second, which is what Python reads."""
+    before, mark, rest = text.partition(".")
+    digits = len(rest) - len(rest.lstrip("0123456789"))
+    return f"{before}.{rest[: min(digits, 6)].ljust(6, '0')}{rest[digits:]}" if mark and digits else text
+
+
+def _last(steps: tuple[tuple[str, Any], ...]) -> str:
+    return next((str(name) for kind, name in reversed(steps) if kind == "key"), "value")
+
+
+def _text(each: Expression | None, scope: Scope) -> str | None:
+    """The text of an expression; of several values all, joined."""
+    if each is None:
+        return None
+    found = [text for node in each.of(scope) for one in elements(node) or (node,) if (text := text_of(one.value))]
+    return ", ".join(dict.fromkeys(found)) or None
+
+
+def _texts(named: Any, scope: Scope) -> Iterator[tuple[str, str | None]]:
+    return ((name, _text(each, scope)) for name, each in named.items())

@@ -1,0 +1,310 @@
+"""The text of a description for files like a sample, as `wh new ingestor` writes it. What the sample does not state is a guess, and says so."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.landing.described.units import UNITS, suffix_unit, unit_of
+from warehouse.starting.sample import SampleColumn
+
+_MOST_BYTES = 64 << 20
+_MOST_DEPTH = 4
+_MOST_REQUIRED = 8
+_PLAIN = re.compile(r"[A-Za-z_][\w-]*")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_LINE = re.compile(r"\s*(?P<key>[A-Za-z][\w /().%-]{0,60}?)\s*(?P<mark>[:=])\s*(?P<number>[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)(?P<rest>\s*[^\d\s]\S*)?\s*")
+_NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
+_HOSTS = ("host", "hostname", "host_name", "node", "machine")
+_COMMITS = ("git_sha", "commit", "commit_id", "commit_hash", "git_commit", "sha", "revision")
+_TIMES = ("time", "date", "datetime", "timestamp", "started_at", "start_time", "created_at", "ts", "run_at", "started")
+_LOWER, _HIGHER = ("ns", "us", "ms", "s", "min", "h"), ("/s",)
+
+
+@dataclass
+class _Leaf:
+    """What a key of the records holds: its values, by a path from a record."""
+
+    path: str
+    key: str
+    values: list[Any] = field(default_factory=list)
+
+    @property
+    def is_number(self) -> bool:
+        return bool(self.values) and all(_is_number(value) for value in self.values)
+
+    @property
+    def is_samples(self) -> bool:
+        return bool(self.values) and all(isinstance(value, list) and value and all(map(_is_number, value)) for value in self.values)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that its name ends in, or that of an object that it is in."""
+        for part in [self.key, *self.path.split(".")[-2::-1]]:
+            snake = re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_")
+            found = SampleColumn(part, snake, "double").unit
+            if found:
+                return found if found in UNITS else suffix_unit(snake)
+        return None
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A description, and what to look at in it."""
+
+    text: str
+    doubtful: tuple[str, ...]
+
+
+def description_text(name: str, samples: Sequence[Path]) -> Guess:
+    """A description of files like the samples. Raises WH004 where they have no records with numbers."""
+    found = [_read(sample) for sample in samples]
+    forms = list(dict.fromkeys(form for form, _ in found))
+    suffixes = sorted({f"*{sample.suffix}" if sample.suffix else "*" for sample in samples})
+    if "text" in forms:
+        if len(forms) > 1:
+            raise _fault("samples of text and of other forms are not one format", samples[0])
+        return _of_lines(name, suffixes, [lines for _, lines in found], samples[0])
+    each, records, document = _records([document for _, document in found])
+    leaves = _leaves(records)
+    if not any(leaf.is_number or leaf.is_samples for leaf in leaves):
+        raise _fault("no record in it has a number", samples[0])
+    return _described(name, suffixes, forms, each, leaves, document if each not in ("[]", "$") else {})
+
+
+def _read(sample: Path) -> tuple[str, Any]:
+    try:
+        if sample.stat().st_size > _MOST_BYTES:
+            raise _fault("it is too large to start from", sample, "give a file with its first records")
+        text = sample.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _fault("it is not UTF-8", sample) from error
+    except OSError as error:
+        raise _fault(f"cannot be read: {error.strerror}", sample) from error
+    if not text.strip():
+        raise _fault("it is empty", sample)
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return "json", json.loads(text)
+        except RecursionError as error:
+            raise _fault("it is nested too deep", sample) from error
+        except ValueError as error:
+            try:
+                return "json lines", [json.loads(line) for line in text.splitlines() if line.strip()]
+            except (ValueError, RecursionError):
+                raise _fault(f"it is not JSON: {error}", sample) from error
+    header, *rows = [row for row in csv.reader(StringIO(text)) if row] or [[]]
+    if len(header) > 1 and all(each.strip() for each in header) and rows and all(len(row) == len(header) for row in rows[:20]):
+        names = [each.strip() for each in header]
+        if len(set(names)) < len(names):
+            raise _fault("two of its columns have one name", sample)
+        return "csv", [dict(zip(names, map(str.strip, row), strict=True)) for row in rows if len(row) == len(names)]
+    return "text", text.splitlines()
+
+
+def _records(documents: Sequence[Any]) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
+    """Where the records are, the records, and the document that they are in: the list of objects that states the most numbers."""
+    best: tuple[int, str] = (-1, "$")
+    for path, value in _lists(documents[0], "", 0):
+        count = sum(_is_number(leaf) or isinstance(leaf, list) for record in value for leaf in record.values())
+        best = max(best, (count, path), key=lambda found: found[0])
+    document: dict[str, Any] = documents[0] if isinstance(documents[0], dict) else {}
+    if best[0] < 0 or document and sum(map(_is_number, document.values())) > best[0]:
+        if not document:
+            raise WarehouseError("WH004", "its records are not objects", exit_code=ExitCode.USAGE)
+        return "$", [each for each in documents if isinstance(each, dict)], document
+    records = [record for each in documents for path, value in _lists(each, "", 0) if path == best[1] for record in value]
+    return best[1], records, document
+
+
+def _lists(value: Any, path: str, depth: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        yield f"{path}[]", value
+    elif isinstance(value, dict) and depth < _MOST_DEPTH:
+        for key, each in value.items():
+            yield from _lists(each, f"{path}.{_step(key)}" if path else _step(key), depth + 1)
+
+
+def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
+    found: dict[str, _Leaf] = {}
+
+    def walk(value: Mapping[str, Any], path: str, depth: int) -> None:
+        for key, each in value.items():
+            here = f"{path}.{_step(key)}" if path else _step(key)
+            if isinstance(each, dict) and depth < _MOST_DEPTH:
+                walk(each, here, depth + 1)
+            elif each not in (None, "", []) and not isinstance(each, dict):
+                found.setdefault(here, _Leaf(here, key)).values.append(each)
+
+    for record in records:
+        walk(record, "", 0)
+    return list(found.values())
+
+
+def _described(name: str, suffixes: list[str], forms: list[str], each: str, leaves: list[_Leaf], document: Mapping[str, Any]) -> Guess:
+    above = _leaves([{key: value for key, value in document.items() if not isinstance(value, list)}]) if document else []
+    texts = [leaf for leaf in leaves if not leaf.is_number and not leaf.is_samples and all(isinstance(value, (str, bool)) for value in leaf.values)]
+    moment, moment_path = _moment(leaves, above)
+    host, commit = (_named([*leaves, *above], names, above) for names in (_HOSTS, _COMMITS))
+    case = next((leaf for wanted in _NAMES for leaf in texts if leaf.key.lower() == wanted and leaf is not moment), None)
+    roles = {moment_path, host, commit}
+    unit_of_record = next((leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and all(unit_of(str(each)) for each in leaf.values)), None)
+    metrics, parameters, doubtful = [], [], []
+    for leaf in leaves:
+        if leaf in (moment, case, unit_of_record) or leaf.path in roles:
+            continue
+        if leaf.is_samples or leaf.is_number and (leaf.unit or any(not _is_whole(value) for value in leaf.values)):
+            metrics.append(leaf)
+        elif leaf.is_number or leaf in texts and len(set(map(str, leaf.values))) <= max(1, len(leaf.values) // 2):
+            parameters.append(leaf)
+    if not metrics:
+        metrics, parameters = [leaf for leaf in parameters if leaf.is_number], [leaf for leaf in parameters if not leaf.is_number]
+    required = [leaf.path for leaf in [*([case] if case else []), *metrics] if len(leaf.values) >= 1][:_MOST_REQUIRED]
+    prefix = "" if each == "$" else f"{each}."
+    lines = [
+        "[format]", f"name = {_toml(name)}", f'about = "Results of {name}"', f"files = {_toml(suffixes)}",
+        f"form = {_toml(forms[0] if len(forms) == 1 else forms)}", "# What a file must have to be recognised.",
+        f"requires = {_toml([prefix + path for path in required])}", "", "[run]", f"each = {_toml(each)}",
+        "# guess: what is measured, the same in every run that repeats it", f"case = {_toml(f'{name}/{{{case.path}}}' if case else name)}",
+    ]
+    if moment:
+        lines += [_moment_line(moment, moment_path)]
+    if host:
+        lines += [f"node = {_toml(host)}", f"cluster = {_toml(host)}"]
+    if commit:
+        lines += [f"source = {{ git_commit = {_toml(commit)} }}"]
+    if parameters:
+        lines += ["# guess: what was asked for. Runs with other parameters are no repeats of each other."]
+        lines += [f"parameters = {_toml([leaf.path for leaf in parameters])}"]
+    for leaf in metrics:
+        unit = leaf.unit or "1"
+        better = "lower" if unit in _LOWER else "higher" if unit.endswith(_HIGHER) else "neither"
+        lines += ["", "[[metric]]", f"name = {_toml(_metric_name(leaf, metrics))}", f"value = {_toml(leaf.path)}"]
+        if unit_of_record and not leaf.unit:
+            lines += [f"unit_from = {_toml(unit_of_record.path)}"]
+        else:
+            lines += [f"unit = {_toml(unit)}" + ("" if leaf.unit else "  # not stated: no unit")]
+        lines += [f"better = {_toml(better)}  # guess"]
+        if not leaf.unit and not unit_of_record:
+            doubtful.append(f"{leaf.path} states no unit: it has none until you write one")
+    return Guess("\n".join(lines) + "\n", tuple(doubtful))
+
+
+def _metric_name(leaf: _Leaf, others: Sequence[_Leaf]) -> str:
+    is_alone = [other.key for other in others].count(leaf.key) == 1 and leaf.unit == _Leaf("", leaf.key).unit
+    plain = leaf.key if is_alone else leaf.path
+    return re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_") or "value"
+
+
+def _moment(leaves: list[_Leaf], above: list[_Leaf]) -> tuple[_Leaf | None, str]:
+    for start, each in (("", leaves), ("$.", above)):
+        for wanted in _TIMES:
+            for leaf in each:
+                if leaf.key.lower() == wanted and (_epoch_unit(leaf) or all(isinstance(value, str) and _is_time(value) for value in leaf.values)):
+                    return leaf, f"{start}{leaf.path}"
+    return None, ""
+
+
+def _moment_line(leaf: _Leaf, path: str) -> str:
+    unit = _epoch_unit(leaf)
+    return f"started_at = {{ value = {_toml(path)}, unit = {_toml(unit)} }}  # guess" if unit else f"started_at = {_toml(path)}"
+
+
+def _epoch_unit(leaf: _Leaf) -> str | None:
+    """The unit of numbers that can only be seconds or milliseconds since 1970, between 2001 and 2100."""
+    if not leaf.is_number:
+        return None
+    numbers = [float(value) for value in leaf.values]
+    scales = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+    return next((unit for unit, scale in scales.items() if all(1e9 <= number / scale <= 4.1e9 for number in numbers)), None)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text))
+    except ValueError:
+        return False
+    return True
+
+
+def _named(leaves: list[_Leaf], names: Sequence[str], above: list[_Leaf]) -> str | None:
+    found = next((leaf for wanted in names for leaf in leaves if leaf.key.lower() == wanted and isinstance(leaf.values[0], str)), None)
+    return None if found is None else f"$.{found.path}" if any(found is each for each in above) else found.path
+
+
+def _of_lines(name: str, suffixes: list[str], samples: Sequence[list[str]], place: Path) -> Guess:
+    """Lines such as `Requests/sec: 12.5`, each a metric."""
+    patterns: dict[str, tuple[str, str | None]] = {}
+    for line in samples[0]:
+        if not (found := _LINE.fullmatch(line)):
+            continue
+        key = re.sub(r"[^a-z0-9]+", "_", found["key"].lower()).strip("_")
+        rest = (found["rest"] or "").strip()
+        unit = unit_of(rest) if rest else None
+        literal = found["key"].replace("{", "").replace("}", "")
+        apart = " " if rest and (found["rest"] or "")[0].isspace() else ""
+        patterns.setdefault(key, (f"{literal}{found['mark']} {{value:number}}{apart}{rest}", unit))
+    if not patterns:
+        raise _fault("it is not JSON or CSV, and no line of it is `key: number`", place)
+    kept = dict(list(patterns.items())[:40])
+    lines = [
+        "[format]", f"name = {_toml(name)}", f'about = "What {name} prints"', f"files = {_toml(suffixes)}", 'form = "text"',
+        f"requires = {_toml([f'{key}[]' for key in list(kept)[:_MOST_REQUIRED]])}", "", "[lines]",
+        *(f"{key} = {_toml(text)}" for key, (text, _) in kept.items()), "", "[run]", "# guess: what is measured", f"case = {_toml(name)}",
+    ]
+    for key, (_, unit) in kept.items():
+        better = "lower" if unit in _LOWER else "higher" if unit and unit.endswith(_HIGHER) else "neither"
+        lines += ["", "[[metric]]", f"name = {_toml(key)}", f'value = "{key}[].value"', f"unit = {_toml(unit or '1')}"]
+        lines += [f"better = {_toml(better)}  # guess"]
+    doubtful = tuple(f"{key} states no unit: it has none until you write one" for key, (_, unit) in kept.items() if unit is None)
+    return Guess("\n".join(lines) + "\n", doubtful)
+
+
+def measurements_text(name: str, columns: Mapping[str, str], suffix: str) -> str:
+    """A description of tidy records, a measurement each, by the columns that a user named: metric, value, unit, and if there are any case,
+    time, host, commit and parameters (with `+` between them)."""
+    form = {".csv": "csv", ".json": "json", ".jsonl": "json lines"}.get(suffix, "csv")
+    path = {what: _step(column) for what, column in columns.items()}
+    case = f"{name}/{{{path['case']}}}" if "case" in path else name
+    metric = f"{{{path['metric']}}}"
+    lines = [
+        "[format]", f"name = {_toml(name)}", 'about = "Measurements, one a record"', f"files = {_toml(['*' + suffix] if suffix else ['*'])}",
+        f"form = {_toml(form)}", f"requires = {_toml([f'[].{path[what]}' for what in ('metric', 'value', 'unit')])}", "", "[run]", 'each = "[]"',
+        f"case = {_toml(case)}",
+    ]
+    lines += [f"started_at = {_toml(path['time'])}"] if "time" in path else []
+    lines += [f"node = {_toml(path['host'])}", f"cluster = {_toml(path['host'])}"] if "host" in path else []
+    lines += [f"source = {{ git_commit = {_toml(path['commit'])} }}"] if "commit" in path else []
+    lines += [f"parameters = {_toml([_step(each) for each in columns['parameters'].split('+')])}"] if "parameters" in columns else []
+    lines += ["", "[[metric]]", f"name = {_toml(metric)}", f"value = {_toml(path['value'])}"]
+    lines += [f"unit_from = {_toml(path['unit'])}"]
+    return "\n".join(lines) + "\n"
+
+
+def _step(key: str) -> str:
+    return key if _PLAIN.fullmatch(key) and key not in ("and", "or", "not", "in", "is") else '"' + key.replace('"', "") + '"'
+
+
+def _toml(value: Any) -> str:
+    """A TOML text or list: JSON's escapes are TOML's."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) or isinstance(value, str) and bool(_NUMBER.fullmatch(value.strip()))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) or isinstance(value, str) and value.strip().lstrip("+-").isdigit()
+
+
+def _fault(message: str, sample: Path, hint: str | None = None) -> WarehouseError:
+    return WarehouseError("WH004", message, printable(str(sample)), hint, ExitCode.USAGE)

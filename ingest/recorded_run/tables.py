@@ -16,6 +16,7 @@ RUN_FIELDS = (
     ("user_cpu_s", pa.float64()), ("system_cpu_s", pa.float64()),
     ("voluntary_context_switches", pa.int64()), ("involuntary_context_switches", pa.int64()),
     ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
+    ("indicator_breach", pa.string()),  # how what was printed breaks the contract of the indicator that was asked for
 )
 SLOT_FIELDS = (
     ("campaign", pa.string()), ("slot", pa.string()), ("session", pa.int64()), ("number", pa.int64()), ("is_warmup", pa.bool_()),

@@ -58,11 +58,12 @@ class Runner:
         self, project: Project, spec: Spec, folder: Path, on_slot: Callable[[Told], None] = lambda told: None,
         on_wait: Callable[[str, datetime | None], None] = lambda why, until: None,
     ) -> None:
-        self._project, self._spec, self._folder = project, spec, folder
+        self._project, self._spec = project, spec
         self._on_slot, self._on_wait = on_slot, on_wait
         self._store = open_store(project)
         self._ingestors = tuple(load_ingestors(project).values())
-        self.campaign_id = spec.campaign_id({name: file_digest(folder / name) for name in spec.files})
+        self._files = {name: place or folder / name for name, place in spec.copied.items()}
+        self.campaign_id = spec.campaign_id({name: file_digest(place) for name, place in self._files.items()})
         self.cells = {cell.cell_id: cell for cell in cells_of(spec)}
         self._leases = Leases(self._store.objects, self.campaign_id)
         self._work = project.root / ".wh" / "campaigns" / self.campaign_id
@@ -166,9 +167,9 @@ class Runner:
         folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._work / "scratch" / str(ULID())
         shutil.rmtree(folder, ignore_errors=True)
         scratch.mkdir(parents=True)
-        for name in self._spec.files:
+        for name, place in self._files.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(self._folder / name, scratch / name)
+            shutil.copyfile(place, scratch / name)
         began = time.monotonic()
         try:
             seen = self._record(cell, stack, folder, scratch)
@@ -183,6 +184,7 @@ class Runner:
         asked = {
             "command": list(command_of(self._spec, cell)), "folder": str(folder), "working_folder": str(scratch), "environment": environment,
             "limits": asdict(self._spec.limits), "sample_interval_s": SAMPLE_INTERVAL_S, "redact": list(self._project.redact),
+            "indicator": self._spec.indicator,
         }
         recorder = [sys.executable, "-P", "-m", "warehouse.campaign.slot", json.dumps(asked)]
         done = subprocess.run(recorder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -196,6 +198,8 @@ class Runner:
         run = json.loads((folder / "run-01" / "run.json").read_text(encoding="utf-8"))
         if run.get("ended_by_limit"):
             seen["reason"] = f"ended by its limit of {run['ended_by_limit']}"
+        elif run.get("indicator_breach"):
+            seen["reason"] = run["indicator_breach"]
         elif seen["status"] == "failed":
             seen["reason"] = f"exit code {seen['exit_code']}" if seen["signal"] is None else f"signal {seen['signal']}"
         return seen
@@ -260,7 +264,7 @@ class Runner:
         folder.mkdir()
         _write(folder / "campaign.json", {
             "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "spec": self._spec.document(),
-            "files": {name: file_digest(self._folder / name) for name in self._spec.files},
+            "files": {name: file_digest(place) for name, place in self._files.items()},
             "cells": [
                 {"cell": cell.cell_id, "values": dict(cell.values), "is_baseline": cell.is_baseline, "stack": wanted(self._spec, cell).key}
                 for cell in self.cells.values()

@@ -30,7 +30,10 @@ _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2*
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm")
-_OF_CAMPAIGN = ("name", "command", "indicator", "arguments", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass", "files")
+_OF_CAMPAIGN = (
+    "name", "command", "indicator", "arguments", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass",
+    "files",
+)
 
 
 @dataclass(frozen=True)
@@ -111,9 +114,11 @@ class Spec:
 
     @property
     def copied(self) -> dict[str, Path | None]:
-        """The files that each run finds in its folder, by their names there: those of the spec's folder are None, a supplied indicator has its place."""
+        """The files that each run finds in its folder, by their names there: None for those of the spec's folder, a supplied indicator's own place."""
         own: dict[str, Path | None] = dict.fromkeys(self.files)
-        return own if self.command or self.indicator is None else {**own, SUPPLIED[self.indicator][0]: supplied_file(self.indicator)}
+        if self.command or self.indicator is None:
+            return own
+        return {**own, SUPPLIED[self.indicator][0]: supplied_file(self.indicator)}
 
     def campaign_id(self, file_digests: Mapping[str, str]) -> str:
         """The campaign's name and a digest of all that it is asked to do, files included."""
@@ -151,7 +156,8 @@ class _Reader:
         command = self._texts("campaign.command", campaign.get("command", []))
         arguments = self._texts("campaign.arguments", campaign.get("arguments", []))
         if not command and indicator is None:
-            raise self._fault("campaign.command", "names no program", 'for example: command = ["python", "bench.py"], or indicator = "PiMatmul"')
+            hint = 'for example: command = ["python", "bench.py"], or indicator = "PiMatmul"'
+            raise self._fault("campaign.command", "names no program", hint)
         if not command and indicator not in SUPPLIED:
             hint = did_you_mean(indicator or "", list(SUPPLIED)) or f"supplied: {', '.join(SUPPLIED)}; another needs the command that prints it"
             raise self._fault("campaign.indicator", "is not a supplied indicator, and there is no command", hint)
@@ -180,7 +186,8 @@ class _Reader:
             sample=None if sample is None else self._count("campaign.sample", sample, least=1),
             needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
             passed=self._texts("campaign.pass", campaign.get("pass", [])),
-            files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator, arguments=arguments,
+            files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator,
+            arguments=arguments,
         )
 
     def _factor(self, name: str, value: Any) -> Factor:

@@ -1,6 +1,7 @@
 """Performance indicators that come with wh: programs that print one JSON object with `name`, `@parameters` and `@result`.
 
-Each is a file that needs nothing of wh, because a campaign runs it in the environment of a cell. Thoth's indicators have Thoth's names, variables and keys.
+Each is a file that needs nothing of wh, because a campaign runs it in the environment of a cell. Thoth's indicators have Thoth's names, variables and
+keys.
 """
 
 from __future__ import annotations

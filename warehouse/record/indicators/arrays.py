@@ -1,7 +1,7 @@
 """Thoth's indicators of array libraries: PiMatmul, PiConv1D and PiConv2D, by PyTorch where it is installed, else by NumPy.
 
-Parameters come from the environment, under Thoth's names. `elapsed` is the median time of a repetition in ms, and `rate` the Gflop/s of the operations
-that Thoth counts. A repetition is `mini_batch` products or convolutions. Data are made outside the timed part, and a result is checked.
+Parameters come from the environment, under Thoth's names. `elapsed` is the median time of a repetition in ms, and `rate` the Gflop/s of the
+operations that Thoth counts. A repetition is `mini_batch` products or convolutions. Data are made outside the timed part, and a result is checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The contract of a performance indicator: its standard output holds one JSON object with `name`, `@parameters` and `@result`, and a measured number."""
+"""The contract of a performance indicator: its standard output holds one JSON object with `name`, `@parameters` and
+`@result`, in which there is a number.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,8 @@ def breach(stdout: Path, name: str) -> str | None:
     if document.get("name") != name:
         return f"the indicator states the name {str(document.get('name'))[:60]!r}, not {name!r}"
     parameters, result = document.get("@parameters"), document.get("@result")
-    for key, section in (("@parameters", parameters), ("@result", result)):
-        if not isinstance(section, dict):
-            return f"the indicator {name} has no object {key}"
+    if not isinstance(parameters, dict) or not isinstance(result, dict):
+        return f"the indicator {name} has no object {'@result' if isinstance(parameters, dict) else '@parameters'}"
     shared = sorted(parameters.keys() & result.keys())
     if shared:
         return f"@parameters and @result of the indicator {name} share the key {shared[0][:60]!r}"

@@ -41,7 +41,9 @@ def measure(mib: int, block_kib: int, appends: int) -> dict[str, Any]:
             synced_ms.append((time.perf_counter_ns() - started_ns) / 1e6)
     return {
         "name": "DiskThroughput", "component": "disk", "@parameters": {"mib": mib, "block_kib": block_kib, "appends": appends},
-        "@result": {"write_mib_per_s": (read >> 20) / written_s, "read_mib_per_s": (read >> 20) / read_s, "synced_append_ms": statistics.median(synced_ms)},
+        "@result": {
+            "write_mib_per_s": (read >> 20) / written_s, "read_mib_per_s": (read >> 20) / read_s, "synced_append_ms": statistics.median(synced_ms),
+        },
     }
 
 

@@ -1,7 +1,8 @@
 """Thoth's indicator of a Python interpreter, PiPyBench: small pieces of Python under the names of pybench's tests.
 
-`ROUNDS` (10) is how often each piece is timed. `NAME_average` is the mean time of a round in ms, of `operations` repetitions. pybench itself repeats other
-pieces as often as it takes, so its numbers are not comparable with these; `script_sha256` tells them apart. `totals_average_ms` is `totals_average`.
+`ROUNDS` (10) is how often each piece is timed. `NAME_average` is the mean time of a round in ms, of `operations` repetitions.
+pybench itself repeats other pieces, so its numbers are not comparable with these; `script_sha256` tells them apart. `totals_average_ms` is
+`totals_average`.
 """
 
 from __future__ import annotations

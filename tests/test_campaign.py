@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from package_index import package_index, wheel
+from serving import client
 from standard import standard_project
 
 from warehouse.campaign.advice import advise, lock_of
@@ -155,6 +156,20 @@ def test_the_numbers_of_an_advice_are_published_and_walk_to_the_bytes_of_their_r
     assert all(run in out for run in work.cells["c02"].run_ids) and out.count('"elapsed": ') == 3
     status, out, _ = wh_on(campaign, "verify", number)
     assert status == ExitCode.OK and "verified" in out
+
+
+def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project) -> None:
+    asking = client(campaign)
+    parts = {part["name"]: part for part in asking.get("/api/campaigns").json()["parts"]}
+    fates = Counter(row["status"] for row in parts["plan"]["rows"])
+    assert fates == {"succeeded": 6, "failed": 9, "not built": 3, "not resolved": 3}
+    beside = [row["beside"] for row in parts["plan"]["rows"] if row["cell"] == "c02"]
+    assert len(beside) == 3 and all(1.05 < each < 1.2 for each in beside)  # the square root of 1.25
+    assert [row["place"] for row in parts["stacks_1"]["rows"]] == ["may be best", "beaten by c02"]
+    assert [item["value"] for item in parts["budget"]["items"]][:3] == [7, "6 of 21", "15"]
+    page = asking.get("/campaigns").text
+    assert page.count('class="cell odd"') == 15 and page.count('class="cell"') == 6
+    assert 'href="/campaigns?campaign=matrix' in asking.get("/overview").text
 
 
 def test_a_run_of_a_campaign_is_not_recorded_again_without_its_stack(campaign: Project) -> None:

@@ -81,6 +81,7 @@ TABLES = {
         *(pa.field(*column) for column in SLOT_FIELDS),
         pa.field("factors", pa.string()),  # JSON: the cell's values by factor
         pa.field("ended_by_limit", pa.string()),
+        pa.field("refused_processes", pa.int64()),  # that a control group did not let it start
         *(pa.field(name, pa.string()) for name in ("limits", "limit_mechanisms")),  # JSON
     ),
     "recorded_gpu": landing_schema(  # of the machine, each once

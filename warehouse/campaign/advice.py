@@ -57,6 +57,11 @@ class CellResult:
     def label(self) -> str:
         return " ".join(f"{name}={value}" for name, value in self.factors.items())
 
+    @property
+    def failures_text(self) -> str:
+        """Its failures, with the beginning of each reason."""
+        return "; ".join(f"{count} {status}{f': {reason[:60]}' if reason else ''}" for (status, reason), count in self.failures.items())
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -91,6 +96,32 @@ class Advice:
         beaten = sorted(found.beaten_by, key=self.typical, reverse=self.higher_is_better)
         left = sorted(self.cells.keys() - {*found.may_be_best, *beaten}, key=self.typical, reverse=self.higher_is_better)
         return (*found.may_be_best, *beaten, *left)
+
+    @property
+    def verdict(self) -> str:
+        """What is advised, in a sentence."""
+        found = self.found
+        zone = f" by more than {found.indifference:.1%}" if found.indifference else ""
+        if found.named:
+            beside = self.against_baseline
+            gain = f", {beside.ratio:.3g} times the baseline ({beside.low:.3g} to {beside.high:.3g})" if beside else ""
+            return f"best: {self.cells[found.named].label}{zone}{gain}"
+        if self.slo and not any(cell.slo == MEETS for cell in self.cells.values()):
+            return "no advice: no stack is shown to meet the SLO"
+        if len(found.may_be_best) == 1 and not found.against:
+            return f"{self.cells[found.may_be_best[0]].label} alone is shown to meet the SLO"
+        if not found.may_be_best:
+            return "no advice: two stacks with three sessions in common are needed"
+        return f"a tie of {len(found.may_be_best)}: no stack is shown to be better than all others{zone}"
+
+    def state(self, name: str) -> str:
+        """What is said of a cell, in a few words."""
+        cell, found = self.cells[name], self.found
+        if name in found.beaten_by:
+            return f"beaten by {found.beaten_by[name]}"
+        if cell.slo in (MISSES, NOT_SHOWN):
+            return "misses the SLO" if cell.slo == MISSES else "SLO not shown"
+        return "may be best" if name in found.may_be_best else "too few sessions"
 
     @property
     def against_baseline(self) -> Against | None:

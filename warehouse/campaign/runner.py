@@ -202,6 +202,8 @@ class Runner:
             seen["reason"] = run["indicator_breach"]
         elif seen["status"] == "failed":
             seen["reason"] = f"exit code {seen['exit_code']}" if seen["signal"] is None else f"signal {seen['signal']}"
+            if run.get("refused_processes"):
+                seen["reason"] += f", its limit of processes refused {run['refused_processes']}"
         return seen
 
     def _environment(self, digest: str, cell: Cell) -> dict[str, str]:

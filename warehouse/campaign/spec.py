@@ -114,7 +114,7 @@ class Spec:
 
     @property
     def copied(self) -> dict[str, Path | None]:
-        """The files that each run finds in its folder, by their names there: None for those of the spec's folder, a supplied indicator's own place."""
+        """The files that each run finds in its folder, by name: None for those of the spec's folder, else the place of a supplied indicator."""
         own: dict[str, Path | None] = dict.fromkeys(self.files)
         if self.command or self.indicator is None:
             return own

@@ -12,7 +12,7 @@ from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode, counted
 
 if TYPE_CHECKING:
-    from warehouse.campaign.advice import Advice, Advised, CellResult
+    from warehouse.campaign.advice import Advice, Advised
 
 PAGE = "docs/campaigns.md"
 EXAMPLES = ("wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock best.toml")
@@ -59,7 +59,7 @@ def _say(advised: "Advised") -> None:
     if len(advised.works) > _MOST_WORKS:
         say(f"and {counted(len(advised.works) - _MOST_WORKS, 'other piece')} of work: --json has all")
     for cell in advised.failed[:_MOST_FAILED]:
-        say(f"not measured  {cell.label}: {_failures(cell)}")
+        say(f"not measured  {cell.label}: {cell.failures_text}")
     if len(advised.failed) > _MOST_FAILED:
         say(f"and {len(advised.failed) - _MOST_FAILED} more that were not measured")
     if advised.not_drawn:
@@ -69,7 +69,7 @@ def _say(advised: "Advised") -> None:
 def _say_work(advice: "Advice") -> None:
     unit, better = f", {advice.unit}" if advice.unit else "", "higher" if advice.higher_is_better else "lower"
     say(f"{advice.case} {advice.point}".rstrip() + f": {advice.metric}{unit}, {better} is better" + (f", where {advice.slo}" if advice.slo else ""))
-    say(f"  {_verdict(advice)}")
+    say(f"  {advice.verdict}")
     if advice.found.named and advice.runner_up:
         name, against = advice.runner_up
         say(f"  runner-up: {advice.cells[name].label}; the best is {against.ratio:.3g} times as good ({against.low:.3g} to {against.high:.3g})")
@@ -83,33 +83,9 @@ def _say_work(advice: "Advice") -> None:
 
 def _row(advice: "Advice", name: str) -> list[Any]:
     cell, against = advice.cells[name], advice.found.against.get(name)
-    state = "may be best" if name in advice.found.may_be_best else "too few sessions"
-    if name in advice.found.beaten_by:
-        state = f"beaten by {advice.found.beaten_by[name]}"
-    elif cell.slo not in (None, "meets"):
-        state = "misses the SLO" if cell.slo == "misses" else "SLO not shown"
     beside = f"{against.ratio:.3g} ({against.low:.3g} to {against.high:.3g})" if against else ""
     label = cell.label + (" (baseline)" if cell.is_baseline else "")
     return [
-        state, name, label, f"{advice.typical(name):.4g}", cell.number_id or "", beside, f"{len(cell.values)} of {advice.sessions}", _failures(cell),
+        advice.state(name), name, label, f"{advice.typical(name):.4g}", cell.number_id or "", beside, f"{len(cell.values)} of {advice.sessions}",
+        cell.failures_text,
     ]
-
-
-def _verdict(advice: "Advice") -> str:
-    found = advice.found
-    zone = f" by more than {found.indifference:.1%}" if found.indifference else ""
-    if found.named:
-        beside = advice.against_baseline
-        gain = f", {beside.ratio:.3g} times the baseline ({beside.low:.3g} to {beside.high:.3g})" if beside else ""
-        return f"best: {advice.cells[found.named].label}{zone}{gain}"
-    if advice.slo and not any(cell.slo == "meets" for cell in advice.cells.values()):
-        return "no advice: no stack is shown to meet the SLO"
-    if len(found.may_be_best) == 1 and not found.against:
-        return f"{advice.cells[found.may_be_best[0]].label} alone is shown to meet the SLO"
-    if not found.may_be_best:
-        return "no advice: two stacks with three sessions in common are needed"
-    return f"a tie of {len(found.may_be_best)}: no stack is shown to be better than all others{zone}"
-
-
-def _failures(cell: "CellResult") -> str:
-    return "; ".join(f"{count} {status}{f': {reason[:60]}' if reason else ''}" for (status, reason), count in cell.failures.items())

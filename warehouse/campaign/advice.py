@@ -32,6 +32,10 @@ _COLUMNS = ("campaign_key", "cell", "session", "is_screening", "factors", "is_ba
 _WORK = ("benchmark_case_id", "workload", "point")
 _VALUES = (*_WORK, "metric", "unit", "better", "cell", "session", "run_id", "value")
 _COUNTED = "part = 'counted' and better in ('lower', 'higher') and value > 0"
+_VULNERABLE = (
+    "select stack_digest, package, version, vulnerability_id, summary, is_affected from stack_vulnerability where coalesce(is_affected, true) and"
+    " stack_digest in (select stack_digest from campaign_cell_fact where campaign_key = ?) order by all"
+)
 _LIMIT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*) *(<=|>=) *([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
 MEETS, MISSES, NOT_SHOWN = "meets", "misses", "not shown"
 
@@ -150,14 +154,31 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Vulnerability:
+    """A known vulnerability of a package in a stack, by a file that the user brought. `is_affected` None: the entry lists no versions."""
+
+    stack_digest: str
+    package: str
+    version: str | None
+    vulnerability_id: str
+    summary: str | None
+    is_affected: bool | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.vulnerability_id} in {self.package} {self.version}{'' if self.is_affected else ', if its ranges have this version'}"
+
+
+@dataclass(frozen=True)
 class Advised:
     """All that a campaign says: an advice for each piece of work, the cells that have no result at all, and how many combinations of its factors
-    were not drawn."""
+    were not drawn. `vulnerabilities` of its stacks, those that are not affected left out."""
 
     campaign: str
     works: tuple[Advice, ...]
     failed: tuple[CellResult, ...]
     not_drawn: int
+    vulnerabilities: tuple[Vulnerability, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,6 +210,7 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         sql = f"select {', '.join(_VALUES)} from campaign_measurement where campaign_key = ? and {_COUNTED} order by started_at nulls first, run_id"
         taken = [dict(zip(_VALUES, row, strict=True)) for row in con.execute(sql, [key]).fetchall()]
         numbers = _numbers(con, key)
+        known = con.execute(_VULNERABLE, [key]).fetchall()
         not_drawn = _combinations(con, key) - len({slot["cell"] for slot in slots})
     finally:
         con.close()
@@ -224,7 +246,7 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         advised.append(Advice(key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, others))
     measured_cells = {name for each in advised for name in each.cells}
     failed = tuple(_result(found, [], None, None) for name, found in sorted(of_cell.items()) if name not in measured_cells)
-    return Advised(key, tuple(advised), failed, not_drawn)
+    return Advised(key, tuple(advised), failed, not_drawn, tuple(Vulnerability(*row) for row in known))
 
 
 def _compared(cells: Mapping[str, CellResult], higher_is_better: bool, indifference: float) -> Best:

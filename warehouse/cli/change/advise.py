@@ -62,6 +62,10 @@ def _say(advised: "Advised") -> None:
         say(f"not measured  {cell.label}: {cell.failures_text}")
     if len(advised.failed) > _MOST_FAILED:
         say(f"and {len(advised.failed) - _MOST_FAILED} more that were not measured")
+    for stack, cell in {cell.stack_digest: cell for work in advised.works for name in work.found.may_be_best for cell in [work.cells[name]]}.items():
+        known = [each.text for each in advised.vulnerabilities if each.stack_digest == stack]
+        if known:
+            say(f"known vulnerabilities of {cell.label}: {'; '.join(known[:_MOST_FAILED])}{f'; and {len(known) - 4} more' if len(known) > 4 else ''}")
     if advised.not_drawn:
         say(f"not measured  {counted(advised.not_drawn, 'combination')} of the factors, which the sample does not have")
 

@@ -89,6 +89,8 @@ def _one(found: Reader, visit: Visit, campaign: Mapping[str, Any]) -> Iterator[P
     for number, advice in enumerate(advised.works, start=1):
         yield _entry(advice, number)
         yield _stacks(advice, number)
+    if advised.vulnerabilities:
+        yield _vulnerabilities(advised)
     yield _plan(found, key, advised)
 
 
@@ -153,6 +155,24 @@ def _stacks(advice: Advice, number: int) -> Table:
         Column("value", advice.metric, "number", unit, link="/numbers/{number}") if column.name == "value" else column for column in _STACKS
     )
     return Table(f"stacks_{number}", columns, tuple(rows), total=len(advice.cells))
+
+
+def _vulnerabilities(advised: Advised) -> Table:
+    """What the OSV files that were brought know of the stacks."""
+    labels: dict[str | None, str] = {}
+    for work in advised.works:
+        for cell in work.cells.values():
+            labels.setdefault(cell.stack_digest, cell.label)
+    columns = (
+        Column("vulnerability"), Column("package"), Column("version"), Column("listed", "the version is listed", kind="state"),
+        Column("summary", most=120), Column("stack", "stack, for example"), Column("stack_digest", is_hidden=True),
+    )
+    rows = tuple(
+        (each.vulnerability_id, each.package, each.version, "yes" if each.is_affected else "not stated", each.summary, labels.get(each.stack_digest),
+         each.stack_digest)
+        for each in advised.vulnerabilities
+    )
+    return Table("vulnerabilities", columns, rows, "Known vulnerabilities", "By the OSV files in this warehouse.", total=len(rows))
 
 
 def _plan(found: Reader, key: str, advised: Advised | None) -> Table:

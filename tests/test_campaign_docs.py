@@ -65,5 +65,10 @@ def test_the_ten_lines_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.Mon
             status, out, err = wh_on(project, *words[1:])
             assert status == ExitCode.OK, (line, err)
             said.append(out)
+        # A colleague runs it again.
+        for line in (("matrix", "matmul.toml", "--rerun", "berlin"), ("build",), ("compare", "campaign=matmul-*", "campaign=matmul.berlin-*", "--metric", "elapsed")):
+            status, out, err = wh_on(project, *line)
+            assert status == ExitCode.OK, (line, err)
+    assert "matmul-*: 6 runs" in out and re.search(r"campaign campaign: matmul-\w+ -> matmul\.berlin-\w+", out)
     assert "2 cells of 2 stacks, 3 sessions" in said[0] and "best: numpy=2.1.3" in said[-1]
     assert 'name = "numpy"\nversion = "2.1.3"' in (tmp_path / "best.toml").read_text()

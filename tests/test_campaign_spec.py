@@ -122,3 +122,13 @@ def test_a_supplied_indicator_is_a_command_and_a_file_and_another_needs_its_comm
     with pytest.raises(WarehouseError) as raised:
         spec(tmp_path, WHOLE.replace('command = ["python", "bench.py"]', 'indicator = "DuckdbGroupby"'))
     assert raised.value.message.startswith("campaign.indicator:") and "DuckdbGroupBy" in str(raised.value.hint)
+
+
+def test_a_rerun_is_a_campaign_of_its_own_with_a_name(tmp_path: Path) -> None:
+    read = spec(tmp_path)
+    assert read.campaign_id({}, "berlin").startswith("matmul.berlin-") and read.campaign_id({}, "berlin") != read.campaign_id({}, "oslo")
+    assert read.campaign_id({}, "berlin").rpartition("-")[2] != read.campaign_id({}).rpartition("-")[2]
+    for name in ("Berlin", "", "a/b", "x" * 60):
+        with pytest.raises(WarehouseError) as raised:
+            read.campaign_id({}, name)
+        assert raised.value.code == "WH402"

@@ -56,14 +56,15 @@ class Runner:
 
     def __init__(
         self, project: Project, spec: Spec, folder: Path, on_slot: Callable[[Told], None] = lambda told: None,
-        on_wait: Callable[[str, datetime | None], None] = lambda why, until: None,
+        on_wait: Callable[[str, datetime | None], None] = lambda why, until: None, rerun: str | None = None,
     ) -> None:
         self._project, self._spec = project, spec
+        self._rerun = rerun
         self._on_slot, self._on_wait = on_slot, on_wait
         self._store = open_store(project)
         self._ingestors = tuple(load_ingestors(project).values())
         self._files = {name: place or folder / name for name, place in spec.copied.items()}
-        self.campaign_id = spec.campaign_id({name: file_digest(place) for name, place in self._files.items()})
+        self.campaign_id = spec.campaign_id({name: file_digest(place) for name, place in self._files.items()}, rerun)
         self.cells = {cell.cell_id: cell for cell in cells_of(spec)}
         self._leases = Leases(self._store.objects, self.campaign_id)
         self._work = project.root / ".wh" / "campaigns" / self.campaign_id
@@ -266,6 +267,7 @@ class Runner:
         folder.mkdir()
         _write(folder / "campaign.json", {
             "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "spec": self._spec.document(),
+            **({"rerun": self._rerun} if self._rerun else {}),
             "files": {name: file_digest(place) for name, place in self._files.items()},
             "cells": [
                 {"cell": cell.cell_id, "values": dict(cell.values), "is_baseline": cell.is_baseline, "stack": wanted(self._spec, cell).key}

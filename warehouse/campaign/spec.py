@@ -120,9 +120,17 @@ class Spec:
             return own
         return {**own, SUPPLIED[self.indicator][0]: supplied_file(self.indicator)}
 
-    def campaign_id(self, file_digests: Mapping[str, str]) -> str:
-        """The campaign's name and a digest of all that it is asked to do, files included."""
-        return f"{self.name}-{bytes_digest(canonical_json({'spec': self.document(), 'files': dict(file_digests)}))[:12]}"
+    def campaign_id(self, file_digests: Mapping[str, str], rerun: str | None = None) -> str:
+        """The campaign's name and a digest of all that it is asked to do, files included. `rerun` names a repetition of the whole, a campaign of its
+        own. Raises WH402 for a name that is none."""
+        asked: dict[str, Any] = {"spec": self.document(), "files": dict(file_digests)}
+        if rerun is None:
+            return f"{self.name}-{bytes_digest(canonical_json(asked))[:12]}"
+        name = f"{self.name}.{rerun}"
+        if not _NAME.fullmatch(name) or not _NAME.fullmatch(rerun):
+            hint = "lower-case letters, digits, '.', '_' and '-'; with the campaign's name at most 64"
+            raise WarehouseError("WH402", "is not a name of a rerun", printable(rerun), hint, ExitCode.USAGE)
+        return f"{name}-{bytes_digest(canonical_json({**asked, 'rerun': rerun}))[:12]}"
 
 
 def read_spec(path: Path) -> Spec:

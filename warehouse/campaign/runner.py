@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from ulid import ULID
 
 from warehouse.campaign.advice import front_runners
 from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
+from warehouse.campaign.gpu_leases import held_gpus
 from warehouse.campaign.leases import Leases
 from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
 from warehouse.campaign.spec import Confirmation, Spec
@@ -139,7 +140,8 @@ class Runner:
                     if not is_ours:
                         is_busy = True
                     elif self.progress().lacks((slot,)):
-                        self._run_slot(slot)
+                        with held_gpus(self._store.objects, self._spec.gpus, lambda why: self._on_wait(why, None)) as uuids:
+                            self._run_slot(slot, uuids)
             if is_busy and self.progress().lacks(slots):
                 self._on_wait("another runner has the rest of the session", None)
                 time.sleep(_POLL_S)  # it may die, and its slots are ours then
@@ -156,7 +158,7 @@ class Runner:
 
     # -- a slot -------------------------------------------------------------------------------------------------
 
-    def _run_slot(self, slot: Slot) -> None:
+    def _run_slot(self, slot: Slot, uuids: Sequence[str]) -> None:
         cell = self.cells[slot.cell_id]
         need = wanted(self._spec, cell)
         stack = self._stack(need)
@@ -173,15 +175,15 @@ class Runner:
             shutil.copyfile(place, scratch / name)
         began = time.monotonic()
         try:
-            seen = self._record(cell, stack, folder, scratch)
+            seen = self._record(cell, stack, folder, scratch, uuids)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         self._describe(slot, cell, attempt, stack, folder)
         self._hand_over_one(folder, slot, attempt, seen, time.monotonic() - began)
         self._on_slot(Told(slot, cell, seen["status"], seen.get("reason"), seen.get("wall_s")))
 
-    def _record(self, cell: Cell, stack: Outcome, folder: Path, scratch: Path) -> dict[str, Any]:
-        environment = self._environment(str(stack.stack_digest), cell)
+    def _record(self, cell: Cell, stack: Outcome, folder: Path, scratch: Path, uuids: Sequence[str]) -> dict[str, Any]:
+        environment = self._environment(str(stack.stack_digest), cell) | ({"CUDA_VISIBLE_DEVICES": ",".join(uuids)} if uuids else {})
         asked = {
             "command": list(command_of(self._spec, cell)), "folder": str(folder), "working_folder": str(scratch), "environment": environment,
             "limits": asdict(self._spec.limits), "sample_interval_s": SAMPLE_INTERVAL_S, "redact": list(self._project.redact),

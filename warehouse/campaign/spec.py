@@ -32,7 +32,7 @@ _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm")
 _OF_CAMPAIGN = (
     "name", "command", "indicator", "arguments", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass",
-    "files",
+    "files", "gpus",
 )
 
 
@@ -83,7 +83,7 @@ class Spec:
     """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began. Every cell runs `repeats` times in each
     session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with.
     `sample` is the number of cells drawn by `seed`; None: all. `indicator` is the one that every run must print; with an empty `command` it is
-    supplied by wh."""
+    supplied by wh. Each run has `gpus` GPUs for itself."""
 
     name: str
     command: tuple[str, ...]
@@ -105,12 +105,13 @@ class Spec:
     confirmation: Confirmation | None = None
     indicator: str | None = None
     arguments: tuple[str, ...] = ()
+    gpus: int = 0
 
     def document(self) -> dict[str, Any]:
         """The spec as JSON values; the same for specs that ask for the same."""
         document: dict[str, Any] = asdict(self)
         # Campaigns from before there were these keep their ids.
-        return {key: value for key, value in document.items() if key not in ("indicator", "arguments") or value}
+        return {key: value for key, value in document.items() if key not in ("indicator", "arguments", "gpus") or value}
 
     @property
     def copied(self) -> dict[str, Path | None]:
@@ -195,7 +196,7 @@ class _Reader:
             needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
             passed=self._texts("campaign.pass", campaign.get("pass", [])),
             files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator,
-            arguments=arguments,
+            arguments=arguments, gpus=self._count("campaign.gpus", campaign.get("gpus", 0)),
         )
 
     def _factor(self, name: str, value: Any) -> Factor:

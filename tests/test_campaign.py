@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 from package_index import package_index, wheel
+from samples import sbom
 from serving import client
 from standard import standard_project
 
 from warehouse.campaign.advice import advise, lock_of
 from warehouse.campaign.stacks import locked
+from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import LEFTOVER
@@ -101,6 +103,8 @@ def campaign(tmp_path_factory: pytest.TempPathFactory, index: str) -> Project:
     process = started(project, written(folder, index, '"1.0", "1.1", "1.2", "1.3", "1.4", "9.9", "1.5"'))
     output, _ = process.communicate(timeout=300)
     assert process.returncode == ExitCode.OK, output
+    known = sbom.write(folder / "known", "EXAMPLE-2026-1.json", sbom.osv("speedy", ["1.1"]))
+    assert main(["--project", str(project.root), "ingest", str(known)]) == ExitCode.OK
     build(project)
     return project
 
@@ -127,7 +131,8 @@ def test_the_advice_names_the_fastest_beside_the_baseline_and_what_was_not_measu
     assert sorted(work.cells["c02"].run_ids) == sorted(run for cell, *_, run in cells(campaign) if cell == "c02")
     assert locked(lock_of(campaign, advised).decode())[0][:2] == ("speedy", "1.1")
     status, out, _ = wh_on(campaign, "advise", "speedy")
-    assert status == ExitCode.OK and "best: speedy=1.1" in out and "runner-up: speedy=1.0" in out and len(out.splitlines()) <= 14
+    assert status == ExitCode.OK and "best: speedy=1.1" in out and "runner-up: speedy=1.0" in out and len(out.splitlines()) <= 15
+    assert "known vulnerabilities of speedy=1.1: EXAMPLE-2026-1 in speedy 1.1\n" in out
 
 
 def test_only_stacks_that_are_shown_to_meet_an_slo_compete(campaign: Project) -> None:
@@ -167,6 +172,7 @@ def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project)
     assert len(beside) == 3 and all(1.05 < each < 1.2 for each in beside)  # the square root of 1.25
     assert [row["place"] for row in parts["stacks_1"]["rows"]] == ["may be best", "beaten by c02"]
     assert [item["value"] for item in parts["budget"]["items"]][:3] == [7, "6 of 21", "15"]
+    assert [(row["package"], row["version"], row["listed"]) for row in parts["vulnerabilities"]["rows"]] == [("speedy", "1.1", "yes")]
     page = asking.get("/campaigns").text
     assert page.count('class="cell odd"') == 15 and page.count('class="cell"') == 6
     assert 'href="/campaigns?campaign=matrix' in asking.get("/overview").text

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _LOCK = "pylock.toml"
 _COLUMNS = ("campaign_key", "cell", "session", "is_screening", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest")
+_TABLES = ("campaign_cell_fact", "campaign_dim", "campaign_measurement", "campaign_stacks", "stack_vulnerability")
 _WORK = ("benchmark_case_id", "workload", "point")
 _VALUES = (*_WORK, "metric", "unit", "better", "cell", "session", "run_id", "value")
 _COUNTED = "part = 'counted' and better in ('lower', 'higher') and value > 0"
@@ -200,11 +201,16 @@ def read_slo(text: str) -> tuple[Limit, ...]:
 
 def advise(project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0, slo: str | None = None) -> Advised:
     """What a campaign says, which is given by its name or id; `*` stands for any characters. With `slo`, stacks compete that are shown to meet it.
-    Raises WH211 (nothing built), WH502 (no such campaign, or several; no result; no such metric; no SLO) and WH504 where it has several metrics and
+    Raises WH211 (nothing built), WH501 (a build without tables of campaigns),
+    WH502 (no such campaign, or several; no result; no such metric; no SLO) and WH504 where it has several metrics and
     none was chosen."""
     limits = read_slo(slo) if slo else ()
     con = open_build(current_build(project).path)
     try:
+        present = {row[0] for row in con.execute("select table_name from duckdb_tables()").fetchall()}
+        if lacking := next((name for name in _TABLES if name not in present), None):
+            hint = "wh build makes it, where the project has the standard models"
+            raise WarehouseError("WH501", f"the build has no table {lacking}", current_build(project).path.name, hint)
         key = _chosen(campaign, [row[0] for row in con.execute("select distinct campaign_key from campaign_cell_fact order by all").fetchall()])
         slots = [_slot(row) for row in con.execute(f"select {', '.join(_COLUMNS)} from campaign_cell_fact where campaign_key = ?", [key]).fetchall()]
         sql = f"select {', '.join(_VALUES)} from campaign_measurement where campaign_key = ? and {_COUNTED} order by started_at nulls first, run_id"

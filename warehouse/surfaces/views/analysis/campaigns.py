@@ -20,6 +20,7 @@ _PATH = "/campaigns"
 _MOST = 100
 _MOST_DRAWN = 2000  # runs of the plan
 _MATRIX = "matrix"
+_TABLES = ("main.campaign_dim", "main.campaign_cell_fact", "mart.campaign_measurement", "mart.stack_vulnerability", "rollup.campaign_stacks")
 _WITHOUT = ("failed", "interrupted", "unknown", "not resolved", "not built", "missing")
 _STACKS = (
     Column("place", kind="state"), Column("stack", below="cell"), Column("value", kind="number", link="/numbers/{number}"),
@@ -62,7 +63,7 @@ def _answer(visit: Visit) -> Page:
 
 def _campaigns(found: Reader) -> list[dict[str, Any]]:
     """All campaigns, the last first."""
-    if "campaign_key" not in found.columns("main.campaign_dim") or not found.columns("main.campaign_cell_fact"):
+    if not all(found.columns(name) for name in _TABLES):  # a build of an earlier version, or of other models
         return []
     return found.rows(
         "select campaign_key as campaign, name, kind, requested_count, started_at, parameters from main.campaign_dim"

@@ -13,6 +13,7 @@ claim:
     typical: {statistic: geometric mean, of: observation.value}
   accounted_by: [workload_spec_digest, software_version_key]
   exclusions:
+    slot.run_id is not null: a run that no campaign asked for is not in the plan that its spec froze
     "part = 'counted'": warm-up runs, runs that only chose the cells that fresh sessions confirm, and runs whose slot was run again do not count
 columns:
   campaign_key: {type: varchar, description: "The campaign, as in campaign_dim"}

@@ -27,6 +27,7 @@ from warehouse.evidence.finding import LEFTOVER
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project.project import Project
 from warehouse.record.again import recorded
+from warehouse.record.command import record
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
@@ -103,6 +104,10 @@ def campaign(tmp_path_factory: pytest.TempPathFactory, index: str) -> Project:
     process = started(project, written(folder, index, '"1.0", "1.1", "1.2", "1.3", "1.4", "9.9", "1.5"'))
     output, _ = process.communicate(timeout=300)
     assert process.returncode == ExitCode.OK, output
+    # A run of the same work with the same packages that no campaign asked for.
+    [installed] = (project.root / ".wh" / "environments").glob("*/lib/python*/site-packages/speedy-1.1.dist-info")
+    record([str(installed.parents[3] / "bin" / "python"), str(folder / "bench.py")], folder / "by-hand")
+    assert main(["--project", str(project.root), "ingest", str(folder / "by-hand")]) == ExitCode.OK
     known = sbom.write(folder / "known", "EXAMPLE-2026-1.json", sbom.osv("speedy", ["1.1"]))
     assert main(["--project", str(project.root), "ingest", str(known)]) == ExitCode.OK
     build(project)

@@ -68,7 +68,7 @@ select
 from measurement as measured
 inner join benchmark_run_fact as run
     on run.run_id = measured.run_id
-inner join recorded_slot as slot
+left join recorded_slot as slot
     on slot.run_id = measured.run_id
 left join campaign_cell_fact as cell
     on cell.run_id = measured.run_id
@@ -82,3 +82,5 @@ left join run_setting
     on
         run_setting.run_id = run.run_id
         and run_setting.artifact_manifest_digest = run.artifact_manifest_digest
+-- Not an inner join: the claim of campaign_stacks names this clause, because runs outside campaigns may be of the same work.
+where slot.run_id is not null

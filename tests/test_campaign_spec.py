@@ -112,3 +112,23 @@ def test_the_same_question_has_the_same_id_and_another_file_makes_another(tmp_pa
     read = spec(tmp_path)
     assert read.campaign_id({"bench.py": "a"}) == spec(tmp_path, f"# a comment\n{WHOLE}").campaign_id({"bench.py": "a"})
     assert read.campaign_id({"bench.py": "b"}) != read.campaign_id({"bench.py": "a"}) != spec(tmp_path, WHOLE.replace("64", "32")).campaign_id({"bench.py": "a"})
+
+
+def test_a_supplied_indicator_is_a_command_and_a_file_and_another_needs_its_command(tmp_path: Path) -> None:
+    read = spec(tmp_path, WHOLE.replace('command = ["python", "bench.py"]', 'indicator = "DuckdbGroupBy"\narguments = ["--rows=9"]'))
+    assert command_of(read, cells_of(read)[0]) == ("python", "group_by.py", "--rows=9", "--fast=true")
+    [(name, place)] = read.copied.items()
+    assert name == "group_by.py" and place is not None and place.is_file()
+    with pytest.raises(WarehouseError) as raised:
+        spec(tmp_path, WHOLE.replace('command = ["python", "bench.py"]', 'indicator = "DuckdbGroupby"'))
+    assert raised.value.message.startswith("campaign.indicator:") and "DuckdbGroupBy" in str(raised.value.hint)
+
+
+def test_a_rerun_is_a_campaign_of_its_own_with_a_name(tmp_path: Path) -> None:
+    read = spec(tmp_path)
+    assert read.campaign_id({}, "berlin").startswith("matmul.berlin-") and read.campaign_id({}, "berlin") != read.campaign_id({}, "oslo")
+    assert read.campaign_id({}, "berlin").rpartition("-")[2] != read.campaign_id({}).rpartition("-")[2]
+    for name in ("Berlin", "", "a/b", "x" * 60):
+        with pytest.raises(WarehouseError) as raised:
+            read.campaign_id({}, name)
+        assert raised.value.code == "WH402"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from warehouse.campaign import leases
+from warehouse.campaign import gpu_leases, leases
+from warehouse.campaign.gpu_leases import held_gpus
 from warehouse.campaign.leases import Leases
+from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.local import LocalObjects
 
 
@@ -47,3 +50,23 @@ def test_who_has_a_lease_renews_it(objects: LocalObjects, monkeypatch: pytest.Mo
         while one.holder("slot") == first:
             pass  # ends when it is renewed
     assert one.holder("slot") is None
+
+
+def test_a_gpu_is_one_runs_at_a_time_and_too_few_are_refused(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_leases, "gpus", lambda: [{"uuid": "GPU-b"}, {"uuid": "GPU-a"}])
+    waited: list[str] = []
+
+    def passes(seconds: float) -> None:
+        if len(waited) == 1:
+            raise TimeoutError
+
+    monkeypatch.setattr(gpu_leases, "time", SimpleNamespace(sleep=passes))
+    with held_gpus(objects, 1, waited.append) as first, held_gpus(objects, 1, waited.append) as second:
+        assert (first, second) == (("GPU-a",), ("GPU-b",))
+        with pytest.raises(TimeoutError), held_gpus(objects, 1, waited.append):
+            pass
+    with held_gpus(objects, 2, waited.append) as both, held_gpus(objects, 0, waited.append) as none:
+        assert (both, none) == (("GPU-a", "GPU-b"), ())
+    with pytest.raises(WarehouseError) as raised, held_gpus(objects, 3, waited.append):
+        pass
+    assert raised.value.code == "WH403" and len(waited) == 1

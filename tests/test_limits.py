@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,37 @@ def test_a_command_runs_on_its_cpus_with_its_niceness_and_the_recorder_does_not(
 def test_without_limits_nothing_is_said_of_them(tmp_path: Path) -> None:
     record([sys.executable, "-c", ""], tmp_path / "recording")
     assert "limits" not in json.loads((tmp_path / "recording" / "run-01" / "run.json").read_text())
+
+
+# Programs of the system: the Python of the tests may be root's alone.
+FATES: dict[str, tuple[str, Limits]] = {
+    "memory": ("head -c 400000000 /dev/zero | tail | sleep 20", Limits(memory_bytes=100_000_000)),
+    "time": ("sleep 60", Limits(timeout_s=1.0)),
+    "processes": ("while :; do sleep 60 & done", Limits(processes=20, timeout_s=15)),
+}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="root alone can become another user; the tests above are of an ordinary user then")
+@pytest.mark.parametrize("fate", FATES)
+def test_limits_hold_for_an_ordinary_user(fate: str) -> None:
+    script, limits = FATES[fate]
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # the folders of tests are root's alone
+        folder = Path(name)
+        folder.chmod(0o777)
+        record(["true"], folder / "before")  # the user may not read the modules that this imports
+        child = os.fork()
+        if not child:
+            try:
+                os.chdir(name)
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+                record(["sh", "-c", script], folder / "recording", limits=limits)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        seen: dict[str, Any] = json.loads((folder / "recording" / "run-01" / "run.json").read_text())
+    assert seen["status"] == "failed" and seen["wall_s"] < 15
+    assert fate == seen["ended_by_limit"] or fate == "processes" and "RLIMIT_NPROC" in seen["limit_mechanisms"].values()
+    assert not any("cgroup" in mechanism for mechanism in seen["limit_mechanisms"].values())

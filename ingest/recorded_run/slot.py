@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from warehouse.landing.contract import Bundle
 from warehouse.landing.rows import RowBuffer
 
@@ -25,6 +27,7 @@ def add_slot(bundle: Bundle, run_ids: Mapping[str, str], buffer: RowBuffer) -> N
             "recorded_slot", SLOT, 0, bundle.manifest.by_path[SLOT].bytes, run_id=run_id,
             **typed_columns(SLOT_FIELDS, document, rejecter(buffer, SLOT, run_id)),
             factors=_json(document.get("values")), ended_by_limit=clean(ended_by) if isinstance(ended_by, str) else None,
+            **typed_columns((("refused_processes", pa.int64()),), seen, rejecter(buffer, path, run_id)),
             limits=_json(seen.get("limits")), limit_mechanisms=_json(seen.get("limit_mechanisms")),
         )
 

@@ -16,6 +16,7 @@ RUN_FIELDS = (
     ("user_cpu_s", pa.float64()), ("system_cpu_s", pa.float64()),
     ("voluntary_context_switches", pa.int64()), ("involuntary_context_switches", pa.int64()),
     ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
+    ("indicator_breach", pa.string()),  # how what was printed breaks the contract of the indicator that was asked for
 )
 SLOT_FIELDS = (
     ("campaign", pa.string()), ("slot", pa.string()), ("session", pa.int64()), ("number", pa.int64()), ("is_warmup", pa.bool_()),
@@ -80,6 +81,7 @@ TABLES = {
         *(pa.field(*column) for column in SLOT_FIELDS),
         pa.field("factors", pa.string()),  # JSON: the cell's values by factor
         pa.field("ended_by_limit", pa.string()),
+        pa.field("refused_processes", pa.int64()),  # that a control group did not let it start
         *(pa.field(name, pa.string()) for name in ("limits", "limit_mechanisms")),  # JSON
     ),
     "recorded_gpu": landing_schema(  # of the machine, each once

@@ -59,6 +59,8 @@ select
     end as status,
     case
         when slot.ended_by_limit is not null then 'ended by its limit of ' || slot.ended_by_limit
+        when slot.refused_processes > 0 and run.status = 'failed'
+            then concat_ws(', ', run.status_reason, 'its limit of processes refused ' || slot.refused_processes)
         when slot.run_id is not null then run.status_reason
         when stack.status in ('not resolved', 'not built') then stack.reason
     end as status_reason,

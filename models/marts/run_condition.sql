@@ -7,7 +7,7 @@ grain: [run_id, kind, name]
 role: conditions
 columns:
   run_id: {type: varchar, description: "The run"}
-  kind: {type: varchar, description: "software, package, git, option, environment, limit, hardware, testbed, workload, serving, parameter, script, declared, host, telemetry, reported or evidence"}
+  kind: {type: varchar, description: "software, package, git, option, environment, limit, hardware, testbed, workload, serving, parameter, script, declared, campaign, host, telemetry, reported or evidence"}
   name: {type: varchar, description: "The condition: a column of its dimension, a package, a parameter"}
   value_text: {type: varchar, description: "The condition as text"}
   value_number: {type: double, description: "The condition where it is a measured quantity, which differs a little from run to run; NULL for every other"}
@@ -337,6 +337,26 @@ fabric as (
     group by run_id
 ),
 
+campaign as (
+    select
+        run_id,
+        'campaign' as kind,
+        name,
+        value_text,
+        null::double as value_number
+    from (
+        select
+            run_id,
+            min(replace(campaign_key, 'matrix/', '')) as campaign,
+            min(cell) as cell,
+            min(stack_digest) as stack
+        from campaign_cell_fact
+        where run_id is not null
+        group by run_id
+    ) as stated
+    unpivot (value_text for name in (campaign, cell, stack))
+),
+
 evidence as (
     select
         run_id,
@@ -374,5 +394,7 @@ union all
 select * from setting
 union all
 select * from fabric
+union all
+select * from campaign
 union all
 select * from evidence

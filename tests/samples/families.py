@@ -39,6 +39,7 @@ from samples import (
     package_index,
     prices,
     prometheus,
+    sbom,
     slurm,
     superbench,
     thoth,
@@ -131,6 +132,7 @@ FAMILIES = {
     "node_tools": Family(node_tools.write_all, endless=r".*", free_text=r".*"),
     "nvidia_smi": Family(nvidia_smi.write_all, endless=r".*", counted=frozenset({"log_index", "gpu_index"})),
     "prices": Family(prices.write_lists, endless=r".*"),
+    "sbom": Family(sbom.write_all),
     "slurm": Family(slurm.write_all, endless=r".*\.txt"),
     "superbench": Family(superbench.write_all, endless=r".*\.jsonl"),
     "thoth": Family(

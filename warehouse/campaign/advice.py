@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from statistics import fmean
-from typing import Any
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
 
-from warehouse.analysis.measurements import Measurement, measured
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import raw_key
@@ -24,32 +24,54 @@ from warehouse.statistics.best import Against, Best, best
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
+if TYPE_CHECKING:
+    import duckdb
+
 _LOCK = "pylock.toml"
 _COLUMNS = ("campaign_key", "cell", "session", "is_screening", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest")
-_CELLS = f"select {', '.join(_COLUMNS)} from campaign_cell_fact"
+_TABLES = ("campaign_cell_fact", "campaign_dim", "campaign_measurement", "campaign_stacks", "stack_vulnerability")
+_WORK = ("benchmark_case_id", "workload", "point")
+_VALUES = (*_WORK, "metric", "unit", "better", "cell", "session", "run_id", "value")
+_COUNTED = "part = 'counted' and better in ('lower', 'higher') and value > 0"
+_VULNERABLE = (
+    "select stack_digest, package, version, vulnerability_id, summary, is_affected from stack_vulnerability where coalesce(is_affected, true) and"
+    " stack_digest in (select stack_digest from campaign_cell_fact where campaign_key = ?) order by all"
+)
+_LIMIT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*) *(<=|>=) *([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
+MEETS, MISSES, NOT_SHOWN = "meets", "misses", "not shown"
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell with what it gave: `values` has the geometric mean of the runs of each session in which it has a result, `run_ids` all of those runs.
-    `failures`: how its other runs ended, and why, with their number."""
+    """A cell with what it gave: `values` has the geometric mean of the runs of each session in which it has a result, `run_ids` all of those runs,
+    `typical` the geometric mean over them, `number_id` that number in the rollup campaign_stacks. `failures`: how its other runs ended, and why, with
+    their number. `slo`: whether it meets the limits that were given; None: none were."""
 
     cell: str
     factors: Mapping[str, str]
     is_baseline: bool
     stack_digest: str | None
     values: Mapping[str, float]
+    typical: float | None
     run_ids: tuple[str, ...]
+    number_id: str | None
     failures: Mapping[tuple[str, str | None], int]
+    slo: str | None = None
 
     @property
     def label(self) -> str:
         return " ".join(f"{name}={value}" for name, value in self.factors.items())
 
+    @property
+    def failures_text(self) -> str:
+        """Its failures, with the beginning of each reason."""
+        return "; ".join(f"{count} {status}{f': {reason[:60]}' if reason else ''}" for (status, reason), count in self.failures.items())
+
 
 @dataclass(frozen=True)
 class Advice:
-    """What a campaign says of one piece of work. `sessions` that the campaign has; `cells` by name; `found` compares those that can be compared."""
+    """What a campaign says of one piece of work. `sessions` that the campaign has; `cells` by name; `found` compares those that can be compared, and
+    where limits were given those that meet them."""
 
     campaign: str
     case: str | None
@@ -61,6 +83,7 @@ class Advice:
     sessions: int
     cells: Mapping[str, CellResult]
     found: Best
+    slo: str | None = None
     other_metrics: tuple[str, ...] = field(default=())
 
     @property
@@ -68,8 +91,42 @@ class Advice:
         return next((cell for cell in self.cells.values() if cell.is_baseline), None)
 
     def typical(self, cell: str) -> float:
-        """The geometric mean of a cell's sessions."""
-        return math.exp(fmean(math.log(value) for value in self.cells[cell].values.values()))
+        """The geometric mean of a cell's runs."""
+        return self.cells[cell].typical or math.nan
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """All cells: those that may be the best, those that are beaten, then the others; each by its typical value."""
+        found = self.found
+        beaten = sorted(found.beaten_by, key=self.typical, reverse=self.higher_is_better)
+        left = sorted(self.cells.keys() - {*found.may_be_best, *beaten}, key=self.typical, reverse=self.higher_is_better)
+        return (*found.may_be_best, *beaten, *left)
+
+    @property
+    def verdict(self) -> str:
+        """What is advised, in a sentence."""
+        found = self.found
+        zone = f" by more than {found.indifference:.1%}" if found.indifference else ""
+        if found.named:
+            beside = self.against_baseline
+            gain = f", {beside.ratio:.3g} times the baseline ({beside.low:.3g} to {beside.high:.3g})" if beside else ""
+            return f"best: {self.cells[found.named].label}{zone}{gain}"
+        if self.slo and not any(cell.slo == MEETS for cell in self.cells.values()):
+            return "no advice: no stack is shown to meet the SLO"
+        if len(found.may_be_best) == 1 and not found.against:
+            return f"{self.cells[found.may_be_best[0]].label} alone is shown to meet the SLO"
+        if not found.may_be_best:
+            return "no advice: two stacks with three sessions in common are needed"
+        return f"a tie of {len(found.may_be_best)}: no stack is shown to be better than all others{zone}"
+
+    def state(self, name: str) -> str:
+        """What is said of a cell, in a few words."""
+        cell, found = self.cells[name], self.found
+        if name in found.beaten_by:
+            return f"beaten by {found.beaten_by[name]}"
+        if cell.slo in (MISSES, NOT_SHOWN):
+            return "misses the SLO" if cell.slo == MISSES else "SLO not shown"
+        return "may be best" if name in found.may_be_best else "too few sessions"
 
     @property
     def against_baseline(self) -> Against | None:
@@ -78,52 +135,156 @@ class Advice:
         if base is None or not self.found.may_be_best or self.found.may_be_best[0] == base.cell:
             return None
         first = self.found.may_be_best[0]
-        pair = best(
-            {name: self.cells[name].values for name in (first, base.cell)}, higher_is_better=self.higher_is_better, confidence=self.found.confidence
-        )
-        return pair.against.get(first)
+        values = {name: self.cells[name].values for name in (first, base.cell)}
+        return best(values, higher_is_better=self.higher_is_better, confidence=self.found.confidence).against.get(first)
+
+    @property
+    def runner_up(self) -> tuple[str, Against] | None:
+        """The best of the others, and the first of those that may be the best beside it; None: there is nothing to compare."""
+        against = self.found.against.get(self.found.may_be_best[0]) if self.found.may_be_best else None
+        return (against.other, against) if against else None
+
+    @property
+    def least_certain(self) -> str | None:
+        """The cell of which more sessions would say most: the one with the widest interval among those that may be the best, or the runner-up of the
+        only one. None: nothing can be compared."""
+        may, runner_up, against = self.found.may_be_best, self.runner_up, self.found.against
+        if runner_up is None:
+            return None
+        return max(may, key=lambda name: against[name].high / against[name].low) if len(may) > 1 else runner_up[0]
+
+
+@dataclass(frozen=True)
+class Vulnerability:
+    """A known vulnerability of a package in a stack, by a file that the user brought. `is_affected` None: the entry lists no versions."""
+
+    stack_digest: str
+    package: str
+    version: str | None
+    vulnerability_id: str
+    summary: str | None
+    is_affected: bool | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.vulnerability_id} in {self.package} {self.version}{'' if self.is_affected else ', if its ranges have this version'}"
 
 
 @dataclass(frozen=True)
 class Advised:
-    """All that a campaign says: an advice for each piece of work, and the cells that have no result at all."""
+    """All that a campaign says: an advice for each piece of work, the cells that have no result at all, and how many combinations of its factors
+    were not drawn. `vulnerabilities` of its stacks, those that are not affected left out."""
 
     campaign: str
     works: tuple[Advice, ...]
     failed: tuple[CellResult, ...]
+    not_drawn: int
+    vulnerabilities: tuple[Vulnerability, ...] = ()
 
 
-def advise(project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0) -> Advised:
-    """What a campaign says, which is given by its name or id; `*` stands for any characters. Raises WH211 (nothing built), WH502 (no such campaign,
-    or several; no result; no such metric) and WH504 where it has several metrics and none was chosen."""
-    with measured(current_build(project)) as session:
-        rows = session.con.execute(_CELLS).fetchall()
-        key = _chosen(campaign, sorted({row[0] for row in rows}))
-        slots = [_slot(row) for row in rows if row[0] == key]
-        # What chose the front-runners says too much of them: only fresh sessions count, once there are some.
-        is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in slots)
-        slots = [slot for slot in slots if not (is_confirmed and slot["is_screening"])]
-        by_run = {slot["run_id"]: slot for slot in slots if slot["run_id"]}
-        taken = session.read("list_contains(?, m.run_id) and m.better in ('lower', 'higher') and m.value > 0", [sorted(by_run)])
-    chosen = _of_metric(taken, metric, key)
-    works: dict[tuple[str | None, ...], list[Measurement]] = {}
-    for each in chosen:
-        works.setdefault((each.benchmark_case_id, each.variables["workload"], each.point), []).append(each)
+@dataclass(frozen=True)
+class Limit:
+    """A bound of an SLO on a metric."""
+
+    metric: str
+    is_at_most: bool
+    value: float
+
+
+def read_slo(text: str) -> tuple[Limit, ...]:
+    """The limits in `metric<=value,metric>=value`. Raises WH502 for text that has another form."""
+    found = [_LIMIT.fullmatch(part.strip()) for part in text.split(",")]
+    if not all(found):
+        raise WarehouseError("WH502", "is not an SLO of stacks", printable(text), "write latency_p99_ms<=200,requests_per_s>=1000", ExitCode.USAGE)
+    return tuple(Limit(each[1], each[2] == "<=", float(each[3])) for each in found if each)
+
+
+def advise(project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0, slo: str | None = None) -> Advised:
+    """What a campaign says, which is given by its name or id; `*` stands for any characters. With `slo`, stacks compete that are shown to meet it.
+    Raises WH211 (nothing built), WH501 (a build without tables of campaigns),
+    WH502 (no such campaign, or several; no result; no such metric; no SLO) and WH504 where it has several metrics and
+    none was chosen."""
+    limits = read_slo(slo) if slo else ()
+    con = open_build(current_build(project).path)
+    try:
+        present = {row[0] for row in con.execute("select table_name from duckdb_tables()").fetchall()}
+        if lacking := next((name for name in _TABLES if name not in present), None):
+            hint = "wh build makes it, where the project has the standard models"
+            raise WarehouseError("WH501", f"the build has no table {lacking}", current_build(project).path.name, hint)
+        key = _chosen(campaign, [row[0] for row in con.execute("select distinct campaign_key from campaign_cell_fact order by all").fetchall()])
+        slots = [_slot(row) for row in con.execute(f"select {', '.join(_COLUMNS)} from campaign_cell_fact where campaign_key = ?", [key]).fetchall()]
+        sql = f"select {', '.join(_VALUES)} from campaign_measurement where campaign_key = ? and {_COUNTED} order by started_at nulls first, run_id"
+        taken = [dict(zip(_VALUES, row, strict=True)) for row in con.execute(sql, [key]).fetchall()]
+        numbers = _numbers(con, key)
+        known = con.execute(_VULNERABLE, [key]).fetchall()
+        not_drawn = _combinations(con, key) - len({slot["cell"] for slot in slots})
+    finally:
+        con.close()
+    # What chose the front-runners says too much of them: only fresh sessions count, once there are some.
+    is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in slots)
+    slots = [slot for slot in slots if not (is_confirmed and slot["is_screening"])]
+    metrics = sorted({each["metric"] for each in taken})
+    chosen = _metric(metrics, metric, key)
+    for limit in limits:
+        _metric(metrics, limit.metric, key)
+    works: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = {}
+    for each in taken:
+        works.setdefault(tuple(each[name] for name in _WORK), {}).setdefault(each["metric"], []).append(each)
     of_cell: dict[str, list[dict[str, Any]]] = {}
     for slot in slots:
         of_cell.setdefault(slot["cell"], []).append(slot)
-    others = tuple(sorted({each.metric for each in taken} - {chosen[0].metric}))
     sessions = len({slot["session"] for slot in slots})
     advised = []
-    for _, found in sorted(works.items(), key=lambda each: str(each[0])):
-        results = _by_cell(found, by_run)
-        cells = {name: _result(of_cell[name], results[name]) for name in sorted(results)}
-        first = found[0]
-        compared = best({name: cell.values for name, cell in cells.items()}, higher_is_better=first.better == "higher", indifference=indifference)
-        work = first.benchmark_case_id, first.variables["workload"], first.point
-        advised.append(Advice(key, *work, first.metric, first.unit, first.better == "higher", sessions, cells, compared, others))
+    for work, by_metric in sorted(works.items(), key=lambda each: str(each[0])):
+        if chosen not in by_metric:
+            continue
+        runs = _by_cell(by_metric[chosen])
+        states = _states(by_metric, limits)
+        cells = {
+            name: _result(of_cell[name], runs[name], numbers.get((name, *work, chosen)), states.get(name, NOT_SHOWN) if limits else None)
+            for name in sorted(runs)
+        }
+        first = by_metric[chosen][0]
+        is_higher = first["better"] == "higher"
+        others = tuple(name for name in metrics if name != chosen)
+        found = _compared(cells, is_higher, indifference)
+        case, workload, point = work
+        advised.append(Advice(key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, others))
     measured_cells = {name for each in advised for name in each.cells}
-    return Advised(key, tuple(advised), tuple(_result(found, []) for name, found in sorted(of_cell.items()) if name not in measured_cells))
+    failed = tuple(_result(found, [], None, None) for name, found in sorted(of_cell.items()) if name not in measured_cells)
+    return Advised(key, tuple(advised), failed, not_drawn, tuple(Vulnerability(*row) for row in known))
+
+
+def _compared(cells: Mapping[str, CellResult], higher_is_better: bool, indifference: float) -> Best:
+    meeting = {name: cell.values for name, cell in cells.items() if cell.slo in (None, MEETS)}
+    found = best(meeting, higher_is_better=higher_is_better, indifference=indifference)
+    if len(meeting) == 1 and any(cell.slo for cell in cells.values()):  # nothing to compare it with, and nothing else does what is asked for
+        return Best(tuple(meeting), {}, (), {}, found.confidence, indifference)
+    return found
+
+
+def _states(by_metric: Mapping[str, Sequence[Mapping[str, Any]]], limits: Sequence[Limit]) -> dict[str, str]:
+    """Whether each cell meets all limits: by the end of a one-sided 95 % interval of its sessions' mean (t, on logarithms)."""
+    states: dict[str, list[str]] = {}
+    for limit in limits:
+        for name, runs in _by_cell(by_metric.get(limit.metric, [])).items():
+            states.setdefault(name, []).append(_state(list(_sessions(runs).values()), limit))
+    return {
+        name: MISSES if MISSES in found else MEETS if found == [MEETS] * len(limits) else NOT_SHOWN for name, found in states.items()
+    }
+
+
+def _state(values: Sequence[float], limit: Limit) -> str:
+    from scipy.special import stdtrit
+
+    if len(values) < 2 or limit.value <= 0:
+        return NOT_SHOWN
+    logs = [math.log(value) for value in values]
+    half = float(stdtrit(len(logs) - 1, 0.95)) * stdev(logs) / math.sqrt(len(logs))
+    low, high, bound = fmean(logs) - half, fmean(logs) + half, math.log(limit.value)
+    if not limit.is_at_most:
+        low, high, bound = -high, -low, -bound
+    return MEETS if high <= bound else MISSES if low > bound else NOT_SHOWN
 
 
 def front_runners(project: Project, campaign: str, metric: str, count: int) -> dict[str, float]:
@@ -136,37 +297,53 @@ def front_runners(project: Project, campaign: str, metric: str, count: int) -> d
     return found
 
 
-def _of_metric(taken: Sequence[Measurement], metric: str | None, key: str) -> list[Measurement]:
-    metrics = sorted({each.metric for each in taken})
+def _metric(metrics: Sequence[str], metric: str | None, key: str) -> str:
     if not metrics:
         hint = "wh sql \"select * from campaign_cell_fact\" says what became of them"
         raise WarehouseError("WH502", "none of its runs has a result", key, hint, ExitCode.NOT_FOUND)
     if metric is None and len(metrics) > 1:
         raise WarehouseError("WH504", f"it measured {', '.join(metrics)}", key, f"choose one: --metric {metrics[0]}", ExitCode.USAGE)
-    chosen = [each for each in taken if each.metric == (metric or metrics[0])]
-    if not chosen:
-        hint = did_you_mean(metric or "", metrics) or f"it has {', '.join(metrics)}"
-        raise WarehouseError("WH502", f"it has no metric {printable(metric or '')}", key, hint, ExitCode.NOT_FOUND)
-    return chosen
+    if metric is not None and metric not in metrics:
+        hint = did_you_mean(metric, metrics) or f"it has {', '.join(metrics)}"
+        raise WarehouseError("WH502", f"it has no metric {printable(metric)}", key, hint, ExitCode.NOT_FOUND)
+    return metric or metrics[0]
 
 
-def _by_cell(found: Sequence[Measurement], by_run: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, Measurement]]]:
-    results: dict[str, list[tuple[str, Measurement]]] = {}
-    for each in found:
-        slot = by_run[each.run_id]
-        results.setdefault(slot["cell"], []).append((str(slot["session"]), each))
-    return results
+def _numbers(con: "duckdb.DuckDBPyConnection", key: str) -> dict[tuple[Any, ...], str]:
+    """The number ids of the typical values, by cell, work and metric."""
+    columns = ", ".join(("cell", *_WORK, "metric"))
+    rows = con.execute(f"select {columns}, number_ids.typical from rollup.campaign_stacks where campaign_key = ?", [key]).fetchall()
+    return {tuple(row[:-1]): row[-1] for row in rows}
 
 
-def _result(slots: Sequence[Mapping[str, Any]], found: Sequence[tuple[str, Measurement]]) -> CellResult:
+def _combinations(con: "duckdb.DuckDBPyConnection", key: str) -> int:
+    """How many combinations of values its factors have."""
+    [(parameters,)] = con.execute("select parameters from campaign_dim where campaign_key = ?", [key]).fetchall()
+    return math.prod(len(factor["values"]) for factor in json.loads(parameters)["factors"])
+
+
+def _by_cell(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for each in runs:
+        found.setdefault(each["cell"], []).append(each)
+    return found
+
+
+def _sessions(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The geometric mean of the runs of each session."""
     logs: dict[str, list[float]] = {}
-    for session, each in found:
-        logs.setdefault(session, []).append(math.log(each.value))
+    for each in runs:
+        logs.setdefault(each["session"], []).append(math.log(each["value"]))
+    return {session: math.exp(fmean(values)) for session, values in logs.items()}
+
+
+def _result(slots: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], number_id: str | None, slo: str | None) -> CellResult:
     failures = Counter((slot["status"], slot["status_reason"]) for slot in slots if slot["status"] != "succeeded")
     first = slots[0]
     return CellResult(
         first["cell"], first["factors"], first["is_baseline"], next((slot["stack_digest"] for slot in slots if slot["stack_digest"]), None),
-        {session: math.exp(fmean(values)) for session, values in logs.items()}, tuple(sorted(each.run_id for _, each in found)), failures,
+        _sessions(runs), math.exp(fmean(math.log(each["value"]) for each in runs)) if runs else None,
+        tuple(each["run_id"] for each in runs), number_id, failures, slo,
     )
 
 
@@ -185,7 +362,6 @@ def _chosen(campaign: str, keys: Sequence[str]) -> str:
         message = "several campaigns match" if found else "no campaign has this name"
         raise WarehouseError("WH502", message, printable(campaign), names, ExitCode.NOT_FOUND)
     return found[0]
-
 
 
 def lock_of(project: Project, advised: Advised) -> bytes:

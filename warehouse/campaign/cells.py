@@ -11,6 +11,7 @@ from itertools import product
 from warehouse.campaign.spec import ARGUMENT, ENVIRONMENT, PACKAGE, PYTHON, Spec
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.record.indicators import SUPPLIED
 
 MOST_RUNS = 1_000_000  # as many as the warehouse lists of one plan
 
@@ -92,8 +93,9 @@ def wanted(spec: Spec, cell: Cell) -> Wanted:
 
 
 def command_of(spec: Spec, cell: Cell) -> tuple[str, ...]:
-    """The command with the arguments of a cell."""
-    return (*spec.command, *(factor.target.format(cell.values[factor.name]) for factor in spec.factors if factor.kind == ARGUMENT))
+    """The command with the arguments of a cell; without one, the supplied indicator under the cell's Python."""
+    command = spec.command or ("python", *SUPPLIED[str(spec.indicator)])
+    return (*command, *spec.arguments, *(factor.target.format(cell.values[factor.name]) for factor in spec.factors if factor.kind == ARGUMENT))
 
 
 def variables_of(spec: Spec, cell: Cell) -> dict[str, str]:

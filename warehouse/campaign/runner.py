@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from ulid import ULID
 
 from warehouse.campaign.advice import front_runners
 from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
+from warehouse.campaign.gpu_leases import held_gpus
 from warehouse.campaign.leases import Leases
 from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
 from warehouse.campaign.spec import Confirmation, Spec
@@ -56,13 +57,15 @@ class Runner:
 
     def __init__(
         self, project: Project, spec: Spec, folder: Path, on_slot: Callable[[Told], None] = lambda told: None,
-        on_wait: Callable[[str, datetime | None], None] = lambda why, until: None,
+        on_wait: Callable[[str, datetime | None], None] = lambda why, until: None, rerun: str | None = None,
     ) -> None:
-        self._project, self._spec, self._folder = project, spec, folder
+        self._project, self._spec = project, spec
+        self._rerun = rerun
         self._on_slot, self._on_wait = on_slot, on_wait
         self._store = open_store(project)
         self._ingestors = tuple(load_ingestors(project).values())
-        self.campaign_id = spec.campaign_id({name: file_digest(folder / name) for name in spec.files})
+        self._files = {name: place or folder / name for name, place in spec.copied.items()}
+        self.campaign_id = spec.campaign_id({name: file_digest(place) for name, place in self._files.items()}, rerun)
         self.cells = {cell.cell_id: cell for cell in cells_of(spec)}
         self._leases = Leases(self._store.objects, self.campaign_id)
         self._work = project.root / ".wh" / "campaigns" / self.campaign_id
@@ -137,7 +140,8 @@ class Runner:
                     if not is_ours:
                         is_busy = True
                     elif self.progress().lacks((slot,)):
-                        self._run_slot(slot)
+                        with held_gpus(self._store.objects, self._spec.gpus, lambda why: self._on_wait(why, None)) as uuids:
+                            self._run_slot(slot, uuids)
             if is_busy and self.progress().lacks(slots):
                 self._on_wait("another runner has the rest of the session", None)
                 time.sleep(_POLL_S)  # it may die, and its slots are ours then
@@ -154,7 +158,7 @@ class Runner:
 
     # -- a slot -------------------------------------------------------------------------------------------------
 
-    def _run_slot(self, slot: Slot) -> None:
+    def _run_slot(self, slot: Slot, uuids: Sequence[str]) -> None:
         cell = self.cells[slot.cell_id]
         need = wanted(self._spec, cell)
         stack = self._stack(need)
@@ -166,23 +170,24 @@ class Runner:
         folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._work / "scratch" / str(ULID())
         shutil.rmtree(folder, ignore_errors=True)
         scratch.mkdir(parents=True)
-        for name in self._spec.files:
+        for name, place in self._files.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(self._folder / name, scratch / name)
+            shutil.copyfile(place, scratch / name)
         began = time.monotonic()
         try:
-            seen = self._record(cell, stack, folder, scratch)
+            seen = self._record(cell, stack, folder, scratch, uuids)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         self._describe(slot, cell, attempt, stack, folder)
         self._hand_over_one(folder, slot, attempt, seen, time.monotonic() - began)
         self._on_slot(Told(slot, cell, seen["status"], seen.get("reason"), seen.get("wall_s")))
 
-    def _record(self, cell: Cell, stack: Outcome, folder: Path, scratch: Path) -> dict[str, Any]:
-        environment = self._environment(str(stack.stack_digest), cell)
+    def _record(self, cell: Cell, stack: Outcome, folder: Path, scratch: Path, uuids: Sequence[str]) -> dict[str, Any]:
+        environment = self._environment(str(stack.stack_digest), cell) | ({"CUDA_VISIBLE_DEVICES": ",".join(uuids)} if uuids else {})
         asked = {
             "command": list(command_of(self._spec, cell)), "folder": str(folder), "working_folder": str(scratch), "environment": environment,
             "limits": asdict(self._spec.limits), "sample_interval_s": SAMPLE_INTERVAL_S, "redact": list(self._project.redact),
+            "indicator": self._spec.indicator,
         }
         recorder = [sys.executable, "-P", "-m", "warehouse.campaign.slot", json.dumps(asked)]
         done = subprocess.run(recorder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -196,8 +201,12 @@ class Runner:
         run = json.loads((folder / "run-01" / "run.json").read_text(encoding="utf-8"))
         if run.get("ended_by_limit"):
             seen["reason"] = f"ended by its limit of {run['ended_by_limit']}"
+        elif run.get("indicator_breach"):
+            seen["reason"] = run["indicator_breach"]
         elif seen["status"] == "failed":
             seen["reason"] = f"exit code {seen['exit_code']}" if seen["signal"] is None else f"signal {seen['signal']}"
+            if run.get("refused_processes"):
+                seen["reason"] += f", its limit of processes refused {run['refused_processes']}"
         return seen
 
     def _environment(self, digest: str, cell: Cell) -> dict[str, str]:
@@ -260,7 +269,8 @@ class Runner:
         folder.mkdir()
         _write(folder / "campaign.json", {
             "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "spec": self._spec.document(),
-            "files": {name: file_digest(self._folder / name) for name in self._spec.files},
+            **({"rerun": self._rerun} if self._rerun else {}),
+            "files": {name: file_digest(place) for name, place in self._files.items()},
             "cells": [
                 {"cell": cell.cell_id, "values": dict(cell.values), "is_baseline": cell.is_baseline, "stack": wanted(self._spec, cell).key}
                 for cell in self.cells.values()

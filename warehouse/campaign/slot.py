@@ -22,7 +22,8 @@ def main(argument: str) -> int:
     limits = Limits(**{**asked["limits"], "cpus": tuple(asked["limits"]["cpus"])})
     try:
         recorded = record(
-            asked["command"], Path(asked["folder"]), sample_interval_s=asked["sample_interval_s"], redact=asked["redact"], limits=limits
+            asked["command"], Path(asked["folder"]), sample_interval_s=asked["sample_interval_s"], redact=asked["redact"], limits=limits,
+            indicator=asked["indicator"],
         )
     except WarehouseError as error:
         print(json.dumps({"reason": error.message}))

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.record.indicators import SUPPLIED, supplied_file
 from warehouse.record.processes.limits import Limits
 
 PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON = "package", "environment", "argument", "python"
@@ -29,7 +30,10 @@ _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2*
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm")
-_OF_CAMPAIGN = ("name", "command", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass", "files")
+_OF_CAMPAIGN = (
+    "name", "command", "indicator", "arguments", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass",
+    "files", "gpus",
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ class Confirmation:
 class Spec:
     """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began. Every cell runs `repeats` times in each
     session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with.
-    `sample` is the number of cells drawn by `seed`; None: all."""
+    `sample` is the number of cells drawn by `seed`; None: all. `indicator` is the one that every run must print; with an empty `command` it is
+    supplied by wh. Each run has `gpus` GPUs for itself."""
 
     name: str
     command: tuple[str, ...]
@@ -98,15 +103,35 @@ class Spec:
     limits: Limits = Limits()
     budget: Budget = Budget()
     confirmation: Confirmation | None = None
+    indicator: str | None = None
+    arguments: tuple[str, ...] = ()
+    gpus: int = 0
 
     def document(self) -> dict[str, Any]:
         """The spec as JSON values; the same for specs that ask for the same."""
         document: dict[str, Any] = asdict(self)
-        return document
+        # Campaigns from before there were these keep their ids.
+        return {key: value for key, value in document.items() if key not in ("indicator", "arguments", "gpus") or value}
 
-    def campaign_id(self, file_digests: Mapping[str, str]) -> str:
-        """The campaign's name and a digest of all that it is asked to do, files included."""
-        return f"{self.name}-{bytes_digest(canonical_json({'spec': self.document(), 'files': dict(file_digests)}))[:12]}"
+    @property
+    def copied(self) -> dict[str, Path | None]:
+        """The files that each run finds in its folder, by name: None for those of the spec's folder, else the place of a supplied indicator."""
+        own: dict[str, Path | None] = dict.fromkeys(self.files)
+        if self.command or self.indicator is None:
+            return own
+        return {**own, SUPPLIED[self.indicator][0]: supplied_file(self.indicator)}
+
+    def campaign_id(self, file_digests: Mapping[str, str], rerun: str | None = None) -> str:
+        """The campaign's name and a digest of all that it is asked to do, files included. `rerun` names a repetition of the whole, a campaign of its
+        own. Raises WH402 for a name that is none."""
+        asked: dict[str, Any] = {"spec": self.document(), "files": dict(file_digests)}
+        if rerun is None:
+            return f"{self.name}-{bytes_digest(canonical_json(asked))[:12]}"
+        name = f"{self.name}.{rerun}"
+        if not _NAME.fullmatch(name) or not _NAME.fullmatch(rerun):
+            hint = "lower-case letters, digits, '.', '_' and '-'; with the campaign's name at most 64"
+            raise WarehouseError("WH402", "is not a name of a rerun", printable(rerun), hint, ExitCode.USAGE)
+        return f"{name}-{bytes_digest(canonical_json({**asked, 'rerun': rerun}))[:12]}"
 
 
 def read_spec(path: Path) -> Spec:
@@ -136,9 +161,15 @@ class _Reader:
         name = self._text("campaign.name", campaign.get("name"))
         if not _NAME.fullmatch(name):
             raise self._fault("campaign.name", "is lower-case letters, digits, '.', '_' and '-', at most 64")
-        command = self._texts("campaign.command", campaign.get("command"))
-        if not command:
-            raise self._fault("campaign.command", "names no program", 'for example: command = ["python", "bench.py"]')
+        indicator = None if "indicator" not in campaign else self._text("campaign.indicator", campaign["indicator"])
+        command = self._texts("campaign.command", campaign.get("command", []))
+        arguments = self._texts("campaign.arguments", campaign.get("arguments", []))
+        if not command and indicator is None:
+            hint = 'for example: command = ["python", "bench.py"], or indicator = "PiMatmul"'
+            raise self._fault("campaign.command", "names no program", hint)
+        if not command and indicator not in SUPPLIED:
+            hint = did_you_mean(indicator or "", list(SUPPLIED)) or f"supplied: {', '.join(SUPPLIED)}; another needs the command that prints it"
+            raise self._fault("campaign.indicator", "is not a supplied indicator, and there is no command", hint)
         factors = tuple(self._factor(key, value) for key, value in self._table("factors").items())
         if not factors:
             hint = 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]'
@@ -164,7 +195,8 @@ class _Reader:
             sample=None if sample is None else self._count("campaign.sample", sample, least=1),
             needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
             passed=self._texts("campaign.pass", campaign.get("pass", [])),
-            files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation,
+            files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator,
+            arguments=arguments, gpus=self._count("campaign.gpus", campaign.get("gpus", 0)),
         )
 
     def _factor(self, name: str, value: Any) -> Factor:

@@ -38,7 +38,8 @@ class Again:
 
 def recorded(project: Project, run_id: str) -> Again:
     """The recording that a run is of, as the store has it. Raises WH211 (nothing built), WH502 (no such run, or not a run of `wh record`) and WH401
-    if its command cannot be repeated, because secrets were left out of it."""
+    if its command cannot be repeated, because secrets were left out of it, or it is a
+    campaign's, which runs in an environment of its own."""
     from warehouse.evidence.objects.location import open_store
     from warehouse.landing.declaration.placing import is_named_as_declaration
     from warehouse.landing.readers.settings import is_setting
@@ -46,6 +47,9 @@ def recorded(project: Project, run_id: str) -> Again:
     store = open_store(project)
     digest = _bundle_of(project, run_id)
     manifest = store.manifest(digest)
+    if "slot.json" in manifest.by_path:
+        hint = "wh matrix SPEC with more sessions runs it again"
+        raise WarehouseError("WH401", "it is a run of a campaign, which needs the packages of its cell", printable(run_id), hint, ExitCode.USAGE)
     document = json.loads(_text(store, digest, manifest, "recording.json"))
     argv = [str(argument) for argument in document["argv"]]
     if any(HIDDEN in argument for argument in argv):

@@ -29,6 +29,7 @@ from warehouse.record.git import describe_git
 from warehouse.record.gpu import GpuReadings, gpus
 from warehouse.record.gpu_processes import GpuProcesses
 from warehouse.record.host import HostWindows, utc_text
+from warehouse.record.indicators.contract import breach
 from warehouse.record.kernel import NodeReadings
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
@@ -82,12 +83,14 @@ def record(
     redact: Sequence[str] = (),
     campaign: str | None = None,
     limits: Limits | None = None,
+    indicator: str | None = None,
     on_run: Callable[[RecordedRun], None] | None = None,
 ) -> RecordedBundle:
     """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
 
     `campaign` is the `recording_id` of the recording that this one repeats. Secrets in the command are not written (`record.redaction`), nor what
-    the patterns `redact` match. A run that passes one of `limits` is ended, and has failed. `on_run` is called after each run. An interrupt (Ctrl-C)
+    the patterns `redact` match. A run that passes one of `limits` is ended, and has failed. A run that does not print the
+    `indicator` as its contract says has failed, too. `on_run` is called after each run. An interrupt (Ctrl-C)
     ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing
     is left behind.
     """
@@ -108,7 +111,7 @@ def record(
     runs: list[RecordedRun] = []
     for repeat_index in range(1, repeats + 1):
         try:
-            run = _record_run(command, destination / f"run-{repeat_index:02d}", repeat_index, sample_interval_s, limits)
+            run = _record_run(command, destination / f"run-{repeat_index:02d}", repeat_index, sample_interval_s, limits, indicator)
         except WarehouseError:
             if not runs:
                 shutil.rmtree(destination)
@@ -138,7 +141,9 @@ def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sampl
     }
 
 
-def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float, limits: Limits | None) -> RecordedRun:
+def _record_run(
+    command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float, limits: Limits | None, indicator: str | None
+) -> RecordedRun:
     folder.mkdir()
     samplers = {
         "host_sampling_error": Sampler(folder / "host.jsonl", sample_interval_s, HostWindows()),
@@ -152,6 +157,8 @@ def _record_run(command: Sequence[str], folder: Path, repeat_index: int, sample_
         seen = _observe(command, folder, sample_interval_s, Confinement(limits) if limits else None)
     finally:
         errors = {name: sampler.stop() for name, sampler in samplers.items()}
+    if indicator and seen["status"] == "succeeded" and (broken := breach(folder / "stdout.txt", indicator)):
+        seen |= {"status": "failed", "indicator_breach": broken}
     _write_json(folder / "run.json", {"repeat_index": repeat_index, **seen, **errors})
     return RecordedRun(folder, repeat_index, seen["status"], seen["exit_code"], seen["signal"], seen["wall_s"])
 

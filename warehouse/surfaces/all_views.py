@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warehouse.surfaces.view import View
 from warehouse.surfaces.views import sql
-from warehouse.surfaces.views.analysis import changes, compare, explain, explore, freshness, frontier, serving
+from warehouse.surfaces.views.analysis import campaigns, changes, compare, explain, explore, freshness, frontier, serving
 from warehouse.surfaces.views.claims import number, numbers, publication, publications
 from warehouse.surfaces.views.evidence import audit, bundles, file, ingest
 from warehouse.surfaces.views.facts import catalogue, dimensions, run, runs
@@ -23,6 +23,7 @@ VIEWS: tuple[View, ...] = (
     *run.VIEWS,
     *frontier.VIEWS,
     *serving.VIEWS,
+    *campaigns.VIEWS,
     *numbers.VIEWS,
     *number.VIEWS,
     *publications.VIEWS,

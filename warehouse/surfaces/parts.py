@@ -48,7 +48,8 @@ class Chart:
     """How a table's rows are drawn: the names of its columns. `dots` has values on one axis; `trend` values over time, with a line at
     each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
     true, one for each value of `line` if that is given; `bars` one bar a row; a `matrix` a cell for each pair of x and y, as dark as its
-    `value` is great; a `timeline` a lane for each `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
+    `value` is great; a `grid` the same with columns of x and rows of y, in the order of the rows; a `timeline` a lane for each
+    `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
     a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
     whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
     else of `group`; with `middle`, in steps through the median of those with the same value of it, within the interval that the columns
@@ -58,7 +59,7 @@ class Chart:
     `better` is the direction of x that is better, which the line of `steps` needs. `label` is written beside the first point of
     a line of `steps`, where there is room."""
 
-    kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "timeline"]
+    kind: Literal["dots", "trend", "effects", "steps", "bars", "matrix", "grid", "timeline"]
     x: str
     y: str = ""
     title: str = ""

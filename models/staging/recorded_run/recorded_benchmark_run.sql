@@ -22,6 +22,7 @@ select
     'performance' as mode,
     coalesce(run.status, 'unknown') as status,
     case
+        when run.indicator_breach is not null then run.indicator_breach
         when run.signal is not null then 'signal ' || run.signal::varchar
         when run.exit_code <> 0 then 'exit code ' || run.exit_code::varchar
     end as status_reason,

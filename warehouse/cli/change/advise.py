@@ -12,7 +12,7 @@ from warehouse.cli.output import notice, print_json, say, table
 from warehouse.errors import ExitCode, counted
 
 if TYPE_CHECKING:
-    from warehouse.campaign.advice import Advice, Advised, CellResult
+    from warehouse.campaign.advice import Advice, Advised
 
 PAGE = "docs/campaigns.md"
 EXAMPLES = ("wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock best.toml")
@@ -25,6 +25,9 @@ def command(
     indifference: Annotated[
         float, typer.Option("--indifference", metavar="SHARE", min=0, help="a difference that does not matter, such as 0.01")
     ] = 0.0,
+    slo: Annotated[
+        str | None, typer.Option("--slo", metavar="SLO", help="limits that a stack must be shown to meet, such as 'latency_p99_ms<=20'")
+    ] = None,
     lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
 ) -> ExitCode:
@@ -32,7 +35,7 @@ def command(
     from warehouse.project.project import find_project
 
     project = find_project()
-    advised = advise(project, campaign, metric, indifference)
+    advised = advise(project, campaign, metric, indifference, slo)
     if as_json:
         print_json(_document(advised))
     else:
@@ -56,44 +59,37 @@ def _say(advised: "Advised") -> None:
     if len(advised.works) > _MOST_WORKS:
         say(f"and {counted(len(advised.works) - _MOST_WORKS, 'other piece')} of work: --json has all")
     for cell in advised.failed[:_MOST_FAILED]:
-        say(f"not measured  {cell.label}: {_failures(cell)}")
+        say(f"not measured  {cell.label}: {cell.failures_text}")
     if len(advised.failed) > _MOST_FAILED:
         say(f"and {len(advised.failed) - _MOST_FAILED} more that were not measured")
+    for stack, cell in {cell.stack_digest: cell for work in advised.works for name in work.found.may_be_best for cell in [work.cells[name]]}.items():
+        known = [each.text for each in advised.vulnerabilities if each.stack_digest == stack]
+        if known:
+            say(f"known vulnerabilities of {cell.label}: {'; '.join(known[:_MOST_FAILED])}{f'; and {len(known) - 4} more' if len(known) > 4 else ''}")
+    if advised.not_drawn:
+        say(f"not measured  {counted(advised.not_drawn, 'combination')} of the factors, which the sample does not have")
 
 
 def _say_work(advice: "Advice") -> None:
     unit, better = f", {advice.unit}" if advice.unit else "", "higher" if advice.higher_is_better else "lower"
-    say(f"{advice.case} {advice.point}".rstrip() + f": {advice.metric}{unit}, {better} is better")
-    say(f"  {_verdict(advice)}")
-    beaten = sorted(advice.found.beaten_by, key=advice.typical, reverse=advice.higher_is_better)
-    names = [*advice.found.may_be_best, *beaten, *advice.found.not_compared]
-    headings = ["", "cell", "stack", advice.metric, "times as good as the best other", "sessions", "failed"]
-    say(table(headings, [_row(advice, name) for name in names[:_MOST_CELLS]]))
-    if len(names) > _MOST_CELLS:
-        say(f"and {len(names) - _MOST_CELLS} more cells")
+    say(f"{advice.case} {advice.point}".rstrip() + f": {advice.metric}{unit}, {better} is better" + (f", where {advice.slo}" if advice.slo else ""))
+    say(f"  {advice.verdict}")
+    if advice.found.named and advice.runner_up:
+        name, against = advice.runner_up
+        say(f"  runner-up: {advice.cells[name].label}; the best is {against.ratio:.3g} times as good ({against.low:.3g} to {against.high:.3g})")
+    headings = ["", "cell", "stack", advice.metric, "number", "times as good as the best other", "sessions", "failed"]
+    say(table(headings, [_row(advice, name) for name in advice.ranked[:_MOST_CELLS]]))
+    if len(advice.ranked) > _MOST_CELLS:
+        say(f"and {len(advice.ranked) - _MOST_CELLS} more cells")
+    if advice.least_certain:
+        say(f"  more sessions of {advice.cells[advice.least_certain].label} would say most")
 
 
 def _row(advice: "Advice", name: str) -> list[Any]:
     cell, against = advice.cells[name], advice.found.against.get(name)
-    state = "may be best" if name in advice.found.may_be_best else "too few sessions"
-    if name in advice.found.beaten_by:
-        state = f"beaten by {advice.found.beaten_by[name]}"
     beside = f"{against.ratio:.3g} ({against.low:.3g} to {against.high:.3g})" if against else ""
     label = cell.label + (" (baseline)" if cell.is_baseline else "")
-    return [state, name, label, f"{advice.typical(name):.4g}", beside, f"{len(cell.values)} of {advice.sessions}", _failures(cell)]
-
-
-def _verdict(advice: "Advice") -> str:
-    found = advice.found
-    zone = f" by more than {found.indifference:.1%}" if found.indifference else ""
-    if found.named:
-        beside = advice.against_baseline
-        gain = f", {beside.ratio:.3g} times the baseline ({beside.low:.3g} to {beside.high:.3g})" if beside else ""
-        return f"best: {advice.cells[found.named].label}{zone}{gain}"
-    if not found.may_be_best:
-        return "no advice: two stacks with three sessions in common are needed"
-    return f"a tie of {len(found.may_be_best)}: no stack is shown to be better than all others{zone}"
-
-
-def _failures(cell: "CellResult") -> str:
-    return "; ".join(f"{count} {status}{f': {reason[:60]}' if reason else ''}" for (status, reason), count in cell.failures.items())
+    return [
+        advice.state(name), name, label, f"{advice.typical(name):.4g}", cell.number_id or "", beside, f"{len(cell.values)} of {advice.sessions}",
+        cell.failures_text,
+    ]

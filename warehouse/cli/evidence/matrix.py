@@ -24,6 +24,7 @@ _MOST_CELLS = 20
 def command(
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="the campaign's spec, a TOML file")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say which cells and runs there are, and run nothing")] = False,
+    rerun: Annotated[str | None, typer.Option("--rerun", metavar="NAME", help="run the whole campaign again, as one of its own")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the campaign's state as JSON")] = False,
 ) -> ExitCode:
     from warehouse.campaign.runner import Runner
@@ -39,7 +40,7 @@ def command(
     def on_wait(why: str, until: "datetime | None") -> None:
         notice(f"waiting{f' until {until:%H:%M:%S} UTC' if until else ''}: {why}; Ctrl-C is safe, the campaign goes on when it is started again")
 
-    runner = Runner(find_project(), read, spec.resolve().parent, on_slot, on_wait)
+    runner = Runner(find_project(), read, spec.resolve().parent, on_slot, on_wait, rerun)
     if dry_run:
         _say_plan(read, runner)
         return ExitCode.OK

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from warehouse.errors import counted, printable_lines
 from warehouse.surfaces.html.charts.frames import legend
 from warehouse.surfaces.html.charts.lanes import bars, dots, effects
-from warehouse.surfaces.html.charts.matrix import matrix
+from warehouse.surfaces.html.charts.matrix import grid, matrix
 from warehouse.surfaces.html.charts.planes import steps_of, trend
 from warehouse.surfaces.html.charts.plot import BROAD, MOST_POINTS, NOTHING, Drawn, Plot, value_text
 from warehouse.surfaces.html.charts.timeline import timeline
@@ -76,5 +76,5 @@ def _without_few(of_panel: Mapping[Any, list[Mapping[str, Any]]]) -> tuple[dict[
 
 
 _KINDS: dict[str, Callable[..., Drawn]] = {
-    "trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars, "matrix": matrix, "timeline": timeline,
+    "trend": trend, "steps": steps_of, "dots": dots, "effects": effects, "bars": bars, "matrix": matrix, "grid": grid, "timeline": timeline,
 }

@@ -1,4 +1,4 @@
-"""The fabric, training, indicators and nodes on the home page."""
+"""The fabric, training, indicators, nodes and campaigns on the home page."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def other_parts(found: Reader) -> Iterator[Part]:
     yield from _training(found)
     yield from _indicators(found)
     yield from _nodes(found)
+    yield from _campaigns(found)
 
 
 def measured_parts(found: Reader) -> Iterator[Table]:
@@ -166,3 +167,20 @@ def _nodes(found: Reader) -> Iterator[Table]:
     )
     more = address("/results/{query}", query="node_performance")
     yield Table("nodes", columns, tuple(tuple(row.values()) for row in rows[:_MOST]), "Nodes", total=len(rows), more=more)
+
+
+def _campaigns(found: Reader) -> Iterator[Table]:
+    """The last campaigns of stacks, with how many of their runs have a result."""
+    if not found.columns("main.campaign_cell_fact"):
+        return
+    rows = found.rows(
+        "select campaign.name, campaign.campaign_key, count(distinct cell.cell) as cells, count(*) filter (where cell.status = 'succeeded') as runs,"
+        " count(*) as planned, campaign.started_at from main.campaign_cell_fact as cell join main.campaign_dim as campaign"
+        " on campaign.campaign_key = cell.campaign_key group by all order by campaign.started_at desc nulls last, campaign.campaign_key"
+    )
+    columns = (
+        Column("name", "campaign", link="/campaigns?campaign={campaign_key}"), Column("campaign_key", is_hidden=True), Column("cells", kind="number"),
+        Column("runs", "runs with a result", kind="number"), Column("planned", "of", kind="number"), Column("started_at", "start", kind="moment"),
+    )
+    if rows:
+        yield Table("campaigns", columns, tuple(tuple(row.values()) for row in rows[:_MOST]), "Campaigns", total=len(rows), more="/campaigns")

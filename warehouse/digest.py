@@ -7,7 +7,6 @@ and the canonical manifest (`sha256sum manifest.json` gives its place in the sto
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import mmap
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 CHUNK_BYTES = 1 << 20
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+_BASE32_PAIRS = [first + second for first in _BASE32 for second in _BASE32]
 _EXACT_INTEGERS = 2**53  # a double holds every integer below
 
 
@@ -134,4 +135,6 @@ def number_ids(query: str, canonical_text: str, grain: list[Any], cells: Iterabl
     for column, value in cells:
         digest = row.copy()
         digest.update(b"," + canonical_json([column, value])[1:])
-        yield "n-" + base64.b32encode(digest.digest()[:10]).decode().lower()[:12]
+        bits = int.from_bytes(digest.digest()[:8], "big") >> 4  # of which base32 writes five a character, here ten at a time
+        pairs = [_BASE32_PAIRS[bits >> shift & 1023] for shift in (50, 40, 30, 20, 10, 0)]
+        yield "n-" + "".join(pairs)

@@ -40,7 +40,7 @@ from warehouse.transform.incremental import detail_rows, incremental
 from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
-from warehouse.transform.incremental.row_delta import keep_delta, set_aside
+from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
@@ -217,11 +217,12 @@ class Session:
         plan = self._checked.key_plans.get(name)
         self._open_inputs(name)
         former = self._set_aside(name)
+        numbered = self._set_numbers_aside(name)
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
         is_unique, rejection = False, self._rejection(name)
         if model.schema == "rollup":
-            write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False)
+            write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False, numbered)
         elif plan:
             sees_layout = self._checked.sees_layout(name)
             is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
@@ -384,6 +385,14 @@ class Session:
         if not asked or not state or state.kind != "table":
             return None
         return set_aside(self._con, state.qualified, self._checked.columns[name])
+
+    def _set_numbers_aside(self, name: str) -> str | None:
+        """Keep a rollup's rows, under another name, for the ids of those that come out the same. None of any other table, and where the spec is
+        another one now."""
+        state = self._now.get(name)
+        if not state or self._checked.models[name].schema != "rollup" or state.logic.own != self._material.logic[name].own:
+            return None
+        return renamed(self._con, state.qualified)
 
 
 def _layout_after(layout: str, updated: incremental.Updated) -> str:

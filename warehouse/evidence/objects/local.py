@@ -30,6 +30,7 @@ class LocalObjects:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._prefix = os.path.join(root, "")
 
     @property
     def url(self) -> str:
@@ -38,6 +39,10 @@ class LocalObjects:
     def path(self, key: str) -> Path:
         """Where an object lies, there or not."""
         return self.root / key
+
+    def _named(self, key: str) -> str:
+        """The same as text: of many objects a `Path` each is most of what reading them takes."""
+        return f"{self._prefix}{key}"
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -51,24 +56,24 @@ class LocalObjects:
                 yield chunk
 
     def _opened(self, key: str) -> BinaryIO:
-        path = self.path(key)
+        path = self._named(key)
         try:
             # Not blocking: a pipe put in the file's place would be waited for without end.
             stream = open(path, "rb", opener=open_plain)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise NotAnObject(errno.ELOOP, "it is a symbolic link now", str(path)) from error
+                raise NotAnObject(errno.ELOOP, "it is a symbolic link now", path) from error
             raise
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()
-            raise NotAnObject(errno.EINVAL, "it is not a file any more", str(path))
+            raise NotAnObject(errno.EINVAL, "it is not a file any more", path)
         return stream
 
     def exists(self, key: str) -> bool:
-        return os.path.lexists(self.path(key))
+        return os.path.lexists(self._named(key))
 
     def size(self, key: str) -> int:
-        return self.path(key).stat().st_size
+        return os.stat(self._named(key)).st_size
 
     def local_copy(self, key: str, sha256: str) -> Path:
         return self.path(key)
@@ -86,17 +91,16 @@ class LocalObjects:
     def _folders(self, above: str, part: str) -> list[str]:
         if "*" not in part:
             return [part]
-        return [entry.name for entry in self._listed(above) if entry.is_dir(follow_symlinks=False) and fnmatchcase(entry.name, part)]
+        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, part) and entry.is_dir(follow_symlinks=False)]
 
     def _files(self, above: str, name: str) -> list[str]:
         if "*" not in name:
-            return [name] if os.path.exists(self.root / above / name) else []
-        found = (entry for entry in self._listed(above) if not entry.is_dir(follow_symlinks=False))
-        return [entry.name for entry in found if fnmatchcase(entry.name, name)]
+            return [name] if os.path.exists(self._named(above + name)) else []
+        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, name) and not entry.is_dir(follow_symlinks=False)]
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(self.root / folder) as entries:
+            with os.scandir(self._named(folder)) as entries:
                 return list(entries)
         except (FileNotFoundError, NotADirectoryError):
             return []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
@@ -20,6 +21,7 @@ from warehouse.transform.build.plan import (
     BUILD,
     DROP,
     KEEP,
+    LEAST_ROWS,
     NEVER_BUILT,
     UPDATE,
     Emptiness,
@@ -30,6 +32,7 @@ from warehouse.transform.build.plan import (
     has_no_rows,
     inputs_of,
     is_small,
+    rows_read,
 )
 from warehouse.transform.build.readers import Readers
 from warehouse.transform.build.rollup_table import rollup_types, write_rollup
@@ -167,7 +170,7 @@ class Session:
     def _bring_up_to_date(self, name: str) -> ModelResult:
         model = self._checked.models[name]
         step = decide(
-            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name)
+            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name), self._read_by(name)
         )
         if model.materialized == "view":
             self._keep_view(name, step)
@@ -308,8 +311,9 @@ class Session:
                 forget_affected(self._con, model)
                 rejection.reject(rows)
 
+        least_keys = LEAST_ROWS if content.rows < LEAST_ROWS and not self._checked.keeps_keys(name) else 0
         try:
-            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning, reject)
+            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning, reject, least_keys=least_keys)
         except duckdb.Error as error:
             raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         if updated and model.retention_tier:
@@ -373,7 +377,10 @@ class Session:
 
     def _is_followed(self, name: str) -> bool:
         """Whether a table that is local to a key can be updated by it."""
-        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name]))
+        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name)))
+
+    def _read_by(self, name: str) -> Callable[[], int]:
+        return partial(rows_read, name, self._checked, self._material.landing, self._now)
 
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys

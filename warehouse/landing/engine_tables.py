@@ -50,7 +50,11 @@ def write_findings(store: EvidenceStore, marks: Iterable[Mark]) -> list[LandingF
 def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> list[LandingFile]:
     """Check the signatures of these bundles, and keep what was found. Raises WH109."""
     signed = signed_digests(store.objects)  # one listing, and not one a bundle
-    rows = [_signing(check_signatures(store.objects, evidence_subject(digest), trusted) if digest in signed else Signing(()), digest) for digest in sorted(bundles)]
+    unsigned = Signing(())
+    rows = [
+        _signing(check_signatures(store.objects, evidence_subject(digest), trusted) if digest in signed else unsigned, digest)
+        for digest in sorted(bundles)
+    ]
     return _write(store, SIGNING_TABLE, SIGNING_SCHEMA, rows)
 
 

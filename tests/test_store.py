@@ -294,3 +294,11 @@ def test_a_full_disk_is_told_and_gone_on_with_when_there_is_room(small_disk: Pat
     subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
     assert put(store, many, tmp_path / "again") and faults(store, manifest_of(many).digest) == []
     assert len(store.digests()) == 2 and not [path for path in (small_disk / "store" / "incoming").iterdir() if path.is_dir()]
+
+
+def test_what_is_made_while_evidence_is_kept_shares_one_scratch_folder(store: EvidenceStore) -> None:
+    with store.keeping():
+        for number in range(3):
+            assert store.objects.create(f"raw/{number}", b"bytes")
+        assert not store.objects.create("raw/0", b"others") and len(staging_folders(store)) == 1
+    assert staging_folders(store) == [] and [store.objects.read(f"raw/{number}") for number in range(3)] == [b"bytes"] * 3

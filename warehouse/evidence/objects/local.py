@@ -8,9 +8,8 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,21 +21,7 @@ from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, mak
 from warehouse.evidence.objects.base import Entry, Item, NotAnObject, Staged
 
 _REMOVAL_LOCK = ".removal.lock"
-@dataclass
-class _Held:
-    """The scratch folder of whoever is in `keeping`, made when it is first needed: one for all objects that are made meanwhile, of which each
-    would take a third as long again."""
-
-    parent: Path
-    stack: ExitStack
-    made: Path | None = None
-
-    def folder(self) -> Path:
-        self.made = self.made or self.stack.enter_context(scratch_folder(self.parent))
-        return self.made
-
-
-_HELD: ContextVar[_Held | None] = ContextVar("_HELD", default=None)  # another thread has its own context, and makes its own folders
+_STAGING: ContextVar[tuple[Path, Path] | None] = ContextVar("_STAGING", default=None)  # a root, and the folder of `staging_in`
 WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
 
 
@@ -158,10 +143,10 @@ class LocalObjects:
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:
-        parent = self.root / "incoming"
-        if (held := _HELD.get()) and held.parent == parent:
-            return create_if_absent(self.path(key), data, held.folder() / f"object-{os.getpid()}-{threading.get_ident()}")
-        with scratch_folder(parent) as scratch:
+        root, staging = _STAGING.get() or (None, None)
+        if staging and root == self.root:
+            return create_if_absent(self.path(key), data, staging / f"object-{os.getpid()}-{threading.get_ident()}")
+        with scratch_folder(self.root / "incoming") as scratch:
             return create_if_absent(self.path(key), data, scratch / "object")
 
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
@@ -193,13 +178,15 @@ class LocalObjects:
         fsync_folder(self.path(prefix).parent)
 
     @contextmanager
-    def keeping(self) -> Iterator[None]:
-        with lock(self.root / _REMOVAL_LOCK, alone=False), ExitStack() as stack:
-            before = _HELD.set(_Held(self.root / "incoming", stack))
-            try:
-                yield
-            finally:
-                _HELD.reset(before)
+    def staging_in(self, folder: Path) -> Iterator[None]:
+        before = _STAGING.set((self.root, folder))
+        try:
+            yield
+        finally:
+            _STAGING.reset(before)
+
+    def keeping(self) -> AbstractContextManager[None]:
+        return lock(self.root / _REMOVAL_LOCK, alone=False)
 
     def check_kept(self, digest: str) -> None:
         pass  # no process is in `removing`

@@ -71,6 +71,17 @@ def test_a_small_table_is_built(project: Project, wh: Wh) -> None:
     assert "updated" not in wh("build")[2]
 
 
+def test_a_small_table_that_reads_much_is_updated(project: Project, wh: Wh, tmp_path: Path) -> None:
+    write(project, {"models/fact.sql": MODELS["models/fact.sql"], "models/first.sql": "select run_id, watts from fact where i = 7"})
+    for run in range(12):
+        sample(project, run, 10_000)
+    assert wh("build")[0] == 0
+    sample(project, 12, 20)
+    assert {model["name"]: model["action"] for model in planned(wh)} == {"main.fact": "update", "main.first": "maybe"}
+    assert "updated 2 (2 keys)" in wh("build")[2]
+    assert tables_unlike_from_nothing(project, tmp_path) == []
+
+
 def planned(wh: Wh) -> list[dict[str, object]]:
     models: list[dict[str, object]] = json.loads(wh("plan", "--json")[1])["models"]
     return models

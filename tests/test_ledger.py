@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ulid import ULID
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
@@ -26,6 +27,9 @@ from warehouse.evidence.ledger.events import ARRIVAL, PUBLICATION, Ledger, parse
 from warehouse.evidence.ledger.run_decisions import NOTE, REINSTATEMENT, RETRACTION, decide, standing_now
 from warehouse.evidence.ledger.summary import read_ledgered
 from warehouse.evidence.objects.local import LocalObjects
+from warehouse.evidence.objects.location import open_store
+from warehouse.maintenance.status import project_status
+from warehouse.project.making import init_project
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
 
@@ -242,6 +246,9 @@ import os, sys
 from pathlib import Path
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.local import LocalObjects
+from warehouse.maintenance.status import project_status
+from warehouse.project.making import init_project
+from warehouse.evidence.objects.location import open_store
 Ledger(LocalObjects(Path(sys.argv[1], "warm"))).arrived("ab" * 32, "f", "here")  # imports, while the interpreter can be read
 os.setuid(54321)
 Ledger(LocalObjects(Path(sys.argv[1], "store"))).arrived("ab" * 32, "f", "here")
@@ -259,3 +266,19 @@ def test_a_ledger_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError) as caught:
         Ledger(LocalObjects(tmp_path)).arrived(DIGEST, "f", "here")
     assert caught.value.code == "WH109"
+
+
+def test_status_reads_each_event_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    for digest in (DIGEST, OTHER):
+        Ledger(open_store(project).objects).arrived(digest, "mlperf_inference", "../evidence")
+    read: list[str] = []
+    whole = LocalObjects.read
+    monkeypatch.setattr(LocalObjects, "read", lambda self, key: [read.append(key), whole(self, key)][1])
+    project_status(project)
+    assert len(read) == 2 and len(set(read)) == 2
+
+
+@pytest.mark.parametrize("name", ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"])
+def test_the_time_in_a_name_is_read_as_the_library_of_names_reads_it(name: str) -> None:
+    assert ledger_module._milliseconds(name) == ULID.from_str(name).milliseconds

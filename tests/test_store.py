@@ -19,6 +19,7 @@ from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.durable import create_if_absent
 from warehouse.evidence.incoming import Incoming
+from warehouse.evidence.objects import local
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore, local_store, raw_key
 from warehouse.landing.contract import Bundle
@@ -294,3 +295,13 @@ def test_a_full_disk_is_told_and_gone_on_with_when_there_is_room(small_disk: Pat
     subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
     assert put(store, many, tmp_path / "again") and faults(store, manifest_of(many).digest) == []
     assert len(store.digests()) == 2 and not [path for path in (small_disk / "store" / "incoming").iterdir() if path.is_dir()]
+
+
+def test_what_is_made_during_an_ingest_lies_in_its_own_folder_before(store: EvidenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratches: list[Path] = []
+    made = local.create_if_absent
+    monkeypatch.setattr(local, "create_if_absent", lambda path, data, scratch: [scratches.append(scratch.parent), made(path, data, scratch)][1])
+    with store.incoming() as incoming:
+        assert store.objects.create("raw/0", b"bytes") and not store.objects.create("raw/0", b"others")
+    assert store.objects.create("raw/1", b"bytes") and store.objects.read("raw/0") == b"bytes"
+    assert scratches[:2] == [incoming.folder] * 2 and scratches[2] != incoming.folder and staging_folders(store) == []

@@ -19,22 +19,28 @@ with counted as (
         curve.curve_key,
         curve.load_kind,
         curve.load,
-        serving_slo.slo,
-        serving_slo.target,
+        slo.slo,
+        slo.target,
         counts.total,
         counts.met,
         counts.open,
         curve.request_throughput_per_s * counts.met / nullif(curve.completed_count, 0) as goodput_per_s
     from serving_curve as curve
-    inner join serving_slo
-        on serving_slo.model_pattern is null or regexp_full_match(curve.model, serving_slo.model_pattern, 'i')
+    -- Lateral: each name of a model is matched once, and not that of each run.
+    inner join lateral (
+        select
+            serving_slo.slo,
+            serving_slo.target
+        from serving_slo
+        where serving_slo.model_pattern is null or regexp_full_match(curve.model, serving_slo.model_pattern, 'i')
+    ) as slo on true
     left join serving_slo_count as counts
         on
             counts.run_id = curve.run_id
             and counts.workload_point = curve.workload_point
             and counts.concurrency_point is not distinct from curve.concurrency_point
             and counts.request_rate_per_s is not distinct from curve.request_rate_per_s
-            and counts.slo = serving_slo.slo
+            and counts.slo = slo.slo
 ),
 
 summed as (

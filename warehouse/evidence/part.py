@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -81,6 +81,9 @@ class PartObjects:
 
     def remove_below(self, prefix: str) -> None:
         _refuse(prefix)
+
+    def staging_in(self, folder: Path) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def keeping(self) -> AbstractContextManager[None]:
         return self._whole.keeping()

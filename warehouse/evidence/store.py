@@ -162,6 +162,7 @@ class EvidenceStore:
                 folder = stack.enter_context(scratch_folder(self.scratch))
             except OSError as error:
                 raise unwritable(error, self.scratch.parent) from error
+            stack.enter_context(self.objects.staging_in(folder))
             yield Incoming(folder, links_files=self.objects.links_files)
 
     def keeping(self) -> AbstractContextManager[None]:

@@ -24,7 +24,7 @@ from warehouse.evidence.ledger.events import Event
 from warehouse.evidence.ledger.findings import Mark
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.signing.keys import PublicKey
-from warehouse.evidence.signing.signatures import check_signatures, evidence_subject
+from warehouse.evidence.signing.signatures import Signing, check_signatures, evidence_subject, signed_digests
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.parse.batches import DECISION_TABLE, FINDING_TABLE, SETTLEMENT_TABLE, SIGNING_TABLE, LandingFile
 from warehouse.landing.rows import DECISION_SCHEMA, FINDING_SCHEMA, SETTLEMENT_SCHEMA, SIGNING_SCHEMA, parse_utc
@@ -49,7 +49,13 @@ def write_findings(store: EvidenceStore, marks: Iterable[Mark]) -> list[LandingF
 
 def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> list[LandingFile]:
     """Check the signatures of these bundles, and keep what was found. Raises WH109."""
-    return _write(store, SIGNING_TABLE, SIGNING_SCHEMA, [_signing(store, digest, trusted) for digest in sorted(bundles)])
+    signed = signed_digests(store.objects)  # one listing, and not one a bundle
+    unsigned = Signing(())
+    rows = [
+        _signing(check_signatures(store.objects, evidence_subject(digest), trusted) if digest in signed else unsigned, digest)
+        for digest in sorted(bundles)
+    ]
+    return _write(store, SIGNING_TABLE, SIGNING_SCHEMA, rows)
 
 
 def _state(decision: Decision) -> dict[str, Any]:
@@ -87,8 +93,7 @@ def _typed(kind: pa.DataType, value: Any) -> Any:
     return float(value) if pa.types.is_floating(kind) else str(value)
 
 
-def _signing(store: EvidenceStore, digest: str, trusted: Mapping[str, PublicKey]) -> dict[str, Any]:
-    signing = check_signatures(store.objects, evidence_subject(digest), trusted)
+def _signing(signing: Signing, digest: str) -> dict[str, Any]:
     deciding = signing.deciding
     return {
         "artifact_manifest_digest": digest, "signing_state": signing.state, "key_id": deciding.key_id if deciding else None,

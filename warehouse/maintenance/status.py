@@ -67,15 +67,16 @@ def project_status(project: Project) -> Status:
     store = open_store(project)
     ledger = Ledger(store.objects)
     there = set(store.digests())
-    families = {event.subject: str(event.detail.get("family")) for event in ledger.events() if event.kind == ARRIVAL and event.subject in there}
+    events = list(ledger.events())
+    families = {event.subject: str(event.detail.get("family")) for event in events if event.kind == ARRIVAL and event.subject in there}
     damaged = list(ledger.damaged)
     bundles = Counter(families.values())
     current = find_current(project)
     withdrawn = frozenset(standing(ledger.decisions()).not_admitted)
-    standing_corrections = corrected(ledger.events())
+    standing_corrections = corrected(events)
     published = [
         replace(_query_status(project, each, current, withdrawn, damaged), correction=_named(standing_corrections.get(each.digest)))
-        for each in _last_of_each(stored_publications(store.objects), standing_corrections)
+        for each in _last_of_each(stored_publications(store.objects, events), standing_corrections)
     ]
     return Status(
         str(project.root), project.name, store.objects.url,

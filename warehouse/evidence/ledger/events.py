@@ -45,6 +45,7 @@ ENVELOPE = "envelope"  # of a signature's detail: the text of its file, so that 
 _DECIDED = ".decision.json"
 _RECENT = 256  # events, by name, among which the ends of the chain are sought: more than are written in a second
 _LOOK_AGAIN_S = 1.0  # a process that writes for long looks for events of others as often, and follows them
+_CROCKFORD, _TIME_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 10  # of a ULID
 _NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
 
 
@@ -318,12 +319,18 @@ def parse_event(key: str, data: bytes) -> Event:
 
 def _is_named_for(event: Event) -> bool:
     """Whether an event's folder and name state its own time: else a copy of it would count as a later or an earlier event."""
-    from ulid import ULID
-
     folder, _, name = event.key.rpartition("/")
     at = datetime.fromisoformat(event.at).astimezone(UTC)
-    is_timed = name_digest(name) is None or ULID.from_str(name[:26]).milliseconds == ULID.from_datetime(at).milliseconds
+    is_timed = name_digest(name) is None or _milliseconds(name) == int(at.timestamp() * 1000)
     return is_timed and folder == event_folder(at)
+
+
+def _milliseconds(name: str) -> int:
+    """The time of the ULID that a name begins with, since 1970. Raises ValueError for another name."""
+    found = 0
+    for letter in name[:_TIME_LETTERS]:
+        found = found << 5 | _CROCKFORD.index(letter)
+    return found
 
 
 def _moments(events: Mapping[str, Event]) -> dict[str, tuple[datetime, int]]:

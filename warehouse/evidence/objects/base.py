@@ -165,6 +165,11 @@ class Objects(Protocol):
         """Remove all objects under a prefix, likewise."""
         ...
 
+    def staging_in(self, folder: Path) -> AbstractContextManager[None]:
+        """While it is open, objects of this thread may be written to `folder` before they have their names: one of the caller's own, on the file
+        system of the store. To make a folder for each takes a third as long again as the object."""
+        ...
+
     def keeping(self) -> AbstractContextManager[None]:
         """While it is open, no process removes what is found here and passes `check_kept`. May wait."""
         ...

@@ -6,8 +6,10 @@ import errno
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -19,6 +21,7 @@ from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, mak
 from warehouse.evidence.objects.base import Entry, Item, NotAnObject, Staged
 
 _REMOVAL_LOCK = ".removal.lock"
+_STAGING: ContextVar[tuple[Path, Path] | None] = ContextVar("_STAGING", default=None)  # a root, and the folder of `staging_in`
 WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
 
 
@@ -30,6 +33,7 @@ class LocalObjects:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._prefix = os.path.join(root, "")
 
     @property
     def url(self) -> str:
@@ -38,6 +42,10 @@ class LocalObjects:
     def path(self, key: str) -> Path:
         """Where an object lies, there or not."""
         return self.root / key
+
+    def _named(self, key: str) -> str:
+        """The same as text: of many objects a `Path` each is most of what reading them takes."""
+        return f"{self._prefix}{key}"
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -51,24 +59,24 @@ class LocalObjects:
                 yield chunk
 
     def _opened(self, key: str) -> BinaryIO:
-        path = self.path(key)
+        path = self._named(key)
         try:
             # Not blocking: a pipe put in the file's place would be waited for without end.
             stream = open(path, "rb", opener=open_plain)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise NotAnObject(errno.ELOOP, "it is a symbolic link now", str(path)) from error
+                raise NotAnObject(errno.ELOOP, "it is a symbolic link now", path) from error
             raise
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             stream.close()
-            raise NotAnObject(errno.EINVAL, "it is not a file any more", str(path))
+            raise NotAnObject(errno.EINVAL, "it is not a file any more", path)
         return stream
 
     def exists(self, key: str) -> bool:
-        return os.path.lexists(self.path(key))
+        return os.path.lexists(self._named(key))
 
     def size(self, key: str) -> int:
-        return self.path(key).stat().st_size
+        return os.stat(self._named(key)).st_size
 
     def local_copy(self, key: str, sha256: str) -> Path:
         return self.path(key)
@@ -86,17 +94,16 @@ class LocalObjects:
     def _folders(self, above: str, part: str) -> list[str]:
         if "*" not in part:
             return [part]
-        return [entry.name for entry in self._listed(above) if entry.is_dir(follow_symlinks=False) and fnmatchcase(entry.name, part)]
+        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, part) and entry.is_dir(follow_symlinks=False)]
 
     def _files(self, above: str, name: str) -> list[str]:
         if "*" not in name:
-            return [name] if os.path.exists(self.root / above / name) else []
-        found = (entry for entry in self._listed(above) if not entry.is_dir(follow_symlinks=False))
-        return [entry.name for entry in found if fnmatchcase(entry.name, name)]
+            return [name] if os.path.exists(self._named(above + name)) else []
+        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, name) and not entry.is_dir(follow_symlinks=False)]
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(self.root / folder) as entries:
+            with os.scandir(self._named(folder)) as entries:
                 return list(entries)
         except (FileNotFoundError, NotADirectoryError):
             return []
@@ -136,6 +143,9 @@ class LocalObjects:
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:
+        root, staging = _STAGING.get() or (None, None)
+        if staging and root == self.root:
+            return create_if_absent(self.path(key), data, staging / f"object-{os.getpid()}-{threading.get_ident()}")
         with scratch_folder(self.root / "incoming") as scratch:
             return create_if_absent(self.path(key), data, scratch / "object")
 
@@ -166,6 +176,14 @@ class LocalObjects:
     def remove_below(self, prefix: str) -> None:
         shutil.rmtree(self.path(prefix))
         fsync_folder(self.path(prefix).parent)
+
+    @contextmanager
+    def staging_in(self, folder: Path) -> Iterator[None]:
+        before = _STAGING.set((self.root, folder))
+        try:
+            yield
+        finally:
+            _STAGING.reset(before)
 
     def keeping(self) -> AbstractContextManager[None]:
         return lock(self.root / _REMOVAL_LOCK, alone=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -70,6 +70,9 @@ class RemoteObjects(ABC):
     def remove_below(self, prefix: str) -> None:
         for entry in self.entries(prefix):
             self.remove(entry.key)
+
+    def staging_in(self, folder: Path) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def keeping(self) -> AbstractContextManager[None]:
         self.check_writable()

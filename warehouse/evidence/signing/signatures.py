@@ -159,6 +159,11 @@ def signature_keys(objects: Objects, digest: str) -> list[str]:
     return objects.matching(f"{_folder(digest)}/*{_SUFFIX}")
 
 
+def signed_digests(objects: Objects) -> set[str]:
+    """The digests under which an envelope lies."""
+    return {key.split("/")[1] for key in objects.matching(f"{_folder('*')}/*{_SUFFIX}")}
+
+
 def signature_key(digest: str, key_id: str) -> str:
     """The key of the envelope of a digest by a signing key."""
     return f"{_folder(digest)}/{key_id}{_SUFFIX}"

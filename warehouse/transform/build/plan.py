@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from warehouse.landing.parse.batches import REJECTED_TABLE
 from warehouse.transform.build.state import Inputs, Logic, TableState, view_content
@@ -23,6 +24,7 @@ from warehouse.transform.sql.emptiness import holds
 BUILD, UPDATE, EMPTY, KEEP, MAYBE, DROP = "build", "update", "empty", "keep", "maybe", "drop"
 NEVER_BUILT = "never built"
 LEAST_ROWS = 1000  # of a table without a key in its header: an update takes some twenty statements
+_LEAST_READ = 100  # times as many rows that it reads: to read these takes as long
 _SHOWN = 3
 _OTHERS_AWAY = "other runs are past the warm tier's horizon"
 
@@ -98,7 +100,7 @@ def plan(
         if name in checked.late and REJECTED_TABLE in checked.graph.landing[name]:
             # What will be left out nobody knows; as a rule what was.
             contents[REJECTED_TABLE] = before[name].inputs.get(REJECTED_TABLE, none_rejected) if name in before else none_rejected
-        step = decide(name, checked, logic[name], contents, inputs, before.get(name))
+        step = decide(name, checked, logic[name], contents, inputs, before.get(name), partial(rows_read, name, checked, landing, before))
         if checked.models[name].materialized == "view":
             contents[name] = _content_of_view(name, checked, logic[name], contents)
         elif step.action == KEEP:
@@ -116,9 +118,9 @@ def plan(
 
 def decide(
     name: str, checked: CheckedProject, logic: Logic, contents: Mapping[str, str | None], inputs: Inputs,
-    before: TableState | None,
+    before: TableState | None, read_by: Callable[[], int],
 ) -> Step:
-    """What to do with one model, given the content ids of what it reads (None: not known yet)."""
+    """What to do with one model, given the content ids of what it reads (None: not known yet), and how many rows are `read_by` it."""
     if before is None:
         return Step(name, BUILD, NEVER_BUILT)
     if logic.sql != before.logic.sql:
@@ -144,7 +146,7 @@ def decide(
     reason = "; ".join(_change(source, inputs, before) if source != age_of(name) else _OTHERS_AWAY for source in told[:_SHOWN])
     if other == [age_of(name)] and not unknown:
         return Step(name, UPDATE, reason)
-    is_followed = checked.keeps_keys(name) or not (is_small(before) or any(_has_lost(source, inputs, before) for source in other))
+    is_followed = checked.keeps_keys(name) or not (is_small(before, read_by) or any(_has_lost(source, inputs, before) for source in other))
     if plan and plan.can_narrow and not plan.whole & set(other) and is_followed:
         return Step(name, UPDATE, reason, unknown)
     return Step(name, BUILD, reason, unknown)
@@ -161,9 +163,19 @@ def has_no_rows(state: TableState | None) -> bool:
     return state is not None and state.content is not None and not state.content.rows
 
 
-def is_small(state: TableState) -> bool:
-    """Whether a table has so few rows that to find its changed keys is more work than to build it."""
-    return state.content is None or state.content.rows < LEAST_ROWS
+def is_small(state: TableState, read_by: Callable[[], int]) -> bool:
+    """Whether a table has so few rows, and reads so few, that to find its changed keys is more work than to build it."""
+    is_short = state.content is None or state.content.rows < LEAST_ROWS
+    return is_short and read_by() < _LEAST_READ * LEAST_ROWS
+
+
+def rows_read(name: str, checked: CheckedProject, landing: LandingTables, states: Mapping[str, TableState]) -> int:
+    """The rows of the largest table that a model reads, through views too, as far as they are known."""
+    found = checked.with_views(name)
+    models = (states.get(table) for view in found for table in checked.graph.models[view])
+    landed = (landing.tables[table].files for view in found for table in checked.graph.landing[view] if table in landing.tables)
+    counts = [state.content.rows for state in models if state and state.content] + [sum(file.rows for file in files) for files in landed]
+    return max(counts, default=0)
 
 
 def file_leaves(checked: CheckedProject, name: str) -> set[str]:

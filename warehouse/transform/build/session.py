@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
@@ -20,6 +21,7 @@ from warehouse.transform.build.plan import (
     BUILD,
     DROP,
     KEEP,
+    LEAST_ROWS,
     NEVER_BUILT,
     UPDATE,
     Emptiness,
@@ -30,6 +32,7 @@ from warehouse.transform.build.plan import (
     has_no_rows,
     inputs_of,
     is_small,
+    rows_read,
 )
 from warehouse.transform.build.readers import Readers
 from warehouse.transform.build.rollup_table import rollup_types, write_rollup
@@ -40,7 +43,7 @@ from warehouse.transform.incremental import detail_rows, incremental
 from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
-from warehouse.transform.incremental.row_delta import keep_delta, set_aside
+from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
@@ -167,7 +170,7 @@ class Session:
     def _bring_up_to_date(self, name: str) -> ModelResult:
         model = self._checked.models[name]
         step = decide(
-            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name)
+            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name), self._read_by(name)
         )
         if model.materialized == "view":
             self._keep_view(name, step)
@@ -217,11 +220,12 @@ class Session:
         plan = self._checked.key_plans.get(name)
         self._open_inputs(name)
         former = self._set_aside(name)
+        numbered = self._set_numbers_aside(name)
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
         is_unique, rejection = False, self._rejection(name)
         if model.schema == "rollup":
-            write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False)
+            write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False, numbered)
         elif plan:
             sees_layout = self._checked.sees_layout(name)
             is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
@@ -307,8 +311,9 @@ class Session:
                 forget_affected(self._con, model)
                 rejection.reject(rows)
 
+        least_keys = LEAST_ROWS if content.rows < LEAST_ROWS and not self._checked.keeps_keys(name) else 0
         try:
-            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning, reject)
+            updated = incremental.update(self._con, model, plan, types, content, leaves, reads, returning, reject, least_keys=least_keys)
         except duckdb.Error as error:
             raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         if updated and model.retention_tier:
@@ -372,7 +377,10 @@ class Session:
 
     def _is_followed(self, name: str) -> bool:
         """Whether a table that is local to a key can be updated by it."""
-        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name]))
+        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name)))
+
+    def _read_by(self, name: str) -> Callable[[], int]:
+        return partial(rows_read, name, self._checked, self._material.landing, self._now)
 
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
@@ -384,6 +392,14 @@ class Session:
         if not asked or not state or state.kind != "table":
             return None
         return set_aside(self._con, state.qualified, self._checked.columns[name])
+
+    def _set_numbers_aside(self, name: str) -> str | None:
+        """Keep a rollup's rows, under another name, for the ids of those that come out the same. None of any other table, and where the spec is
+        another one now."""
+        state = self._now.get(name)
+        if not state or self._checked.models[name].schema != "rollup" or state.logic.own != self._material.logic[name].own:
+            return None
+        return renamed(self._con, state.qualified)
 
 
 def _layout_after(layout: str, updated: incremental.Updated) -> str:

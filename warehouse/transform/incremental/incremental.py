@@ -137,16 +137,17 @@ def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:
 def update(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], before: Content,
     leaves: Mapping[str, Leaf], reads: Mapping[str, OrderedRows], also: str = "", reject: Callable[[str], None] = lambda rows: None,
+    *, least_keys: int = 0,
 ) -> Updated | None:
     """Bring a table up to date with the changed rows of `leaves` (those that changed), and for the keys that the SQL `also`
     gives. `reads` says how to read the inputs that lie in no order; `reject` takes out of the new rows what is not to be in the table.
-    None when a full build is less work.
+    None when a full build is less work: of a table that reads much and keeps little there are `least_keys`.
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
     with _joins_as_written(con, model):
         _find_affected(con, model, plan, types, leaves, also)
-        if _is_too_much(con, model):
+        if _is_too_much(con, model, before, least_keys):
             return None
         _compute(con, model, plan, types, reads)
         reject(_FRESH)
@@ -200,11 +201,13 @@ def _find_affected(
     con.execute(f"create or replace temp table {AFFECTED} as select distinct {column_list(model.key)} from {_SEEN}")
 
 
-def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model) -> bool:
-    key = column_list(model.key)
-    affected, all_keys = con.execute(
-        f"select (select count(*) from {AFFECTED}), (select count(*) from (select distinct {key} from {quoted(model.qualified)}))"
-    ).fetchall()[0]
+def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model, before: Content, least_keys: int) -> bool:
+    [(affected,)] = con.execute(f"select count(*) from {AFFECTED}").fetchall()
+    if affected <= _LARGEST_SHARE * least_keys:
+        return False
+    if set(model.grain) == set(model.key):
+        return bool(affected > _LARGEST_SHARE * before.rows)
+    [(all_keys,)] = con.execute(f"select count(*) from (select distinct {column_list(model.key)} from {quoted(model.qualified)})").fetchall()
     return bool(affected > _LARGEST_SHARE * all_keys)
 
 

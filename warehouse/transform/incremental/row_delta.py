@@ -19,8 +19,11 @@ def set_aside(con: "duckdb.DuckDBPyConnection", qualified: str, types: Mapping[s
     """Keep a table's rows under another name, which is returned, while the table is made anew; None where its columns are
     not those it will have."""
     found = {row[0]: row[1] for row in con.execute(f"describe {quoted(qualified)}").fetchall()}
-    if found != types:
-        return None
+    return renamed(con, qualified) if found == types else None
+
+
+def renamed(con: "duckdb.DuckDBPyConnection", qualified: str) -> str:
+    """Give a table another name, which is returned, for as long as it is made anew."""
     schema, _, table = qualified.partition(".")
     former = f"{table} wh-former"
     con.execute(f"alter table {quoted(qualified)} rename to {quote(former)}")

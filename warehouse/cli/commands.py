@@ -23,6 +23,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "check": "find every fault of the models without reading evidence",
             "plan": "show what a build would do with every model, and why",
             "build": "bring facts, dimensions and rollups up to date",
+            "task": "run a slice of the tasks of a build: for Slurm arrays and Kubernetes indexed jobs",
             "builds": "list the builds that are kept",
             "test": "test the current build, or models on given rows without any data",
             "docs": "make the documentation site, and manifest.json for catalogues",

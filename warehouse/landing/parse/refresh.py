@@ -15,6 +15,7 @@ from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.engine_tables import write_decisions, write_findings, write_signing
 from warehouse.landing.parse.batches import Landing, parsers_of_tables, read_batches, schemas, usable_batches
 from warehouse.landing.parse.parsing import parse
+from warehouse.landing.parse.task import Outcome
 from warehouse.landing.registry import RegisteredIngestor
 
 
@@ -25,6 +26,7 @@ def refresh(
     trusted: Mapping[str, PublicKey] | None = None,
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
+    parse: Callable[..., list[Outcome]] = parse,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same.

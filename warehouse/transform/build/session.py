@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import REJECTED_TABLE
+from warehouse.transform.build.made_elsewhere import NOTHING, MadeElsewhere, take, take_rejected
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
 from warehouse.transform.build.plan import (
@@ -42,6 +43,7 @@ from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
+from warehouse.transform.incremental.row_order import is_unique as has_unique_grain
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.project.data_tests import DataTest, data_tests
@@ -74,14 +76,14 @@ class ModelResult:
 
 class Session:
     """The build of one database. `run` does the work; tables already there are taken to be in the states given. Where it `is_first`, these
-    are of another project's build, and of this one nothing was ever built."""
+    are of another project's build, and of this one nothing was ever built. Rows that were made `elsewhere` are taken from there."""
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState],
         on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of, *,
-        is_first: bool = False,
+        is_first: bool = False, elsewhere: MadeElsewhere = NOTHING,
     ) -> None:
-        self._con = con
+        self._con, self._elsewhere = con, elsewhere
         self._material = material
         self._checked = material.checked
         self._on_model, self._content_of, self._is_first = on_model, content_of, is_first
@@ -179,7 +181,7 @@ class Session:
             step = as_empty(step)
             self._leave_empty(name)
         else:
-            keys = self._update(name) if step.action == UPDATE else None
+            keys = self._update(name) if step.action == UPDATE and name not in self._elsewhere.tables else None
             if keys is None:
                 step = replace(step, action=BUILD)
                 self._build(name)
@@ -215,7 +217,9 @@ class Session:
         """Make a table from nothing."""
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
-        self._open_inputs(name)
+        parts = self._elsewhere.tables.get(name)
+        if parts is None:
+            self._open_inputs(name)
         former = self._set_aside(name)
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
@@ -223,8 +227,13 @@ class Session:
         if model.schema == "rollup":
             write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False)
         elif plan:
-            sees_layout = self._checked.sees_layout(name)
-            is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
+            if parts is None:
+                sees_layout = self._checked.sees_layout(name)
+                is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
+            else:
+                take(self._con, model, types, parts)
+                take_rejected(self._con, model, self._elsewhere.rejected)
+                is_unique, rejection = has_unique_grain(self._con, model, types), None
             if is_unique:
                 self.unique.add(name)
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)} if self._checked.keeps_keys(name) else {}

@@ -90,7 +90,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Look after the store and its keys",
         {
             "fsck": "check every object of the store against its digest and the ledger",
-            "gc": "remove files left behind by crashes",
+            "gc": "remove files left behind by crashes, and work of builds that is not used any more",
             "push": "copy evidence, publications or a build to another store",
             "pull": "copy evidence, publications or a build from another store",
             "doctor": "test what the store promises, and show what protects it",

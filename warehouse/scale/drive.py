@@ -43,7 +43,7 @@ from warehouse.scale.task import (
 )
 from warehouse.scale.worker import durable_digest, find_receipt, versions
 from warehouse.transform.build.known_project import SoundProject, document_of
-from warehouse.transform.build.made_elsewhere import MadeElsewhere, PartFile
+from warehouse.transform.build.made_elsewhere import MadeElsewhere, PartFile, missing
 from warehouse.transform.incremental.row_order import order_of
 from warehouse.transform.inputs.landing_tables import LandingTables, landing_rows
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN
@@ -111,7 +111,8 @@ class Distribution:
         shared = shared_paths([part.path for part in _files(store, found, KEYS)])
         kept = kept_models(models, material.checked, shared)
         return MadeElsewhere(
-            {name: _files(store, found, material.checked.models[name].qualified) for name in kept}, _files(store, found, REJECTED)
+            {name: _files(store, found, material.checked.models[name].qualified) for name in kept}, _files(store, found, REJECTED),
+            tuple(sorted({*receipts, *(task.project for task in tasks)})),
         )
 
     def _fetch(self, store: EvidenceStore, receipts: Sequence[Receipt]) -> None:
@@ -172,12 +173,12 @@ def _landed(store: EvidenceStore, task: Task, receipt: Receipt) -> Outcome:
 
 def _bring(store: EvidenceStore, part: Part, to: Path) -> None:
     """A part under another name: the same file where the file system allows it."""
-    path = store.objects.local_copy(part.key, part.sha256)
-    PartFile(path, part.sha256).check()
+    file = _file(store, part)
+    file.check()
     try:
-        os.link(path, to)
+        os.link(file.path, to)
     except OSError:
-        shutil.copyfile(path, to)
+        shutil.copyfile(file.path, to)
         durable_digest(to)
 
 
@@ -288,7 +289,12 @@ def _offer(store: EvidenceStore, landing: LandingTables, tasks: Sequence[Task]) 
 
 
 def _files(store: EvidenceStore, receipts: Sequence[Receipt], table: str) -> list[PartFile]:
-    return [
-        PartFile(store.objects.local_copy(part.key, part.sha256), part.sha256)
-        for receipt in receipts for part in receipt.parts if part.table == table
-    ]
+    return [_file(store, part) for receipt in receipts for part in receipt.parts if part.table == table]
+
+
+def _file(store: EvidenceStore, part: Part) -> PartFile:
+    """A part as a file of this machine. Raises WH106."""
+    try:
+        return PartFile(store.objects.local_copy(part.key, part.sha256), part.sha256)
+    except FileNotFoundError as error:
+        raise missing(part.key) from error

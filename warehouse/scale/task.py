@@ -185,7 +185,7 @@ def encoded(value: Task | Result | Place) -> bytes:
     """A value as one line of JSON."""
     import msgspec
 
-    return msgspec.json.encode({type(value).__name__: value})
+    return msgspec.json.encode({type(value).__name__: value}, enc_hook=str)
 
 
 def decoded(text: bytes) -> Task | Result | Place:
@@ -196,4 +196,4 @@ def decoded(text: bytes) -> Task | Result | Place:
     [(kind, document)] = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items()
     if kind not in kinds:
         raise ValueError(f"{kind} is no value of a task")
-    return msgspec.json.decode(document, type=kinds[kind])
+    return msgspec.json.decode(document, type=kinds[kind], dec_hook=lambda kind, text: kind(text))

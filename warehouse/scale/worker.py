@@ -78,10 +78,12 @@ def run(place: Place, task: Task) -> Result:
         if known:
             return known
         with scratch_folder(store.scratch) as scratch:
-            made = _run_models(place, store, task, scratch) if task.kind == MODEL else _parse(store, task, scratch)
-        receipt = replace(made, seconds=round(time.monotonic() - started, 3))
-        if not receipt.damaged:
-            store.objects.create(task.receipt_key, encoded(receipt))
+            made, staged = _run_models(place, store, task, scratch) if task.kind == MODEL else _parse(store, task, scratch)
+            receipt = replace(made, seconds=round(time.monotonic() - started, 3))
+            with store.objects.keeping():  # a part that is there already, of another task, must not go meanwhile
+                store.objects.create_files(staged)
+                if not receipt.damaged:
+                    store.objects.create(task.receipt_key, encoded(receipt))
         return receipt
     except WarehouseError as error:
         return TaskFailed(task.digest, Fault.of(error))
@@ -142,7 +144,7 @@ def _work(place: Place, sha256: str) -> "tuple[ModelWork, SoundProject]":
     return work, project_of(work.project.encode())
 
 
-def _run_models(place: Place, store: EvidenceStore, task: Task, scratch: Path) -> Receipt:
+def _run_models(place: Place, store: EvidenceStore, task: Task, scratch: Path) -> tuple[Receipt, dict[str, Staged]]:
     import duckdb
 
     from warehouse.transform.build.material import Material, landing_inputs
@@ -162,7 +164,7 @@ def _run_models(place: Place, store: EvidenceStore, task: Task, scratch: Path) -
         landing = LandingTables(_landing(con, store, task, schemas, scratch))
         material = Material(sound.checked, {}, sound.logic, landing, Inputs(landing_inputs(landing), {}), scratch)
         Session(con, material, {}).run()
-        return _Export(con, store, task, material, scratch).receipt(work)
+        return _Export(con, task, material, scratch).receipt(work)
     except duckdb.Error as error:
         raise WarehouseError("WH209", message_of(error), task.subject, "give the workers more memory or disk") from error
     finally:
@@ -206,13 +208,13 @@ def _landing(
 class _Export:
     """Writes the tables of a session as parts."""
 
-    def __init__(self, con: Any, store: EvidenceStore, task: Task, material: "Material", scratch: Path) -> None:
-        self._con, self._store, self._task, self._material, self._scratch = con, store, task, material, scratch
+    def __init__(self, con: Any, task: Task, material: "Material", scratch: Path) -> None:
+        self._con, self._task, self._material, self._scratch = con, task, material, scratch
         self._parts: list[Part] = []
         self._staged: dict[str, Staged] = {}
 
-    def receipt(self, work: ModelWork) -> Receipt:
-        """Make all parts durable, and list them."""
+    def receipt(self, work: ModelWork) -> tuple[Receipt, dict[str, Staged]]:
+        """Write all parts, and list them."""
         from warehouse.transform.sql.duck import quote, quoted, text_literal
         from warehouse.transform.testing.rejected_rows import STATE
 
@@ -224,8 +226,7 @@ class _Export:
         self._add(REJECTED, f"select * from {STATE} where table_name in ({named}) order by all")
         self._read_keys(list(work.outputs))
         self._add(KEYS, f"select * from {_KEYS} order by all")
-        self._store.objects.create_files(self._staged)
-        return Receipt(self._task.digest, tuple(self._parts))
+        return Receipt(self._task.digest, tuple(self._parts)), self._staged
 
     def _add(self, name: str, rows: str, types: Mapping[str, str] | None = None, table: str = "") -> None:
         """Write some rows as a part, unless there are none. With `types`, they must come back from it as they are in `table`."""
@@ -277,7 +278,7 @@ class _Export:
 # --- parsing ----------------------------------------------------------------------------------------------------
 
 
-def _parse(store: EvidenceStore, task: Task, scratch: Path) -> Receipt:
+def _parse(store: EvidenceStore, task: Task, scratch: Path) -> tuple[Receipt, dict[str, Staged]]:
     from warehouse.landing.parse.batches import batch_parser
     from warehouse.landing.parse.task import Task as ParseTask
     from warehouse.landing.parse.task import run as parse
@@ -301,11 +302,11 @@ def _parse(store: EvidenceStore, task: Task, scratch: Path) -> Receipt:
     outcome = parse(parsing, found.ingestor if found else None, lambda: None)
     faults = tuple(Fault.of(error) for error in (*damaged, *outcome.damaged))
     if outcome.batch is None:
-        return Receipt(task.digest, damaged=faults)
+        return Receipt(task.digest, damaged=faults), {}
     parts, staged = [], {}
     for file in outcome.batch.files:
         part = Part(file.table, file.sha256, file.path.stat().st_size, file.rows)
         parts.append(part)
         staged[part.key] = Staged(file.path, part.bytes, file.sha256)
-    store.objects.create_files(staged)
-    return Receipt(task.digest, tuple(parts), batch=outcome.batch.name, bundles=outcome.batch.bundles, damaged=faults)
+    receipt = Receipt(task.digest, tuple(parts), batch=outcome.batch.name, bundles=outcome.batch.bundles, damaged=faults)
+    return receipt, staged

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from statistics import median
 from typing import Any
 
@@ -18,7 +19,6 @@ from warehouse.scale.task import Place, Result, Task, encoded
 from warehouse.scale.worker import run_encoded
 
 _STORE_BYTES = 100 << 20  # of Ray's object store, on this machine: tasks and receipts are all that is in it
-_LOOPBACK = ("127.", "localhost", "[::1]")
 _POLL_S = 1.0
 SLOW_S, SLOW_TIMES = 30.0, 4  # a task is run a second time when it takes longer than this, and than so many others
 
@@ -88,8 +88,15 @@ class RayExecutor:
 
 def check_token(address: str) -> None:
     """Raise WH253 for a cluster of other machines that is to be used without a token."""
-    host = address.removeprefix("ray://")
-    if not host or host.startswith(_LOOPBACK) or os.environ.get("RAY_AUTH_MODE") == "token":
+    host = address.removeprefix("ray://").rpartition(":")[0].strip("[]")
+    if not address or _is_loopback(host) or os.environ.get("RAY_AUTH_MODE") == "token":
         return
     hint = "set RAY_AUTH_MODE=token here and on every node, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH to the cluster's token"
     raise WarehouseError("WH253", "a Ray cluster of other machines is used only with a token", address, hint)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

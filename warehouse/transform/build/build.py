@@ -240,7 +240,7 @@ def _build(
         return BuildReport(
             built, is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected
         )
-    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
+    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until, tasks=made.tasks if made else ()))
     return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected)
 
 

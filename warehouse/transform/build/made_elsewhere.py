@@ -34,17 +34,29 @@ class PartFile:
 
     def check(self) -> None:
         """Raise WH105 where it has another."""
-        if file_digest(self.path) != self.sha256:
+        try:
+            found = file_digest(self.path)
+        except OSError as error:
+            raise missing(str(self.path)) from error
+        if found != self.sha256:
             hint = "remove it and its receipt, then run: wh build"
             raise WarehouseError("WH105", "a part of a table does not hash to its name", str(self.path), hint, ExitCode.TAMPERED)
 
 
+def missing(place: str) -> WarehouseError:
+    """The error of a part that a receipt lists and that is gone."""
+    hint = "run: wh gc --apply, which removes its receipt, then: wh build"
+    return WarehouseError("WH106", "a part of a table that a receipt lists is gone", place, hint, ExitCode.MISSING)
+
+
 @dataclass(frozen=True)
 class MadeElsewhere:
-    """The parts of tables, by the model's name; and the rows that their tests left out, of all tables."""
+    """The parts of tables, by the model's name; the rows that their tests left out, of all tables; and the digests of the tasks that made
+    them, and of the SQL of these."""
 
     tables: Mapping[str, Sequence[PartFile]] = field(default_factory=dict)
     rejected: Sequence[PartFile] = ()
+    tasks: tuple[str, ...] = ()
 
 
 NOTHING = MadeElsewhere()

@@ -43,9 +43,9 @@ from warehouse.scale.task import (
 )
 from warehouse.scale.worker import durable_digest, find_receipt, versions
 from warehouse.transform.build.known_project import SoundProject, document_of
-from warehouse.transform.build.made_elsewhere import MadeElsewhere, PartFile, missing
 from warehouse.transform.incremental.row_order import order_of
 from warehouse.transform.inputs.landing_tables import LandingTables, landing_rows
+from warehouse.transform.inputs.made_elsewhere import MadeElsewhere, PartFile, missing
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN
 
 if TYPE_CHECKING:

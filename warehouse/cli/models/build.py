@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from warehouse.project.project import Project
     from warehouse.transform.build.build import BuildReport
-    from warehouse.transform.build.made_elsewhere import Elsewhere
     from warehouse.transform.build.material import Material
+    from warehouse.transform.inputs.made_elsewhere import Elsewhere
     from warehouse.transform.testing.rejected_rows import Rejected
 
 PAGE = "docs/models.md"

@@ -60,7 +60,8 @@ class SparkExecutor:
         if self.address.startswith("sc://"):
             return builder.remote(self.address).getOrCreate(), True
         settings = {
-            "spark.app.name": "wh build", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.task.maxFailures": str(ATTEMPTS),
+            "spark.app.name": "wh build", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+            "spark.task.maxFailures": str(ATTEMPTS),
             "spark.speculation": "true",  # a twin of a task finds its receipt, or makes the same parts
             "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
         }

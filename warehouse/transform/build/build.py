@@ -40,10 +40,10 @@ from warehouse.transform.inputs.sources import FileSet, file_set, file_stamp
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
-    from warehouse.transform.build.made_elsewhere import Elsewhere, MadeElsewhere
     from warehouse.transform.build.material import Material
     from warehouse.transform.build.session import ModelResult
     from warehouse.transform.inputs.landing_tables import LandingTables
+    from warehouse.transform.inputs.made_elsewhere import Elsewhere, MadeElsewhere
     from warehouse.transform.testing.rejected_rows import Rejected
     from warehouse.transform.testing.run_tests import TestResult
 
@@ -274,11 +274,11 @@ def _bring_up_to_date(
     import duckdb
 
     from warehouse.transform.build.catalog import write_catalog
-    from warehouse.transform.build.made_elsewhere import NOTHING
     from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
+    from warehouse.transform.inputs.made_elsewhere import NOTHING
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
     from warehouse.transform.testing.rejected_rows import rejected

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import REJECTED_TABLE
-from warehouse.transform.build.made_elsewhere import NOTHING, MadeElsewhere, take, take_rejected
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
 from warehouse.transform.build.plan import (
@@ -46,6 +45,7 @@ from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has
 from warehouse.transform.incremental.row_order import is_unique as has_unique_grain
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
+from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, take, take_rejected
 from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere

@@ -72,7 +72,7 @@ def add_files(root: Path, numbers: range) -> None:
     folder = root / "evidence" / f"{numbers.start}"
     folder.mkdir(parents=True)
     for number in numbers:
-        lines = [f"g{number % 3}-{number:03} {step} {(step + 1) / (number + 7)}" for step in range(12)]
+        lines = [f"g{number % 3}-{number:03} {step} {(step + 1) / (number + 7)}" for step in range(30)]
         if number % 5 == 4:
             lines += [f"g{(number - 1) % 3}-{number - 1:03} {step} {step / 7}" for step in range(100, 104)]
         if number == 11:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ from warehouse.scale.task import (
     Receipt,
     Task,
     TaskFailed,
+    part_key,
     project_key,
 )
 from warehouse.scale.worker import durable_digest, find_receipt, versions
@@ -112,7 +114,7 @@ class Distribution:
         kept = kept_models(models, material.checked, shared)
         return MadeElsewhere(
             {name: _files(store, found, material.checked.models[name].qualified) for name in kept}, _files(store, found, REJECTED),
-            tuple(sorted({*receipts, *(task.project for task in tasks)})),
+            tuple(sorted({*receipts, *(task.project for task in tasks)})), partial(_earlier, store),
         )
 
     def _fetch(self, store: EvidenceStore, receipts: Sequence[Receipt]) -> None:
@@ -290,6 +292,12 @@ def _offer(store: EvidenceStore, landing: LandingTables, tasks: Sequence[Task]) 
 
 def _files(store: EvidenceStore, receipts: Sequence[Receipt], table: str) -> list[PartFile]:
     return [_file(store, part) for receipt in receipts for part in receipt.parts if part.table == table]
+
+
+def _earlier(store: EvidenceStore, table: str, sha256: str) -> PartFile | None:
+    """A part that an earlier build took, if it is still there."""
+    key = part_key(table, sha256)
+    return PartFile(store.objects.local_copy(key, sha256), sha256) if store.objects.exists(key) else None
 
 
 def _file(store: EvidenceStore, part: Part) -> PartFile:

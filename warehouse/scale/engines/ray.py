@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
+from secrets import token_hex
 from statistics import median
 from typing import Any
 
@@ -19,6 +20,7 @@ from warehouse.scale.task import Place, Result, Task, encoded
 from warehouse.scale.worker import run_encoded
 
 _STORE_BYTES = 100 << 20  # of Ray's object store, on this machine: tasks and receipts are all that is in it
+_OWN_ADDRESS = "127.0.0.2"  # Ray puts the address of an interface in place of 127.0.0.1
 _POLL_S = 1.0
 SLOW_S, SLOW_TIMES = 30.0, 4  # a task is run a second time when it takes longer than this, and than so many others
 
@@ -44,8 +46,11 @@ class RayExecutor:
             ray.shutdown()
 
     def _connect(self, ray: Any) -> None:
-        own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
+        own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": _OWN_ADDRESS}
         own["num_cpus"] = len(os.sched_getaffinity(0))
+        if not self.address:  # its ports are open on every interface, whatever address it has
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+            os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
         try:
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="error", **({} if self.address else own))
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:

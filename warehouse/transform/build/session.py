@@ -45,7 +45,7 @@ from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has
 from warehouse.transform.incremental.row_order import is_unique as has_unique_grain
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
-from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, take, take_rejected
+from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, patch, take, take_rejected
 from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
@@ -181,7 +181,8 @@ class Session:
             step = as_empty(step)
             self._leave_empty(name)
         else:
-            keys = self._update(name) if step.action == UPDATE and name not in self._elsewhere.tables else None
+            update = self._patch if name in self._elsewhere.tables else self._update
+            keys = update(name) if step.action == UPDATE else None
             if keys is None:
                 step = replace(step, action=BUILD)
                 self._build(name)
@@ -256,6 +257,7 @@ class Session:
         order = order_of(model, types) if name in self._checked.key_plans else ()
         self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order), content, self._files_of(name),
+            parts=tuple(part.sha256 for part in self._elsewhere.tables.get(name, ())),
         ))
         if former and keep_delta(self._con, model.qualified, former, types):
             self._deltas.add(name)
@@ -299,6 +301,27 @@ class Session:
             model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,
         ))
         return keys + left.runs
+
+    def _patch(self, name: str) -> int | None:
+        """Bring a table up to date by the parts that are new, and those that are gone, and return how many keys are in them; None where that
+        cannot be, or is more work than to take all parts."""
+        model, types, before = self._checked.models[name], self._checked.columns[name], self._before[name]
+        if not before.parts or before.content is None or self._checked.keeps_keys(name):
+            return None
+        now = {part.sha256: part for part in self._elsewhere.tables[name]}
+        gone = [self._elsewhere.find(model.qualified, sha256) for sha256 in before.parts if sha256 not in now]
+        come = [part for sha256, part in now.items() if sha256 not in before.parts]
+        old = [part for part in gone if part is not None]
+        patched = patch(self._con, model, types, old, come, self._elsewhere.rejected) if len(old) == len(gone) else None
+        if patched is None:
+            return None
+        self._deltas.add(name)
+        content = Content(before.content.rows + patched.difference.rows, before.content.hash_sum + patched.difference.hash_sum)
+        self._tables.made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order_of(model, types)), content,
+            self._files_of(name), PATCHED if patched.keys else self._now[name].layout, tuple(now),
+        ))
+        return patched.keys
 
     def _updated(
         self, name: str, plan: KeyPlan, content: Content, leaves: Mapping[str, Leaf], returning: str

@@ -42,7 +42,7 @@ def command(
 ) -> ExitCode:
     """A failed build leaves the last good one current. A build with nothing new returns at once. With --select only those models, and all that
     they read, are built and tested, for the next build: the last one stays current, and wh build --retry does the rest. With --engine the work is
-cut into tasks, which other processes or machines do; the result is the same."""
+    cut into tasks, which other processes or machines do; the result is the same."""
     patterns = selected(select, more)
     if patterns and watch:
         raise usage("--select and --watch do not go together")

@@ -12,7 +12,7 @@ from warehouse.cli.program import usage
 from warehouse.errors import ExitCode
 
 PAGE = "docs/scale.md"
-EXAMPLES = ("wh build --engine file --address tasks.jsonl", "wh task tasks.jsonl --index 0 --of 4")
+EXAMPLES = ("wh task tasks.jsonl", "wh task tasks.jsonl --index 0 --of 4 --json")
 INTERRUPTED = "the tasks that are done have their receipts; run the same command again to continue"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_parser, record
+from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_parser, record, record_path
 from warehouse.landing.parse.parsing import batches
 from warehouse.landing.parse.task import Outcome
 from warehouse.project.project import Project
@@ -224,7 +225,7 @@ def _model_tasks(store: EvidenceStore, material: "Material", models: Sequence[st
         {name: (table.parsed_by, table.columns) for name, table in landing.tables.items()},
         _text_of(part),
     )
-    project, digest, held, known = _project_object(store, work), work.digest, _bundles_of_files(landing, read), versions()
+    project, digest, held, known = _project_object(store, work), work.digest, _bundles_of_files(store, landing, read), versions()
     tasks = []
     for number, bundles in enumerate(parts, 1):
         wanted = set(bundles)
@@ -237,19 +238,16 @@ def _model_tasks(store: EvidenceStore, material: "Material", models: Sequence[st
     return tasks
 
 
-def _bundles_of_files(landing: LandingTables, tables: Sequence[str]) -> list[tuple[LandingFile, set[str]]]:
-    """The files of landing tables, in order, each with the bundles that it has rows of."""
-    from warehouse.transform.sql.duck import connect
-
-    con = connect()
-    try:
-        return [
-            (file, {digest for (digest,) in con.execute(f"select distinct {BUNDLE_COLUMN} from ({landing_rows([file])})").fetchall()})
-            for table in tables if BUNDLE_COLUMN in landing.tables[table].types
-            for file in landing.tables[table].files if file.rows
-        ]
-    finally:
-        con.close()
+def _bundles_of_files(store: EvidenceStore, landing: LandingTables, tables: Sequence[str]) -> list[tuple[LandingFile, set[str]]]:
+    """The files of landing tables, in order, each with the bundles of its batch: of the others it has no rows."""
+    batch_bundles: dict[str, set[str]] = {}
+    found = []
+    for file in (file for table in tables if table not in OWN_TABLES for file in landing.tables[table].files if file.rows):
+        name = file.path.stem
+        if name not in batch_bundles:
+            batch_bundles[name] = set(json.loads(record_path(store.landing, name).read_bytes())["bundles"])
+        found.append((file, batch_bundles[name]))
+    return found
 
 
 def _text_of(part: SoundProject) -> str:

@@ -35,6 +35,9 @@ class RayExecutor:
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         check_token(self.address)
+        if not self.address:  # its ports are open on every interface, whatever address it has; Ray reads this when it is imported
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+            os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
         try:
             import ray
         except ImportError as error:
@@ -48,9 +51,6 @@ class RayExecutor:
     def _connect(self, ray: Any) -> None:
         own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": _OWN_ADDRESS}
         own["num_cpus"] = len(os.sched_getaffinity(0))
-        if not self.address:  # its ports are open on every interface, whatever address it has
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
-            os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
         try:
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="error", **({} if self.address else own))
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:

@@ -69,13 +69,13 @@ def test_it_tells_and_removes_only_when_told_to(project: Project, wh_on: WhOn) -
     assert {line["bytes"] for line in told.values()} == {5} and not any(line["is_removed"] for line in told.values())
     assert files(project) == before
     status, out, err = wh_on(project, "gc", "--apply")
-    assert status == ExitCode.OK and err == "removed 3 files left behind by crashes, 15 B\n"
+    assert status == ExitCode.OK and err == "removed 3 files left behind, 15 B\n"
     gone = before - files(project)
     assert files(project) < before and {path.rpartition("/")[2] for path in gone} == {"half", f"r0.nv.damaged-{ULID[:-1]}W", "copy"}
     assert not (project.store_root / bundle_key(HALF)).exists()
     [whole] = open_store(project).digests()
     assert list(open_store(project).check_bundle(whole)) == []
-    assert wh_on(project, "gc", "--apply") == (ExitCode.OK, "", "nothing to remove that a crash left more than 7 days ago\n")
+    assert wh_on(project, "gc", "--apply") == (ExitCode.OK, "", "nothing to remove that was left more than 7 days ago\n")
 
 
 def test_what_is_younger_than_the_grace_time_stays(project: Project, wh_on: WhOn) -> None:

@@ -24,6 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"analysis", "maintenance", "record", "starting"}),
     frozenset({"claims"}),
     frozenset({"trace"}),
+    frozenset({"scale"}),
     frozenset({"transform"}),
     frozenset({"landing"}),
     frozenset({"evidence"}),

@@ -111,6 +111,11 @@ CODES: dict[str, str] = {
     "WH240": "a unit test is not valid",
     "WH241": "no test, and no model with tests, has this name",
     "WH242": "no failing rows are kept",
+    # work of a build elsewhere
+    "WH251": "an engine could not finish a task",
+    "WH252": "a worker has other versions than the build",
+    "WH253": "an engine cannot be used",
+    "WH254": "tasks in a file wait to be run, or the file has none",
     # claims
     "WH301": "no query spec has this name",
     "WH302": "a query spec's rows are not unique at its grain",

@@ -11,6 +11,8 @@ from standard import standard_project
 
 from warehouse.cli.main import main
 from warehouse.project.project import Project
+from warehouse.scale.drive import place_of
+from warehouse.scale.task import encoded
 
 RECORDING = "01KG8Q3V5T2M4N6P8R0S1W3X5Y"
 RUN = f"recorded_run/{RECORDING}/run-0"
@@ -30,7 +32,7 @@ NUMBER = "indicator_results[result_key=elapsed_ms].median"
 
 def example_project(root: Path) -> Project:
     """The project in `root`/project. Beside it: the store `backup`. In it: evidence in `results`, a run that two bundles state
-    differently, the key `nightly`, and the packet `number.whp` of `NUMBER`, which is published."""
+    differently, the key `nightly`, and the packet `number.whp` of `NUMBER`, which is published, and a file of tasks."""
     project = standard_project(root / "project")
     here = project.root
     declaration.write(here / "benchmark_run.yaml", declaration.benchmark_run())
@@ -45,6 +47,7 @@ def example_project(root: Path) -> Project:
     (here / "models" / "reference").mkdir(parents=True, exist_ok=True)
     slo = "/*\nfeeds: serving_slo\n*/\nselect 'chat' as slo, 500.0::double as ttft_ms, 0.95::double as target, 'our terms' as source\n"
     (here / "models" / "reference" / "our_slo.sql").write_text(slo)
+    (here / "tasks.jsonl").write_bytes(encoded(place_of(project)) + b"\n")  # of a build whose tasks are all done
     (here / "readings.csv").write_text("run_id,temperature_c,started_at\nr1,61.5,2026-01-31T02:00:00Z\nr2,,2026-01-31T03:00:00Z\nr3,64.25,\n")
     for line in (
         ["keygen", "nightly"], ["ingest", *(str(here / name) for name in ("results", "uploaded-again", "serving"))], ["build"], ["publish", "indicator_results", "--as", "provisional"],

@@ -23,6 +23,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "check": "find every fault of the models without reading evidence",
             "plan": "show what a build would do with every model, and why",
             "build": "bring facts, dimensions and rollups up to date",
+            "task": "run a slice of the tasks of a build: for Slurm arrays and Kubernetes indexed jobs",
             "builds": "list the builds that are kept",
             "test": "test the current build, or models on given rows without any data",
             "docs": "make the documentation site, and manifest.json for catalogues",
@@ -92,7 +93,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Look after the store and its keys",
         {
             "fsck": "check every object of the store against its digest and the ledger",
-            "gc": "remove files left behind by crashes",
+            "gc": "remove files left behind by crashes, and work of builds that is not used any more",
             "push": "copy evidence, publications or a build to another store",
             "pull": "copy evidence, publications or a build from another store",
             "doctor": "test what the store promises, and show what protects it",

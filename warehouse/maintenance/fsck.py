@@ -28,6 +28,7 @@ from warehouse.maintenance.check_note import CheckNote, read_note
 from warehouse.maintenance.claim_inspection import ClaimInspector
 from warehouse.maintenance.landing import batch_keys, inspect_batch, inspect_other_files
 from warehouse.maintenance.landing_rows import RowInspector
+from warehouse.maintenance.task_work import TASK_WORK, TaskWork
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import find_current, inspect_kept
 from warehouse.transform.finished.exchange import inspect_builds
@@ -78,6 +79,7 @@ def _checked(
     chosen = _chooser(store, scope, ledgered)
     claims = ClaimInspector(store.objects, ledgered, chosen)
     rows = RowInspector(project, store, ledgered, chosen)
+    task_work = TaskWork(store.objects)
     bundles = _Bundles(store, ledgered, chosen, note, on_bundle)
     with note:
         yield from ledgered.findings
@@ -97,6 +99,8 @@ def _checked(
                 yield from inspect_holds(entries)
             elif top == CAMPAIGNS:
                 yield from _campaigns(entries)
+            elif top in TASK_WORK:
+                yield from task_work.inspect(top, entries)
             elif top == "builds":
                 yield from inspect_builds(store.objects, entries)
             else:

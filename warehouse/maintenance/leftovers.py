@@ -1,5 +1,5 @@
-"""`wh gc`: what crashes have left in a store, and nothing else: half-made bundles, damaged copies that were set aside, the work
-of dead processes.
+"""`wh gc`: what crashes have left in a store: half-made bundles, damaged copies that were set aside, the work of dead processes; and
+the work of tasks that no kept build took.
 
 Promises: nothing goes that is younger than the grace time, that a process holds, or that the ledger has any word of.
 """
@@ -7,7 +7,7 @@ Promises: nothing goes that is younger than the grace time, that a process holds
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -21,10 +21,12 @@ from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects.base import Entry, damage
 from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key, raw_key
 from warehouse.maintenance.bundles import bundle_of, set_aside_of
+from warehouse.maintenance.task_work import unused_work
 
 HALF_MADE = "half-made bundle"  # files without a manifest, of which the ledger does not know
 SET_ASIDE = "damaged copy"  # moved aside by an ingest, which put a whole one in its place
 SCRATCH = "work of a dead process"
+UNUSED = "work of a task that no kept build took"
 FINISHED = "interrupted publication, now in the ledger"  # nothing of it goes
 
 
@@ -38,9 +40,9 @@ class Leftover:
     modified_at: datetime
 
 
-def find_leftovers(store: EvidenceStore, older_than: datetime) -> list[Leftover]:
-    """What was left before a time. Raises WH105 or WH107 for a ledger event that cannot be read: it may be of any bundle;
-    WH114."""
+def find_leftovers(store: EvidenceStore, older_than: datetime, tasks: Collection[str] = ()) -> list[Leftover]:
+    """What was left before a time; `tasks` are the digests of those that the kept builds took. Raises WH105 or WH107 for a ledger event that
+    cannot be read: it may be of any bundle; WH114."""
     ledger = Ledger(store.objects)
     known = {event.subject for event in ledger.events()}
     for problem in ledger.damaged:
@@ -50,10 +52,11 @@ def find_leftovers(store: EvidenceStore, older_than: datetime) -> list[Leftover]
         if digest is not None:
             found += _of_bundle(store, digest, list(group), is_known=digest in known)
     found += map(_of_scratch, dead_folders(store.scratch))
+    found += [Leftover(UNUSED, entry.key, entry.bytes, entry.modified_at) for entry in unused_work(store.objects, tasks)]
     return [leftover for leftover in found if leftover.modified_at < older_than]
 
 
-def remove_leftovers(store: EvidenceStore, older_than: datetime) -> Iterator[Leftover]:
+def remove_leftovers(store: EvidenceStore, older_than: datetime, tasks: Collection[str] = ()) -> Iterator[Leftover]:
     """Remove them, one after another, and give each as it is gone. What a crash left of publications and signatures is finished or removed
     first, whatever its age: publications that were finished come first (`FINISHED`). Raises what `find_leftovers` does, WH109, and WH116 while
     others use or remove evidence."""
@@ -62,7 +65,7 @@ def remove_leftovers(store: EvidenceStore, older_than: datetime) -> Iterator[Lef
     for digest in finish_interrupted(store):
         yield Leftover(FINISHED, f"publications/{digest}", 0, datetime.now(UTC))
     with store.removing() as removal:  # what is not held now cannot be taken up during the removal
-        for leftover in removal.agreed(partial(find_leftovers, store, older_than), _bundle_that_goes):
+        for leftover in removal.agreed(partial(find_leftovers, store, older_than, tasks), _bundle_that_goes):
             try:
                 if leftover.kind == SCRATCH:
                     remove_dead_folder(store.scratch / leftover.key.rpartition("/")[2])

@@ -21,6 +21,7 @@ from warehouse.project.store_place import is_http_address, store_at
 PLAYBOOKS = "playbooks"  # a folder of queries that are not query specs
 KINDS = ("models", "queries", "ingest", "data_tests", "unit_tests")
 STANDARD_PREFIX = "standard/"  # how messages show a file of the standard project
+ENGINES = ("none", "local", "ray", "spark", "file")  # what does the work of a build; none: the build itself
 DEFAULT_KEPT_BUILDS = 3
 DEFAULT_STORE = ".wh/store"
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -37,6 +38,16 @@ class Retention:
     warm_days: int = 180
     cold_days: int = 730
     kept_detail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Which engine does the work of a build (one of `ENGINES`; None: the build itself), where that is, and how many bytes of evidence are
+    under one part of a table."""
+
+    engine: str | None = None
+    address: str = ""
+    part_bytes: int = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,7 @@ class Project:
     max_hot_series: int | None = None  # None: as the contract has it
     freshness: FreshnessLimits = FreshnessLimits()
     notify: NotifyRules = NotifyRules()
+    scale: Scale = Scale()
 
     @property
     def store_lock_days(self) -> int:
@@ -141,6 +153,20 @@ def _build_memory(file: ProjectFile) -> str | None:
     return memory or None
 
 
+def _scale(file: ProjectFile) -> Scale:
+    engine = file.value("scale", "engine", str, "none")
+    if engine not in ENGINES:
+        raise file.fault("scale", "engine", f"scale.engine {engine!r} is not an engine", f"one of: {', '.join(ENGINES)}")
+    part = file.value("scale", "part", str, "")
+    try:
+        part_bytes = size_bytes(part) if part else Scale.part_bytes
+        if not part_bytes:
+            raise ValueError("a part needs some bytes")
+    except ValueError as error:
+        raise file.fault("scale", "part", f"scale.part: {error}", 'for example: part = "128MB"') from error
+    return Scale(None if engine == "none" else engine, file.value("scale", "address", str, ""), part_bytes)
+
+
 def project_folder(place: Path) -> Path | None:
     """The folder of the project that a resolved path lies in."""
     return next((folder for folder in (place, *place.parents) if (folder / PROJECT_FILE).is_file()), None)
@@ -180,6 +206,7 @@ def read_project(root: Path) -> Project:
         max_hot_series=_max_hot_series(file),
         freshness=read_freshness_limits(file),
         notify=read_notify_rules(file),
+        scale=_scale(file),
         store_url=store_url,
         store_endpoint=_endpoint(file),
         store_region=file.value("store", "region", str, "") or None,

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
     from warehouse.transform.build.build import BuildReport
     from warehouse.transform.build.material import Material
+    from warehouse.transform.inputs.made_elsewhere import Elsewhere
     from warehouse.transform.testing.rejected_rows import Rejected
 
 PAGE = "docs/models.md"
-EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --json")
+EXAMPLES = ("wh build", "wh build --profile", "wh build --select staging.* indicator_results", "wh build --engine local", "wh build --json")
 INTERRUPTED = "parsed evidence is kept, and the last build stays current; to continue: wh build --retry"
 
 
@@ -34,23 +35,27 @@ def command(
     more: MoreModels = None,
     retry: Annotated[bool, typer.Option("--retry", help="continue where the last build failed or was stopped")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="check and build again on every change, until Ctrl-C")] = False,
+    engine: Annotated[str | None, typer.Option(metavar="ENGINE", help="what does the work: none, local, ray, spark or file")] = None,
+    address: Annotated[str | None, typer.Option(metavar="ADDRESS", help="where the engine is, or the file for tasks")] = None,
     profile: Annotated[bool, typer.Option("--profile", help="print where the time went")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was built as JSON")] = False,
 ) -> ExitCode:
     """A failed build leaves the last good one current. A build with nothing new returns at once. With --select only those models, and all that
-    they read, are built and tested, for the next build: the last one stays current, and wh build --retry does the rest."""
+    they read, are built and tested, for the next build: the last one stays current, and wh build --retry does the rest. With --engine the work is
+    cut into tasks, which other processes or machines do; the result is the same."""
     patterns = selected(select, more)
     if patterns and watch:
         raise usage("--select and --watch do not go together")
-    build = _Build(patterns, as_json=as_json, has_profile=profile)
+    build = _Build(patterns, engine, address, as_json=as_json, has_profile=profile)
     return _watch(build, is_retry=retry) if watch else build.run(is_retry=retry)
 
 
 class _Build:
     """`wh build` as it was asked for, to be run once or many times."""
 
-    def __init__(self, patterns: list[str], *, as_json: bool, has_profile: bool) -> None:
-        self._patterns, self._as_json, self._has_profile = patterns, as_json, has_profile
+    def __init__(self, patterns: list[str], engine: str | None, address: str | None, *, as_json: bool, has_profile: bool) -> None:
+        self._patterns, self._engine, self._address = patterns, engine, address
+        self._as_json, self._has_profile = as_json, has_profile
 
     def run(self, *, is_retry: bool) -> ExitCode:
         from warehouse.project.project import find_project
@@ -59,9 +64,12 @@ class _Build:
         project = find_project()
         reporter = BuildReporter()
         try:
+            elsewhere = self._elsewhere(project, reporter)
             with counting_bar("bundles") as parsed:
                 progress = Progress(reporter.began, parsed, reporter.built)
-                report = _with_events(project, lambda: build(project, progress, is_retry=is_retry, choose=self._chooser(project)))
+                report = _with_events(
+                    project, lambda: build(project, progress, is_retry=is_retry, choose=self._chooser(project), elsewhere=elsewhere)
+                )
         except WarehouseError as error:
             warn(error)
             reporter.unfinished()
@@ -78,6 +86,13 @@ class _Build:
         notice(reporter.summary(report))
         next_step("wh tables", "what was built; wh publish QUERY publishes a rollup")
         return ExitCode.FAILED if report.damaged else ExitCode.OK
+
+    def _elsewhere(self, project: "Project", reporter: BuildReporter) -> "Elsewhere | None":
+        if not (self._engine or project.scale.engine):
+            return None
+        from warehouse.scale.engines.choosing import distribution  # few builds need it
+
+        return distribution(project, self._engine, self._address, reporter.worked)
 
     def _chooser(self, project: "Project") -> "Callable[[Material], Collection[str]] | None":
         if not self._patterns:

@@ -9,10 +9,12 @@ from warehouse.cli.output import NO_MODELS, counted, is_verbose, notice, print_j
 from warehouse.transform.build.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
+    from warehouse.scale.drive import Work
     from warehouse.transform.build.build import BuildReport
     from warehouse.transform.build.session import ModelResult
 
 _DONE = {"build": "built", "update": "updated", "empty": "empty", "drop": "dropped", "keep": "kept"}
+_TASKS = {"parse": "parsing", "model": "partitions"}
 _NOT_RUN = ("empty", "keep")
 _SHOWN_MODELS = 10
 _SCHEMAS = 4
@@ -27,6 +29,7 @@ class BuildReporter:
         self.began = self._stopwatch.began
         self._done: list["ModelResult"] = []
         self._bar: Any = None  # made when the first model is done
+        self._tasks: Any = None  # and when the first task is handed out
 
     def built(self, model: "ModelResult") -> None:
         if model.action in _NOT_RUN:
@@ -36,8 +39,22 @@ class BuildReporter:
             self._bar = progress_bar(None, " tables")
         self._bar.update(1)
 
+    def worked(self, work: "Work") -> None:
+        """Tasks that an engine did: a bar of them, and at the end what they cost."""
+        if self._tasks is None and work.done < work.total:
+            self._tasks = progress_bar(work.total, f" {_TASKS[work.kind]}")
+        if self._tasks is not None:
+            self._tasks.update(work.done - self._tasks.n)
+        if work.done == work.total:
+            self.close()
+            before = f", {work.found:,} of them by an earlier build" if work.found else ""
+            notice(f"{counted(work.total, 'task')} ({_TASKS[work.kind]}){before}: {work.seconds:.1f} s of workers")
+
     def close(self) -> None:
-        """End the bar."""
+        """End the bars."""
+        if self._tasks is not None:
+            self._tasks.close()
+        self._tasks = None
         if self._bar is not None:
             self._bar.close()
         self._bar = None

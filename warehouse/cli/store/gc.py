@@ -27,11 +27,14 @@ def command(
     from warehouse.evidence.objects.location import open_store
     from warehouse.maintenance.leftovers import FINISHED, find_leftovers, remove_leftovers
     from warehouse.project.project import find_project
+    from warehouse.transform.finished.builds import list_builds
 
-    store = open_store(find_project())
+    project = find_project()
+    store = open_store(project)
+    tasks = {digest for build in list_builds(project) for digest in build.tasks}
     older_than = datetime.now(UTC) - timedelta(days=grace)
     count = total = 0
-    for leftover in remove_leftovers(store, older_than) if apply else find_leftovers(store, older_than):
+    for leftover in remove_leftovers(store, older_than, tasks) if apply else find_leftovers(store, older_than, tasks):
         if leftover.kind != FINISHED:
             count, total = count + 1, total + leftover.bytes
         if as_json:
@@ -40,9 +43,9 @@ def command(
             say(f"{leftover.key}  {leftover.kind}", flush=True)
         else:
             say(f"{leftover.key}  {leftover.kind}, {size(leftover.bytes)}, {leftover.modified_at:%Y-%m-%d %H:%M} UTC", flush=True)
-    found = f"{counted(count, 'file')} left behind by crashes, {size(total)}"
+    found = f"{counted(count, 'file')} left behind, {size(total)}"
     if not count:
-        notice(f"nothing to remove that a crash left more than {grace:g} days ago")
+        notice(f"nothing to remove that was left more than {grace:g} days ago")
     else:
         notice(f"removed {found}" if apply else f"{found}: wh gc --apply removes {'it' if count == 1 else 'them'}")
     return ExitCode.OK

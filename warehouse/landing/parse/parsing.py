@@ -46,7 +46,7 @@ def parse(
             batch_parser(ingestors.get(family)), ingestors[family].source if family in ingestors else None,
         )
         for family, manifests in sorted(waiting.items())
-        for some in _batches(manifests)
+        for some in batches(manifests)
     ]
     if (processes := _processes(tasks)) > 1:
         from warehouse.landing.parse.processes import run_in_processes  # multiprocessing: few builds need it
@@ -55,7 +55,7 @@ def parse(
     return [run(task, ingestors[task.family].ingestor if task.source else None, tick) for task in tasks]
 
 
-def _batches(manifests: Mapping[str, Manifest]) -> Iterator[dict[str, Manifest]]:
+def batches(manifests: Mapping[str, Manifest]) -> Iterator[dict[str, Manifest]]:
     """Bundles in the order of their digests, cut into batches of about the same bytes."""
     share = max(BYTES_A_BATCH, sum(map(bundle_bytes, manifests.values())) // _BATCHES_A_FAMILY)
     batch: dict[str, Manifest] = {}

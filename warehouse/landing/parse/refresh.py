@@ -15,6 +15,7 @@ from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.engine_tables import write_decisions, write_findings, write_signing
 from warehouse.landing.parse.batches import Batch, Landing, parsers_of_tables, read_batches, schemas, usable_batches
 from warehouse.landing.parse.parsing import parse
+from warehouse.landing.parse.task import Outcome
 from warehouse.landing.registry import RegisteredIngestor
 
 
@@ -26,6 +27,7 @@ def refresh(
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
     on_batch: Callable[[Batch], None] = lambda batch: None,
+    parse: Callable[..., list[Outcome]] = parse,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same.
@@ -33,7 +35,7 @@ def refresh(
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
     them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `on_batch` is
-    called with each batch that was parsed. Raises WH124 when a parsing process is killed; what is parsed by then stays.
+    called with each batch that was parsed, and `parse` does it, here or elsewhere. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.objects)

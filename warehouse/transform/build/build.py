@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from warehouse.transform.build.material import Material
     from warehouse.transform.build.session import ModelResult
     from warehouse.transform.inputs.landing_tables import LandingTables
+    from warehouse.transform.inputs.made_elsewhere import Elsewhere, MadeElsewhere
     from warehouse.transform.testing.rejected_rows import Rejected
     from warehouse.transform.testing.run_tests import TestResult
 
@@ -75,12 +76,12 @@ class Progress:
 
 def build(
     project: Project, progress: Progress = Progress(), *, is_retry: bool = False, now: datetime | None = None,
-    choose: "Callable[[Material], Collection[str]] | None" = None,
+    choose: "Callable[[Material], Collection[str]] | None" = None, elsewhere: "Elsewhere | None" = None,
 ) -> BuildReport:
     """Bring the warehouse up to date with its evidence, files and models; with `is_retry`, from where the last build
     failed or was interrupted. With `choose` only the models that it returns, among which is all that they read, in the database of
-    the next build: the last one stays current, and a retry does the rest. Detail has the age that it has `now` (UTC), when the build
-    begins. Raises WH2xx; then the last build stays current."""
+    the next build: the last one stays current, and a retry does the rest. What can be done `elsewhere` is done there. Detail has the age that it
+    has `now` (UTC), when the build begins. Raises WH2xx; then the last build stays current."""
     now = now or datetime.now(UTC)
     with builder_lock(project):
         progress.began("look")
@@ -97,7 +98,7 @@ def build(
                 return BuildReport(current, is_new=False)
         goes_on = is_retry and is_unfinished(project)
         base = standard_base(project, lambda empty: _make_base(empty, now)) if project.uses_standard and not (current or goes_on) else current
-        return _build(project, store, evidence, texts, current, base, progress, is_retry, now, choose)
+        return _build(project, store, evidence, texts, current, base, progress, is_retry, now, choose, elsewhere)
 
 
 def _make_base(project: Project, now: datetime) -> BuildReport:
@@ -105,14 +106,14 @@ def _make_base(project: Project, now: datetime) -> BuildReport:
     with builder_lock(project):
         store = open_store(project)
         evidence = _evidence_fingerprint(project, store)
-        return _build(project, store, evidence, _texts_fingerprint(project, evidence), None, None, Progress(), False, now, None)
+        return _build(project, store, evidence, _texts_fingerprint(project, evidence), None, None, Progress(), False, now, None, None)
 
 
 def gather_material(project: Project, progress: Progress = Progress(), now: datetime | None = None) -> "Material":
     """What a build of the project as it is `now` (UTC) would be made from."""
     store = open_store(project)
     evidence = _evidence_fingerprint(project, store)
-    return _gather(project, store, evidence, find_current(project), progress, now or datetime.now(UTC))
+    return _gather(project, store, evidence, find_current(project), progress, now or datetime.now(UTC), None)
 
 
 def texts_fingerprint(project: Project) -> str:
@@ -166,19 +167,20 @@ def _has_landing(store: EvidenceStore, build: Build) -> bool:
 
 
 def _gather(
-    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress, now: datetime
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress, now: datetime,
+    elsewhere: "Elsewhere | None",
 ) -> "Material":
     from warehouse.transform.build.material import gather
 
     known = {file.path: file for found in (current.files if current else ()) for file in found.files}
     progress.began("parse")
-    landing = _landing(project, store, evidence, current, progress)
+    landing = _landing(project, store, evidence, current, progress, elsewhere)
     progress.began("check")
     return gather(project, landing, known, now)
 
 
 def _landing(
-    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress
+    project: Project, store: EvidenceStore, evidence: str, current: Build | None, progress: Progress, elsewhere: "Elsewhere | None"
 ) -> "LandingTables":
     from warehouse.landing.registry import find_ingestors
     from warehouse.transform.inputs.landing_tables import from_json, landing_tables, no_evidence
@@ -194,15 +196,18 @@ def _landing(
 
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
-    return landing_tables(refresh(store, found, progress.parsed, public_keys(project.trusted_keys), decisions, marks, note_parsed))
+    keys = public_keys(project.trusted_keys)
+    if elsewhere:  # what other machines parsed is not noted as this machine's own
+        return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, parse=elsewhere.parse))
+    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, note_parsed))
 
 
 def _build(
     project: Project, store: EvidenceStore, evidence: str, texts: str, current: Build | None, base: Build | None,
-    progress: Progress, is_retry: bool, now: datetime, choose: "Callable[[Material], Collection[str]] | None",
+    progress: Progress, is_retry: bool, now: datetime, choose: "Callable[[Material], Collection[str]] | None", elsewhere: "Elsewhere | None",
 ) -> BuildReport:
     """Make the next build after the `current` one, from a copy of `base`."""
-    material = _gather(project, store, evidence, current, progress, now)
+    material = _gather(project, store, evidence, current, progress, now, elsewhere)
     chosen = choose(material) if choose else None
     damaged = material.landing.damaged
     files = tuple(material.inputs.files[call] for call in sorted(material.inputs.files))
@@ -220,10 +225,11 @@ def _build(
         return BuildReport(build, is_new=False, is_restored=is_restored, damaged=damaged)
     from warehouse.transform.testing.run_tests import keep_failures, refuse_failures
 
+    made = elsewhere.tables(store, material) if elsewhere else None
     progress.began("copy")
     shadow = open_shadow(project, base, is_retry=is_retry)
     try:
-        done = bring_up_to_date(shadow, material, progress, chosen, is_first=base is not current)
+        done = bring_up_to_date(shadow, material, progress, chosen, is_first=base is not current, elsewhere=made)
     except WarehouseError:
         material.check_unchanged()  # a file that changed while it was read is reported as that, not as a model's fault
         raise
@@ -236,7 +242,7 @@ def _build(
         return BuildReport(
             built, is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected
         )
-    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until))
+    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until, tasks=made.tasks if made else ()))
     return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected)
 
 
@@ -253,18 +259,19 @@ class Done:
 
 def bring_up_to_date(
     database: Path, material: "Material", progress: Progress = Progress(), chosen: Collection[str] | None = None, *,
-    is_first: bool = False,
+    is_first: bool = False, elsewhere: "MadeElsewhere | None" = None,
 ) -> Done:
     """Bring a database up to date, or fill a new one, and test it; a test that passed on the same rows is not run again. With `chosen`
     models only these, and the tests of them. `is_first`: what it holds is of no build of this project. What is good in it stays there when
     something fails."""
     # The engine looks for a path without a pattern in the current folder first.
     with inside(material.root):
-        return _bring_up_to_date(database.resolve(), material, progress, chosen, is_first)
+        return _bring_up_to_date(database.resolve(), material, progress, chosen, is_first, elsewhere)
 
 
 def _bring_up_to_date(
-    database: Path, material: "Material", progress: Progress, chosen: Collection[str] | None, is_first: bool
+    database: Path, material: "Material", progress: Progress, chosen: Collection[str] | None, is_first: bool,
+    elsewhere: "MadeElsewhere | None",
 ) -> Done:
     import duckdb
 
@@ -273,6 +280,7 @@ def _bring_up_to_date(
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
+    from warehouse.transform.inputs.made_elsewhere import NOTHING
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
     from warehouse.transform.testing.rejected_rows import rejected
@@ -298,7 +306,7 @@ def _bring_up_to_date(
             con.execute(f"set memory_limit = {text_literal(material.memory)}")
         # The models of a build read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
-        session = Session(con, material, states, progress.built, is_first=is_first)
+        session = Session(con, material, states, progress.built, is_first=is_first, elsewhere=elsewhere or NOTHING)
         models = session.run(chosen)
         progress.began("tests")
         asked = [test for test in material.checked.tests if chosen is None or (test.reads and test.reads <= set(chosen))]

@@ -122,6 +122,17 @@ def _read(project: "Project", key: str) -> SoundProject | None:
         return None
     if stamps != document.stamps or not all(stamps):
         return None
+    return _found(key, document)
+
+
+def project_of(text: bytes) -> SoundProject:
+    """What `document_of` wrote: for a worker that has no files of the project. Raises ValueError for anything else."""
+    import msgspec
+
+    return _found("", msgspec.json.decode(text, type=_Document))
+
+
+def _found(key: str, document: _Document) -> SoundProject:
     graph = Graph(document.order, document.reads, document.landing, document.files, _Trees(document.models))
     tests = (
         DataTest(**{**vars(test), "source": document.models[test.source] if isinstance(test.source, str) else document.sql_tests[test.source]})
@@ -135,12 +146,17 @@ def _read(project: "Project", key: str) -> SoundProject | None:
 
 
 def _write(project: "Project", found: SoundProject) -> None:
+    stamps = _stamps(found.checked.graph.files, project.root)
+    text = document_of(found, stamps) if all(stamps) else None
+    if text:
+        write_memory_file(project.builds / FILE, found.key, text)
+
+
+def document_of(found: SoundProject, stamps: tuple[str, ...] = ()) -> bytes | None:
+    """A project as text; None where it holds a value that JSON does not have, such as a date in a header."""
     import msgspec
 
     checked, graph = found.checked, found.checked.graph
-    stamps = _stamps(graph.files, project.root)
-    if not all(stamps):
-        return
     sql_tests = list(dict.fromkeys(test.source for test in checked.tests if isinstance(test.source, SqlTest)))
     tests = (
         _Test(**{**vars(test), "source": sql_tests.index(test.source) if isinstance(test.source, SqlTest) else test.source.name})
@@ -153,8 +169,7 @@ def _write(project: "Project", found: SoundProject) -> None:
         dict(found.made), dict(found.logic),
     )
     text = msgspec.json.encode(document)  # in their own order: that of columns counts
-    if msgspec.json.decode(text, type=_Document) == document:  # no value that JSON does not have, such as a date in a header
-        write_memory_file(project.builds / FILE, found.key, text)
+    return text if msgspec.json.decode(text, type=_Document) == document else None
 
 
 def _stamps(files: Mapping[str, Sequence[FileRead]], root: Path) -> tuple[str, ...]:

@@ -45,8 +45,10 @@ from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
+from warehouse.transform.incremental.row_order import is_unique as has_unique_grain
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
+from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, patch, take, take_rejected
 from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
@@ -77,14 +79,14 @@ class ModelResult:
 
 class Session:
     """The build of one database. `run` does the work; tables already there are taken to be in the states given. Where it `is_first`, these
-    are of another project's build, and of this one nothing was ever built."""
+    are of another project's build, and of this one nothing was ever built. Rows that were made `elsewhere` are taken from there."""
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState],
         on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of, *,
-        is_first: bool = False,
+        is_first: bool = False, elsewhere: MadeElsewhere = NOTHING,
     ) -> None:
-        self._con = con
+        self._con, self._elsewhere = con, elsewhere
         self._material = material
         self._checked = material.checked
         self._on_model, self._content_of, self._is_first = on_model, content_of, is_first
@@ -182,7 +184,8 @@ class Session:
             step = as_empty(step)
             self._leave_empty(name)
         else:
-            keys = self._update(name) if step.action == UPDATE else None
+            update = self._patch if name in self._elsewhere.tables else self._update
+            keys = update(name) if step.action == UPDATE else None
             if keys is None:
                 step = replace(step, action=BUILD)
                 self._build(name)
@@ -218,7 +221,9 @@ class Session:
         """Make a table from nothing."""
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
-        self._open_inputs(name)
+        parts = self._elsewhere.tables.get(name)
+        if parts is None:
+            self._open_inputs(name)
         former = self._set_aside(name)
         numbered = self._set_numbers_aside(name)
         self._remove(name)
@@ -227,8 +232,13 @@ class Session:
         if model.schema == "rollup":
             write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False, numbered)
         elif plan:
-            sees_layout = self._checked.sees_layout(name)
-            is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
+            if parts is None:
+                sees_layout = self._checked.sees_layout(name)
+                is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
+            else:
+                take(self._con, model, types, parts)
+                take_rejected(self._con, model, self._elsewhere.rejected)
+                is_unique, rejection = has_unique_grain(self._con, model, types), None
             if is_unique:
                 self.unique.add(name)
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)} if self._checked.keeps_keys(name) else {}
@@ -251,6 +261,7 @@ class Session:
         order = order_of(model, types) if name in self._checked.key_plans else ()
         self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order), content, self._files_of(name),
+            parts=tuple(part.sha256 for part in self._elsewhere.tables.get(name, ())),
         ))
         if former and keep_delta(self._con, model.qualified, former, types):
             self._deltas.add(name)
@@ -294,6 +305,27 @@ class Session:
             model.qualified, "table", self._material.logic[name], self._inputs(name), content_id, content, self._files_of(name), layout,
         ))
         return keys + left.runs
+
+    def _patch(self, name: str) -> int | None:
+        """Bring a table up to date by the parts that are new, and those that are gone, and return how many keys are in them; None where that
+        cannot be, or is more work than to take all parts."""
+        model, types, before = self._checked.models[name], self._checked.columns[name], self._before[name]
+        if not before.parts or before.content is None or self._checked.keeps_keys(name):
+            return None
+        now = {part.sha256: part for part in self._elsewhere.tables[name]}
+        gone = [self._elsewhere.find(model.qualified, sha256) for sha256 in before.parts if sha256 not in now]
+        come = [part for sha256, part in now.items() if sha256 not in before.parts]
+        old = [part for part in gone if part is not None]
+        patched = patch(self._con, model, types, old, come, self._elsewhere.rejected) if len(old) == len(gone) else None
+        if patched is None:
+            return None
+        self._deltas.add(name)
+        content = Content(before.content.rows + patched.difference.rows, before.content.hash_sum + patched.difference.hash_sum)
+        self._tables.made(name, TableState(
+            model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order_of(model, types)), content,
+            self._files_of(name), PATCHED if patched.keys else self._now[name].layout, tuple(now),
+        ))
+        return patched.keys
 
     def _updated(
         self, name: str, plan: KeyPlan, content: Content, leaves: Mapping[str, Leaf], returning: str

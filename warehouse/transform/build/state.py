@@ -47,6 +47,7 @@ class TableState:
     content: Content | None = None  # of a view: none
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     layout: str = WHOLE
+    parts: tuple[str, ...] = ()  # the digests of the parts that its rows were taken from (`made_elsewhere`)
 
 
 @dataclass(frozen=True)

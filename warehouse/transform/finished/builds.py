@@ -44,6 +44,7 @@ class Build:
     evidence: str = ""  # fingerprint of the evidence and of what parsed it
     landing: Mapping[str, Any] = field(default_factory=dict)  # the landing tables (`landing_tables.from_json`)
     stamp: str = ""  # of the database file, once it has its name
+    tasks: tuple[str, ...] = ()  # the digests of the tasks whose parts it took, and of their SQL (`scale`)
     stands_until: str = ""  # when (UTC) detail in it will be past the warm tier's horizon; "": never
 
     def stands_at(self, now: datetime) -> bool:
@@ -197,13 +198,14 @@ def build_of(record: Mapping[str, Any], path: Path) -> Build:
     files = tuple(FileSet(tuple(patterns), tuple(FileState(*file) for file in found)) for patterns, found in record["files"])
     return Build(
         record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"], record["landing"],
-        record.get("stamp", ""), record.get("stands_until", ""),
+        record.get("stamp", ""), tuple(record.get("tasks", ())), record.get("stands_until", ""),
     )
 
 
 def record_of(build: Build) -> dict[str, Any]:
     """What is recorded of a build on every machine; its stamp is this one's alone."""
-    return {
+    tasks = {"tasks": list(build.tasks)} if build.tasks else {}
+    return tasks | {
         "build_digest": build.digest,
         "fingerprint": build.fingerprint,
         "sha256": build.sha256,

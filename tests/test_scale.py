@@ -1,0 +1,277 @@
+"""Builds by tasks: the same tables as the build itself makes, whatever runs the tasks and whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import WhOn
+from samples.partitioned import PARTITIONED, add_files, partitioned_project
+
+from warehouse.digest import bytes_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.objects.location import open_store
+from warehouse.maintenance.fsck import Scope, check_store
+from warehouse.project.project import Project, read_project
+from warehouse.scale.choice import partitioned_models
+from warehouse.scale.cohorts import Arrived, cohorts
+from warehouse.scale.drive import Distribution, Work, place_of
+from warehouse.scale.engines.file import FileExecutor, run_slice
+from warehouse.scale.engines.local import LocalExecutor
+from warehouse.scale.engines.ray import RayExecutor, check_token
+from warehouse.scale.engines.spark import SparkExecutor
+from warehouse.scale.task import Executor, Place, Receipt, Result, Task, TaskFailed
+from warehouse.scale.worker import run
+from warehouse.transform.build.build import build, gather_material
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build, run_query
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+import warehouse.transform.project.model_files as model_files
+from test_scale import _Every
+from warehouse.project.project import read_project
+from warehouse.scale.drive import Distribution, place_of
+from warehouse.scale.engines.local import LocalExecutor
+from warehouse.transform.build.build import build
+model_files.standard_folder = _Every
+project = read_project(Path(sys.argv[1]))
+build(project, elsewhere=Distribution(project, LocalExecutor(place_of(project), 1)))
+"""
+
+
+class InThisProcess:
+    """Runs tasks one after another, each twice, as an engine may."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        for task in [*tasks, *tasks]:
+            yield run(self.place, task)
+
+
+@pytest.fixture(autouse=True)
+def _own_models_are_standard(monkeypatch: pytest.MonkeyPatch, odd_evidence: None) -> None:
+    """Rows that break a test of the project's own models are left out."""
+    monkeypatch.setattr("warehouse.transform.project.model_files.standard_folder", lambda: _Every())
+
+
+class _Every:
+    """The folder of every project, as far as `layer == folder / kind` asks."""
+
+    def __truediv__(self, kind: str) -> _Every:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project before anything is built."""
+    root = tmp_path_factory.mktemp("plain") / "project"
+    partitioned_project(root)
+    return root
+
+
+def copy_of(plain: Path, to: Path) -> Project:
+    shutil.copytree(plain, to, symlinks=True)
+    return read_project(to)
+
+
+def built_by(project: Project, executor: Executor) -> tuple[list[Work], set[str]]:
+    """What the work was, and the models that were taken from parts."""
+    work: list[Work] = []
+    distribution = Distribution(project, executor, work.append)
+    assert not build(project, elsewhere=distribution).damaged
+    made = distribution.tables(open_store(project), gather_material(project))
+    return [found for found in work if found.done == found.total], set(made.tables)
+
+
+def tables(project: Project) -> dict[str, list[tuple]]:
+    con = open_build(current_build(project).path)
+    try:
+        names = [name for (name,) in con.execute("select schema_name || '.' || name from catalog.model").fetchall()]
+        return {name: con.execute(f"select * from {name}").fetchall() for name in names}
+    finally:
+        con.close()
+
+
+def in_order(project: Project, sql: str) -> list[tuple]:
+    with run_query(current_build(project).path, f"select * from ({sql}) order by all") as result:
+        return result.fetchall()
+
+
+@pytest.fixture
+def expected(plain: Path) -> dict[str, list[tuple]]:
+    """What the build itself makes."""
+    root = plain.with_name("expected")
+    if not root.exists():
+        build(copy_of(plain, root))
+    return tables(read_project(root))
+
+
+def _engine(name: str, place: Place) -> Executor:
+    if name in ("ray", "spark"):
+        if importlib.util.find_spec("pyspark" if name == "spark" else name) is None:
+            pytest.skip(f"the extra {name} is not installed")
+        return RayExecutor(place) if name == "ray" else SparkExecutor(place)
+    return LocalExecutor(place, 2) if name == "local" else InThisProcess(place)
+
+
+@pytest.mark.parametrize(
+    "engine", ["this process", "local", pytest.param("ray", marks=pytest.mark.exhaustive), pytest.param("spark", marks=pytest.mark.exhaustive)]
+)
+def test_every_engine_makes_the_tables_that_a_build_makes(
+    engine: str, plain: Path, expected: dict[str, list[tuple]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY}")
+    project = copy_of(plain, tmp_path / "project")
+    work, from_parts = built_by(project, _engine(engine, place_of(project)))
+    assert tables(project) == expected
+    assert from_parts == PARTITIONED
+    assert [row for row in expected["main.left_out"] if row[0] == "main.kept"]  # tests left rows out on a partition
+    assert work[1].kind == "model" and work[1].total > 5
+    assert list(check_store(project, Scope()).findings) == []
+
+
+def test_a_night_rewrites_the_partitions_that_it_touches(plain: Path, tmp_path: Path) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    [_, before, _], _ = built_by(project, InThisProcess(place_of(project)))
+    add_files(project.root, range(40, 43))
+    [_, after, again], _ = built_by(project, InThisProcess(place_of(project)))
+    [(action, keys)] = in_order(project, "select action, keys from catalog.model_result where model = 'main.kept'")
+    assert action == "update" and 3 <= keys < 25
+    assert after.found >= before.total - 1 and after.total - after.found <= 2
+    assert again.found == again.total  # receipts of an earlier build
+    by_parts = in_order(project, "from kept"), in_order(project, "from rank"), in_order(project, "from left_out")
+    shutil.rmtree(project.builds)
+    build(project)
+    assert (in_order(project, "from kept"), in_order(project, "from rank"), in_order(project, "from left_out")) == by_parts
+
+
+def test_a_worker_that_is_killed_costs_its_task(tmp_path: Path, expected: dict[str, list[tuple]]) -> None:
+    mark = tmp_path / "mark"
+    project = partitioned_project(tmp_path / "project", mark=mark)
+    mark.touch()
+    built_by(project, LocalExecutor(place_of(project), 2))
+    assert not mark.exists() and tables(project) == expected
+
+
+def test_a_driver_that_is_killed_leaves_receipts_to_the_next(plain: Path, expected: dict[str, list[tuple]], tmp_path: Path) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(project.root)], env={**os.environ, "PYTHONPATH": path})
+    deadline = time.monotonic() + 60
+    while len(list(project.store_root.glob("receipts/*/*.json"))) < 3:
+        assert time.monotonic() < deadline and driver.poll() is None
+        time.sleep(0.01)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    there = len(list(project.store_root.glob("receipts/*/*.json")))
+    work, _ = built_by(project, InThisProcess(place_of(project)))
+    assert sum(found.found for found in work[:2]) >= min(there, 3) and tables(project) == expected
+
+
+def test_tasks_in_a_file_are_run_in_slices(plain: Path, expected: dict[str, list[tuple]], tmp_path: Path) -> None:
+    project, file = copy_of(plain, tmp_path / "project"), tmp_path / "tasks.jsonl"
+    executor = FileExecutor(place_of(project), file)
+    for _ in ("parse", "model"):
+        with pytest.raises(WarehouseError, match="WH254"):
+            build(project, elsewhere=Distribution(project, executor))
+        done = [result for index in range(3) for _, result in run_slice(file, index, 3)]
+        assert done and all(isinstance(result, Receipt) for result in done)
+    build(project, elsewhere=Distribution(project, executor))
+    assert tables(project) == expected
+
+
+def test_a_worker_of_other_versions_refuses(tmp_path: Path) -> None:
+    failed = run(Place(tmp_path), Task("model", "partition 1", {"wh": "0.0.1"}))
+    assert isinstance(failed, TaskFailed) and failed.fault.code == "WH252" and "0.0.1 in the build" in failed.fault.message
+
+
+def test_a_fault_of_a_model_is_told_as_a_build_tells_it(plain: Path, tmp_path: Path) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    (project.root / "models/file.sql").write_text("select artifact_manifest_digest, error('no ' || max(run_id)) as x from sample group by all")
+    with pytest.raises(WarehouseError, match="WH209 models/file.sql:1:1: no g"):
+        build(project, elsewhere=Distribution(project, InThisProcess(place_of(project))))
+
+
+def test_gc_removes_work_that_no_kept_build_took(plain: Path, tmp_path: Path, wh_on: WhOn) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    built_by(project, InThisProcess(place_of(project)))
+    store = open_store(project)
+    stray = "tables/main.total/" + "0" * 64 + ".parquet"
+    store.objects.create(stray, b"left by a worker that was killed before its receipt")
+    kinds = {(finding.kind, finding.key) for finding in check_store(project, Scope()).findings}
+    assert kinds == {("altered", stray)}
+    assert wh_on(project, "gc", "--apply", "--grace", "0")[0] == ExitCode.OK
+    [work], _ = built_by(project, InThisProcess(place_of(project)))
+    assert work.found == work.total and not store.objects.exists(stray)  # what the build took is still there
+    lost = sorted(project.store_root.glob("tables/main.total/*.parquet"))[0]
+    lost.unlink()
+    assert [finding.kind for finding in check_store(project, Scope()).findings] == ["missing"]
+    wh_on(project, "gc", "--apply", "--grace", "0")
+    [work], _ = built_by(project, InThisProcess(place_of(project)))
+    assert work.total - work.found == 1 and lost.exists()
+
+
+def test_models_that_partitions_would_change_are_left_to_the_build(plain: Path, tmp_path: Path) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    assert set(partitioned_models(gather_material(project))) == PARTITIONED | {"of_group", "above"}  # of these two, keys are shared
+
+
+def test_an_unknown_engine_is_refused(plain: Path, tmp_path: Path, wh_on: WhOn) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    status, _, err = wh_on(project, "build", "--engine", "sprak")
+    assert status == ExitCode.USAGE and "did you mean spark?" in err
+
+
+def test_a_ray_cluster_of_other_machines_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    for address in ("", "127.0.0.1:6379", "ray://localhost:10001"):
+        check_token(address)
+    for address in ("10.0.0.5:6379", "ray://127.example.com:10001", "auto"):
+        with pytest.raises(WarehouseError, match="WH253"):
+            check_token(address)
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    check_token("10.0.0.5:6379")
+
+
+# --- cohorts ----------------------------------------------------------------------------------------------------
+
+
+def arrived(count: int, size: int = 10) -> list[Arrived]:
+    return [Arrived(bytes_digest(f"{number}".encode()), f"{number:05}", size) for number in range(count)]
+
+
+def test_later_bundles_move_no_cut_between_earlier_ones() -> None:
+    before, after = cohorts(arrived(1000), [], 500), cohorts(arrived(1010), [], 500)
+    assert before[:-1] == after[: len(before) - 1] and 10 < len(before) < 60
+    assert sorted(digest for part in after for digest in part) == sorted(bundle.digest for bundle in arrived(1010))
+
+
+def test_late_evidence_of_a_run_goes_to_the_partition_of_the_run() -> None:
+    bundles = arrived(1000)
+    late, run = replace(bundles[-1], digest="f" * 64), bundles[100].digest
+    before = cohorts(bundles, [], 500)
+    after = cohorts([*bundles, late], [(run, "run"), (late.digest, "run")], 500)
+    [changed] = [part for part in after if late.digest in part]
+    assert run in changed
+    assert len(set(before) ^ set(after)) <= 4  # its own partition, and at most the next cut

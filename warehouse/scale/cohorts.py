@@ -1,0 +1,70 @@
+"""Bundles cut into partitions by when they arrived. Pure.
+
+Bundles of one run are in one partition. Where partitions are cut follows from the bundles alone: a bundle that arrives later goes to the
+end, or to the partition of its run, and the cuts between all others stay. So a night rewrites what the night touched, on every machine
+alike, and no record of former cuts is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LEAST, MOST = 1 / 4, 4  # bytes of a partition, in shares of what is asked for
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A bundle: when it arrived (any text in order of time), and its bytes."""
+
+    digest: str
+    arrived_at: str
+    bytes: int
+
+
+def cohorts(bundles: Iterable[Arrived], links: Iterable[tuple[str, str]], part_bytes: int) -> list[tuple[str, ...]]:
+    """The bundles of each partition, sorted; `links` are a bundle and something that it shares with others, such as a run.
+
+    A partition has `part_bytes` on average. It ends after a bundle whose digest says so, or where it is too large (content-defined
+    chunking, as in rsync): a bundle more or less moves no cut but its own."""
+    first: dict[str, str] = {}
+    above: dict[str, str] = {}
+
+    def root(digest: str) -> str:
+        while (over := above.get(digest, digest)) != digest:
+            above[digest] = above.get(over, over)
+            digest = over
+        return digest
+
+    known = {bundle.digest: bundle for bundle in bundles}
+    for digest, shared in links:
+        if digest in known:
+            other, own = root(first.setdefault(shared, digest)), root(digest)
+            above[max(other, own)] = min(other, own)
+    groups: dict[str, list[Arrived]] = {}
+    for bundle in known.values():
+        groups.setdefault(root(bundle.digest), []).append(bundle)
+    ordered = sorted((sorted(group, key=_place) for group in groups.values()), key=lambda group: _place(group[0]))
+    return [tuple(sorted(part)) for part in _cut(ordered, part_bytes)]
+
+
+def _place(bundle: Arrived) -> tuple[str, str]:
+    return bundle.arrived_at, bundle.digest
+
+
+def _cut(ordered: list[list[Arrived]], part_bytes: int) -> Iterable[list[str]]:
+    part: list[str] = []
+    filled = 0
+    for group in ordered:
+        part += [bundle.digest for bundle in group]
+        size = sum(bundle.bytes for bundle in group)
+        filled += size
+        # Of groups of any size, one ends a partition with the chance that its bytes are of a partition's.
+        chance = min(1.0, size / part_bytes)
+        is_end = int(group[0].digest[:13], 16) < chance * 16**13
+        if filled >= MOST * part_bytes or (is_end and filled >= LEAST * part_bytes):
+            yield part
+            part, filled = [], 0
+    if part:
+        yield part
+

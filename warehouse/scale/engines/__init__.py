@@ -1,0 +1,1 @@
+"""What schedules tasks: processes of this machine, Ray, Spark, or any scheduler that runs a command."""

@@ -1,0 +1,134 @@
+"""Tables whose rows other processes have made, as parts: what a build takes from them instead of running the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from warehouse.digest import file_digest
+from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.manifest import Manifest
+from warehouse.evidence.store import EvidenceStore
+from warehouse.transform.incremental.incremental import AFFECTED, delta_name
+from warehouse.transform.incremental.row_order import column_list, order_of
+from warehouse.transform.inputs.content import ROW, Content, row_hash
+from warehouse.transform.inputs.landing_tables import path_literal
+from warehouse.transform.project.model import Model
+from warehouse.transform.sql.duck import quote, quoted, text_literal
+from warehouse.transform.testing.rejected_rows import STATE, forget_rejected
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.landing.parse.task import Outcome
+    from warehouse.landing.registry import RegisteredIngestor
+    from warehouse.transform.build.material import Material
+
+
+_COME = '"wh come"'
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """A Parquet file with some rows of a table, and the digest that it must have."""
+
+    path: Path
+    sha256: str
+
+    def check(self) -> None:
+        """Raise WH105 where it has another."""
+        try:
+            found = file_digest(self.path)
+        except OSError as error:
+            raise missing(str(self.path)) from error
+        if found != self.sha256:
+            hint = "remove it and its receipt, then run: wh build"
+            raise WarehouseError("WH105", "a part of a table does not hash to its name", str(self.path), hint, ExitCode.TAMPERED)
+
+
+def missing(place: str) -> WarehouseError:
+    """The error of a part that a receipt lists and that is gone."""
+    hint = "run: wh gc --apply, which removes its receipt, then: wh build"
+    return WarehouseError("WH106", "a part of a table that a receipt lists is gone", place, hint, ExitCode.MISSING)
+
+
+@dataclass(frozen=True)
+class Patched:
+    """What changed in a table: the difference in content, and how many keys were in the parts."""
+
+    difference: Content
+    keys: int
+
+
+@dataclass(frozen=True)
+class MadeElsewhere:
+    """The parts of tables, by the model's name; the rows that their tests left out, of all tables; the digests of the tasks that made
+    them, and of the SQL of these; and how a part of an earlier build is found, by its table and digest."""
+
+    tables: Mapping[str, Sequence[PartFile]] = field(default_factory=dict)
+    rejected: Sequence[PartFile] = ()
+    tasks: tuple[str, ...] = ()
+    find: Callable[[str, str], PartFile | None] = field(default=lambda table, sha256: None)
+
+
+NOTHING = MadeElsewhere()
+
+
+class Elsewhere(Protocol):
+    """Does work of a build in other processes. What it gives is what the build itself would have made."""
+
+    def parse(
+        self, store: EvidenceStore, waiting: Mapping[str, Mapping[str, Manifest]], arrivals: Mapping[str, str],
+        ingestors: "Mapping[str, RegisteredIngestor]", on_bundle: Callable[[int, int], None],
+    ) -> "list[Outcome]": ...
+
+    def tables(self, store: EvidenceStore, material: "Material") -> MadeElsewhere: ...
+
+
+def take(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], parts: Sequence[PartFile]) -> None:
+    """Make a table of its parts, in the order of its rows. Raises WH105."""
+    columns = ", ".join(f"{quote(name) if parts else 'null'}::{kind} as {quote(name)}" for name, kind in types.items())
+    rows = f"select {columns} from ({_rows(parts)})" if parts else f"select {columns} limit 0"
+    con.execute(f"create table {quoted(model.qualified)} as from ({rows}) order by {column_list(order_of(model, types))}")
+
+
+def patch(
+    con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], gone: Sequence[PartFile], come: Sequence[PartFile],
+    rejected: Sequence[PartFile],
+) -> Patched | None:
+    """Put the rows of new parts into a table in place of those of parts that are gone; None where that is most of the table. All rows of a key
+    are in one part. Leaves the changed rows, old and new, in the temporary table of `delta_name`. Raises WH105."""
+    columns, keys = ", ".join(f"{quote(name)}::{kind} as {quote(name)}" for name, kind in types.items()), column_list(model.key)
+    delta, table = delta_name(model.qualified), quoted(model.qualified)
+    con.execute(f"create or replace temp table {delta} as select * from {table} limit 0")
+    sums = []
+    for parts in (gone, come):
+        rows = f"select {columns} from ({_rows(parts)})" if parts else f"select * from {delta} limit 0"
+        con.execute(f"create or replace temp table {_COME} as {rows}")
+        sums.append(con.execute(f"select count(*), coalesce(sum({row_hash(types)}), 0)::hugeint from {_COME} as {ROW}").fetchall()[0])
+        con.execute(f"insert into {delta} from {_COME}")
+    con.execute(f"create or replace temp table {AFFECTED} as select distinct {keys} from {delta}")
+    [(changed, every)] = con.execute(f"select (select count(*) from {delta}), (select count(*) from {table})").fetchall()
+    if changed > every:
+        return None
+    same = " and ".join(f"r.{quote(name)} is not distinct from a.{quote(name)}" for name in model.key)
+    con.execute(f"delete from {table} as r using {AFFECTED} as a where {same}")
+    con.execute(f"insert into {table} from {_COME} order by {column_list(order_of(model, types))}")
+    forget_rejected(con, model.qualified)
+    take_rejected(con, model, rejected)
+    [(count,)] = con.execute(f"select count(*) from {AFFECTED}").fetchall()
+    return Patched(Content(sums[1][0] - sums[0][0], int(sums[1][1]) - int(sums[0][1])), count)
+
+
+def take_rejected(con: "duckdb.DuckDBPyConnection", model: Model, parts: Sequence[PartFile]) -> None:
+    """Record the rows that tests left out of a table's parts. Raises WH105."""
+    if parts:
+        con.execute(f"insert into {STATE} by name select * from ({_rows(parts)}) where table_name = {text_literal(model.qualified)} order by all")
+
+
+def _rows(parts: Sequence[PartFile]) -> str:
+    for part in parts:
+        part.check()
+    return f"select * from read_parquet([{', '.join(path_literal(str(part.path)) for part in parts)}])"

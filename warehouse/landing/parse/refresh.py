@@ -34,8 +34,9 @@ def refresh(
 
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `on_batch` is
-    called with each batch that was parsed, and `parse` does it, here or elsewhere. Raises WH124 when a parsing process is killed; what is parsed by then stays.
+    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `on_batch`
+    is called with each batch that was parsed, and `parse` does it, here or elsewhere. Raises WH124 when a parsing process is
+    killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.objects)

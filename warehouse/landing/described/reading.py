@@ -10,12 +10,12 @@ import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from warehouse.digest import bytes_digest
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import units
 from warehouse.landing.described.description import Description, Layout, Metric, Moment
@@ -120,7 +120,7 @@ class _Names:
         if stated:
             name = f"{self._family}/{clean(stated)[:200]}"
         elif self._is_lines:
-            digest = sha256(b"\n".join(bytes(self._data[scope.node.start : scope.node.stop]) for scope in scopes)).hexdigest()
+            digest = bytes_digest(b"\n".join(bytes(self._data[scope.node.start : scope.node.stop]) for scope in scopes))
             name = f"{self._family}/{digest[:16]}"
         else:
             return f"{self._family}/{self._digest[:16]}/{self.count}"

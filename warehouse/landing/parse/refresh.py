@@ -27,7 +27,7 @@ def refresh(
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
     on_batch: Callable[[Batch], None] = lambda batch: None,
-    parse: Callable[..., list[Outcome]] = parse,
+    elsewhere: Callable[..., list[Outcome]] | None = None,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same.
@@ -35,7 +35,7 @@ def refresh(
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
     them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `on_batch`
-    is called with each batch that was parsed, and `parse` does it, here or elsewhere. Raises WH124 when a parsing process is
+    is called with each batch that was parsed; `elsewhere` parses them in place of this machine. Raises WH124 when a parsing process is
     killed; what is parsed by then stays.
     """
     stored = store.digests()
@@ -54,7 +54,7 @@ def refresh(
                 continue
             waiting.setdefault(manifest.family, {})[digest] = manifest
     if waiting:
-        for outcome in parse(store, waiting, arrivals, ingestors, on_bundle):
+        for outcome in (elsewhere or parse)(store, waiting, arrivals, ingestors, on_bundle):
             damaged += outcome.damaged
             if outcome.batch:
                 current[outcome.batch.name] = outcome.batch

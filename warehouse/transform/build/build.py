@@ -198,7 +198,7 @@ def _landing(
     decisions, marks = standing(events).all(), standing_marks(events).values()
     keys = public_keys(project.trusted_keys)
     if elsewhere:  # what other machines parsed is not noted as this machine's own
-        return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, parse=elsewhere.parse))
+        return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, elsewhere=elsewhere.parse))
     return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, note_parsed))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from warehouse.digest import memo_digest
@@ -414,14 +414,20 @@ class Session:
     def _read_by(self, name: str) -> Callable[[], int]:
         return partial(rows_read, name, self._checked, self._material.landing, self._now)
 
+    @cached_property
+    def _followers(self) -> Mapping[str, Collection[str]]:
+        """By table, the models that find the keys that changed in it."""
+        found: dict[str, dict[str, None]] = {}
+        for other, plan in self._checked.key_plans.items():
+            for path in plan.paths:
+                found.setdefault(path.leaf, {})[other] = None
+        return found
+
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
         changed. None where it is not needed, or where the columns are others now."""
         state = self._now.get(name)
-        asked = any(
-            path.leaf == name for other, plan in self._checked.key_plans.items() if self._is_followed(other) for path in plan.paths
-        )
-        if not asked or not state or state.kind != "table":
+        if not state or state.kind != "table" or not any(map(self._is_followed, self._followers.get(name, ()))):
             return None
         return set_aside(self._con, state.qualified, self._checked.columns[name])
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from built import built, sql_of
@@ -169,6 +170,9 @@ def _optimum(path: Path) -> Values:
     for name, report in document["report"].items():
         yield from ((case, f"{name}_latency_s", value) for value in report["latency"]["values"])
         yield case, f"{name}_tokens_per_s", report["throughput"]["value"]
+        for metric, key in (("ram", "max_ram"), ("vram", "max_global_vram"), ("process_vram", "max_process_vram"), ("reserved", "max_reserved"), ("allocated", "max_allocated")):
+            if (value := (report.get("memory") or {}).get(key)) is not None:
+                yield case, f"{name}_{metric}_mb", value
 
 
 def _dotnet(path: Path) -> Values:
@@ -185,6 +189,61 @@ def _ollama(path: Path) -> Values:
     yield f"ollama/{each['model']}", "generated_tokens_per_s", each["eval_count"] / each["eval_duration"] * 1e9
 
 
+_EVALSCOPE = {  # names before and after they were shortened; those of the first in seconds, times 1000
+    "concurrency_point": "Number of concurrency|Concurrency", "completed_count": "Succeed requests|Success Requests", "failed_count": "Failed requests|Failed Requests",
+    "request_throughput_per_s": "Request throughput (req/s)|Req Throughput (req/s)", "output_token_throughput_per_s": "Output token throughput (tok/s)|Output Throughput (tok/s)",
+    "total_token_throughput_per_s": "Total token throughput (tok/s)|Total Throughput (tok/s)", "e2e_mean_ms": "Average latency (s)|Avg Latency (s)",
+    "ttft_mean_ms": "Average time to first token (s)|TTFT (ms)", "tpot_mean_ms": "Average time per output token (s)|TPOT (ms)", "itl_mean_ms": "Average inter-token latency (s)",
+    "decoded_tokens_per_iteration": "Decoded Tok/Iter", "speculative_acceptance_share": "Spec. Accept Rate",
+}
+
+
+def _evalscope(path: Path) -> Values:
+    document = _json(path)
+    for metric, names in _EVALSCOPE.items():
+        for name in set(names.split("|")) & set(document):
+            yield "evalscope perf", metric, document[name] * (1000 if name.endswith("(s)") else 1)
+
+
+def _perf(path: Path) -> Values:
+    names = ("counter-value", "unit", "event", "", "", "metric-value", "metric-unit")
+    for each in [dict(zip(names, row, strict=True)) for row in csv.reader(path.read_text().splitlines()[2:])] if path.suffix == ".csv" else _records(path):
+        if each["counter-value"][0] != "<":
+            yield "perf stat", each["event"] + {"": "", "msec": "_ms", "Joules": "_j"}[each["unit"]], float(each["counter-value"])
+        metric = {"insn per cycle": "instructions_per_cycle", "CPUs utilized": "cpus_utilized"}.get(each.get("metric-unit", ""))
+        if metric:
+            yield "perf stat", metric, float(each["metric-value"])
+
+
+def _catch(path: Path) -> Values:
+    for each in ElementTree.parse(path).iter("BenchmarkResults"):
+        yield f"catch2/{each.get('name')}", "mean_ns", float(each.find("mean").get("value"))  # type: ignore[union-attr, arg-type]
+
+
+def _benchy(path: Path) -> Values:
+    keys = {
+        "pp_throughput": "prompt_tokens_per_s", "pp_req_throughput": "prompt_per_request_tokens_per_s", "tg_throughput": "generated_tokens_per_s",
+        "tg_req_throughput": "generated_per_request_tokens_per_s", "peak_throughput": "peak_generated_tokens_per_s", "ttfr": "first_response_ms",
+        "est_ppt": "estimated_prompt_processing_ms", "e2e_ttft": "first_token_ms",
+    }
+    for each in _json(path)["benchmarks"]:
+        for key, metric in keys.items():
+            yield from (("llama-benchy/example/model-8b", metric, value) for value in (each[key] or {"values": []})["values"])
+
+
+def _storage(path: Path) -> Values:
+    metric = _json(path)["metric"]
+    yield from (("mlperf storage", "accelerator_utilization_pct", value) for value in metric["train_au_percentage"])
+    yield from (("mlperf storage", "throughput_samples_per_s", value) for value in metric["train_throughput_samples_per_second"])
+    yield "mlperf storage", "io_mib_per_s", metric["train_io_mean_MB_per_second"]
+
+
+def _babel(path: Path) -> Values:
+    for name, _, _, _, rate, _, _, mean in (row for row in csv.reader(path.read_text().splitlines()[4:])):
+        yield "babelstream/csv", f"{name.lower()}_mb_per_s", float(rate)
+        yield "babelstream/csv", f"{name.lower()}_mean_s", float(mean)
+
+
 _N = r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)"
 READINGS: dict[str, Reading] = {
     "apache_bench": _text(
@@ -193,26 +252,17 @@ READINGS: dict[str, Reading] = {
         response_time_pX_ms=rf"^ +(?P<name>\d+)% +{_N}$",
     ),
     "asv": _asv,
-    "babelstream": _together(
+    "babelstream": lambda path: _babel(path) if path.suffix == ".csv" else _together(
         _text("babelstream/CUDA", X_mb_per_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) +{_N}", X_mean_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) .* {_N} +$")
-    ),
+    )(path),
     "benchmarkdotnet": _dotnet,
+    "catch2": _catch,
     "clickbench": _clickbench,
     "criterion": _keys(
         lambda record: f"criterion/{record['id']}", {"typical_ns": "typical/estimate", "mean_ns": "mean/estimate", "median_ns": "median/estimate"},
         read=lambda path: [record for record in _records(path) if record["reason"] == "benchmark-complete"],
     ),
-    "evalscope": _together(
-        _keys(lambda record: "evalscope perf", {
-            "concurrency_point": "Number of concurrency", "completed_count": "Succeed requests", "failed_count": "Failed requests",
-            "request_throughput_per_s": "Request throughput (req/s)", "output_token_throughput_per_s": "Output token throughput (tok/s)",
-            "total_token_throughput_per_s": "Total token throughput (tok/s)",
-        }, read=_one),
-        _keys(lambda record: "evalscope perf", {
-            "e2e_mean_ms": "Average latency (s)", "ttft_mean_ms": "Average time to first token (s)",
-            "tpot_mean_ms": "Average time per output token (s)", "itl_mean_ms": "Average inter-token latency (s)",
-        }, 1000, _one),
-    ),
+    "evalscope": _evalscope,
     "go_bench": _go,
     "google_benchmark": _google,
     "hey": _text(
@@ -233,6 +283,11 @@ READINGS: dict[str, Reading] = {
     "jmh": _jmh,
     "k6": _k6,
     "llama_bench": _llama,
+    "llama_bench_markdown": lambda path: (
+        ("llama-bench/qwen2 7B Q4_K - Medium", {"pp512": "prompt_tokens_per_s", "pp512+tg128": "combined_tokens_per_s"}.get(test, "generated_tokens_per_s"), float(rate))
+        for test, rate in re.findall(r"(\S+)(?: @ d\d+)? \| +([\d.]+) ±", path.read_text())
+    ),
+    "llama_benchy": _benchy,
     "lmdeploy": _keys(lambda record: "lmdeploy profile_restful_api/random", {
         "completed_count": "completed", "failed_count": "failed", "request_throughput_per_s": "request_throughput",
         "output_token_throughput_per_s": "output_throughput", "e2e_mean_ms": "mean_e2e_latency_ms", "e2e_p50_ms": "median_e2e_latency_ms",
@@ -244,13 +299,19 @@ READINGS: dict[str, Reading] = {
         "response_time_p90_ms": "90%", "response_time_p95_ms": "95%", "response_time_p99_ms": "99%", "requests_per_s": "Requests/s",
         "failures_per_s": "Failures/s", "content_size_mean_bytes": "Average Content Size",
     }),
+    "mlperf_storage": _storage,
     "ollama": _ollama,
     "optimum_benchmark": _optimum,
-    "osu": _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>\d+) +{_N}$"),
+    "osu": _together(
+        _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>1|1024|1048576) +{_N}$(?=[\s\S]*Allreduce)"),
+        _text("osu/Allreduce Latency", latency_mean_X_us=rf"^(?P<name>4|1024) +{_N}$(?![\s\S]*Allreduce)"),
+    ),
     "perf_analyzer": _together(
         _keys(lambda record: "perf_analyzer", {"concurrency_point": "Concurrency", "request_throughput_per_s": "Inferences/Second"}),
         _keys(lambda record: "perf_analyzer", {"queueing_delay_ms": "Server Queue", **{f"e2e_p{n}_ms": f"p{n} latency" for n in (50, 90, 95, 99)}}, 1 / 1000),
     ),
+    "perf_stat": _perf,
+    "perf_stat_csv": _perf,
     "pgbench": _text("pgbench/<builtin: TPC-B (sort of)>", transactions_per_s=rf"^tps = {_N}", latency_mean_ms=rf"^latency average = {_N}"),
     "pyperf": _pyperf,
     "pytest_benchmark": _pytest,
@@ -266,10 +327,12 @@ READINGS: dict[str, Reading] = {
         "completed_count": "successful_requests", "request_throughput_per_s": "request_throughput",
         "output_token_throughput_per_s": "output_throughput", "total_token_throughput_per_s": "total_throughput",
     }),
-    "sglang_one_batch": _keys(lambda record: "sglang bench_one_batch", {
-        "latency_s": "latency", "ttft_s": "ttft", "input_tokens_per_s": "input_throughput", "output_tokens_per_s": "output_throughput",
+    "sglang_one_batch": _together(_keys(lambda record: "sglang bench_one_batch", {"latency_s": "latency"}), _keys(lambda record: "sglang bench_one_batch", {"latency_s": "total_latency"}), _keys(lambda record: "sglang bench_one_batch", {
+        "ttft_s": "ttft", "input_tokens_per_s": "input_throughput", "output_tokens_per_s": "output_throughput",
         "overall_tokens_per_s": "overall_throughput", "last_generation_tokens_per_s": "last_gen_throughput",
-    }),
+        "prefill_latency_s": "prefill_latency", "prefill_tokens_per_s": "prefill_throughput", "decode_latency_s": "median_decode_latency",
+        "decode_tokens_per_s": "median_decode_throughput",
+    })),
     "siege": _keys(lambda record: "siege", {
         "response_time_mean_s": "response_time", "response_time_max_s": "longest_transaction", "response_time_min_s": "shortest_transaction",
         "transactions_per_s": "transaction_rate", "throughput_mb_per_s": "throughput", "transaction_count": "transactions",
@@ -316,7 +379,7 @@ def test_every_value_of_a_sample_is_what_it_states(name: str, sample: Path, tmp_
     data = sample.read_bytes()
     for row in rows["described_value"]:  # the bytes of a value state it; a computed one has no text
         if row["kind"] != "parameter" and row["value_text"] is not None:
-            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "") == row["value_text"]
+            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "").strip('"') == row["value_text"]
     told = {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
     assert told == ({"columns-differ"} if sample.name == "sample.csv" and name == "google_benchmark" else set())
 

@@ -368,6 +368,13 @@ def _cut(text: str, mark: str = "", *_: str) -> tuple[str, str]:
     return (before, after) if found else (text, "")
 
 
+def _shortened(found: Values, arguments: list[Values]) -> Values:
+    """A text that begins another has the first of its bytes, where those are the text itself."""
+    if not found or not isinstance(text := arguments[0][0].value, str) or len(text.encode()) != found[0].length:
+        return found
+    return [found[0]._replace(stop=found[0].start + len(found[0].value.encode()))]
+
+
 def _first_of(arguments: list[Values]) -> Values:
     return next((found for found in arguments if found and any(node.value is not None and node.value != "" for node in found)), [])
 
@@ -376,7 +383,7 @@ _FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
     "mean": _statistic(fmean), "median": _statistic(median), "min": _statistic(min), "max": _statistic(max), "sum": _statistic(sum),
     "count": lambda arguments: [arguments[0][0]._replace(value=float(len(arguments[0])))] if arguments[0] else [],
     "first": _first_of,
-    "before": _texts(lambda text, mark="", *_: _cut(text, mark)[0]),
+    "before": lambda arguments: _shortened(_texts(lambda text, mark="", *_: _cut(text, mark)[0].rstrip())(arguments), arguments),
     "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
     "lower": _texts(lambda text, *_: text.lower()),
     "trim": _texts(lambda text, *_: text.strip()),

@@ -83,7 +83,7 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
     """Note the columns of metrics that a table does not have: they may have another name there."""
     columns = root.value[0].value if root.value else {}
     read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
-    read += [path for _, each in layout.parameters for path in ((each,) if isinstance(each, ValuePath) else each.paths)]
+    read += [path for _, each in layout.parameters if isinstance(each, Expression) for path in each.paths]
     names = [path.steps[0][1] for path in read if path.steps and path.steps[0][0] == "key" and not path.start]
     for name in dict.fromkeys(names):
         if columns and name not in columns and not name.startswith("@"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -13,6 +14,7 @@ from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, beg
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
+_TEXT = re.compile(r"'([^']+)'")
 _MOST_NEAR = 0.5  # of what is required, that a file must have to be like a format
 
 
@@ -60,7 +62,7 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
     """How a file is of a description: by its first bytes, and `more` of them where it is a long document."""
     for place, layout in enumerate(description.layouts):
         hints = list(_hints(description, layout))
-        if not any(hint in head for hint in hints):
+        if not any(hint in head for hints_of_one in hints for hint in hints_of_one):
             continue
         for form in description.forms:
             if not _may_be(form, head):
@@ -68,7 +70,7 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
             part = head
             if form == JSON and size > len(head):
                 part = more(_WHOLE_BYTES)
-            if all(hint in part for hint in hints) and not missing(description, layout, form, part, size <= len(part)):
+            if all(any(hint in part for hint in hints_of_one) for hints_of_one in hints) and not missing(description, layout, form, part, size <= len(part)):
                 return Recognised(description, place, form)
     return None
 
@@ -94,16 +96,21 @@ def _may_be(form: str, head: bytes) -> bool:
     return begin == b"{" if form == JSON_LINES else form == TEXT or begin not in (b"{", b"[") if form == CSV else True
 
 
-def _hints(description: Description, layout: Layout) -> Iterator[bytes]:
-    """Bytes that a file of a description must have: the last key of each path, or the fixed part of a line."""
+def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ...]]:
+    """Bytes of which a file of a description must have one: the last key of each path, the fixed part of a line, or, where a table has no
+    header, the texts that a condition asks for."""
     for each in layout.requires:
+        if description.dialect.columns:
+            if texts := tuple(text.encode() for text in _TEXT.findall(each.text)):
+                yield texts
+            continue
         for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
-            if description.patterns:
-                name = next((step for kind, step in path.steps if kind == "key"), "")
-                if name in description.patterns and (literal := description.patterns[name][0].literal):
-                    yield literal.encode()
-            elif (key := next((step for kind, step in reversed(path.steps) if kind == "key"), None)) is not None and not key.startswith("@"):
-                yield key.encode()
+            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith("@")]
+            if keys and keys[0] in description.patterns:
+                if literal := description.patterns[keys[0]][0].literal:
+                    yield (literal.encode(),)
+            elif keys:
+                yield (keys[-1].encode(),)
 
 
 def nearest(tree: Tree, path: str, descriptions: Iterable[Description]) -> str | None:
@@ -114,7 +121,7 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description]) -> str |
     for description in descriptions:
         for layout in description.layouts:
             for form in description.forms:
-                if len(layout.requires) < 2 or not _may_be(form, head) or not any(hint in head for hint in _hints(description, layout)):
+                if len(layout.requires) < 2 or not _may_be(form, head) or not any(hint in head for hints in _hints(description, layout) for hint in hints):
                     continue
                 lacking = missing(description, layout, form, head, is_whole)
                 share = 1 - len(lacking) / len(layout.requires)

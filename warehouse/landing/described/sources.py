@@ -30,7 +30,7 @@ class PatternError(ValueError):
 @dataclass(frozen=True)
 class Pattern:
     """A form of line: `Copy: {rate:number} {time:number}`. Blanks stand for any blanks; a field is a `word`, a `number`, or `text` to the next
-    fixed part. It is tried only after a line of the pattern `after`."""
+    fixed part. It is tried only under a line of the pattern `after`: below it, and above the next line of a pattern that is another's `after`."""
 
     name: str
     text: str
@@ -172,14 +172,16 @@ def text_tree(data: Data, report: Report, patterns: Mapping[str, tuple[Pattern, 
     """Lines of text: an object with a list of records for each pattern that matched."""
     found: dict[str, list[Node]] = {}
     latest: dict[str, Node] = {}
+    headings, heading = {pattern.after for pattern, _ in patterns.values()}, None
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
         if len(text) > _LINE_CHARACTERS:
             report.at("line-too-long", f"{len(text)} characters: no pattern is tried on it", line, "note")
             continue
         for name, (pattern, compiled) in patterns.items():
-            if pattern.after and pattern.after not in latest or not (matched := compiled.fullmatch(text)):
+            if pattern.after and pattern.after != heading or not (matched := compiled.fullmatch(text)):
                 continue
+            heading = name if name in headings else heading
             if not line.data.isascii():
                 decoded(line, report)
             fields = {

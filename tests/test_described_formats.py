@@ -396,6 +396,44 @@ def test_every_description_has_a_sample_of_each_form_and_no_other_reads_it(tmp_p
         assert recognised == [name]
 
 
+# What a tool also writes: a sample, a change of it, and what is then read: statuses of the runs, values of a metric.
+VARIANTS: dict[str, tuple[str, tuple[tuple[str, str], ...], list[str], str, list[float]]] = {
+    "a failed check is of its own result": ("hpl/sample.out", (), ["succeeded", "invalid"], "elapsed_s", [52.31, 171.9]),
+    "a result without a check": ("hpl/sample.out", ((r"^\|\|Ax.*\n", ""),), ["succeeded"] * 2, "elapsed_s", [52.31, 171.9]),
+    "GFLOPS of a GPU beside those of all": ("hpl/sample.out", ((r"e\+02$", "e+02 ( 2.039e+02)"),), ["succeeded", "invalid"], "gflop_per_s", [815.7, 837.7]),
+    "HPCG says INVALID": ("hpcg/sample.txt", (("is VALID with.*", "is=INVALID."),), ["invalid"], "raw_gflop_per_s", [40.9]),
+    "BabelStream found wrong results": ("babelstream/sample.txt", (("^Function", "Validation failed on sum. Error 3.5e-06\nFunction"),), ["invalid"], "dot_mean_s", [0.00029]),
+    "BabelStream in MiB": ("babelstream/sample.txt", ((" MBytes/sec ", " MiBytes/sec"), ("1802345.678", "1000.000")), ["succeeded"], "copy_mb_per_s", [1048.576]),
+    "pgbench before 14": (
+        "pgbench/sample.txt", (("^tps.*", "tps = 90.5 (including connections establishing)\ntps = 91.5 (excluding connections establishing)"),),
+        ["succeeded"], "transactions_per_s", [91.5],
+    ),
+    "perf_analyzer of another server": ("perf_analyzer/sample.csv", (("Network[^\n]*?Client Recv", "Client Recv"), (r"^(\d+,[\d.]+,\d+),\d+,\d+,\d+,\d+,\d+", r"\1")), ["succeeded"] * 2, "e2e_p50_ms", [5.88, 16.402]),
+    "vegeta before 12": ("vegeta/sample.json", ((r'"throughput".*', ""), (r'"min": 9000000', '"x": 1')), ["succeeded"], "requests_per_s", [50.505]),
+    "SGLang before last_gen_throughput": ("sglang_offline/sample.jsonl", ((r'"last_gen_throughput": ?[\d.]+,?', ""),), ["succeeded"], "output_token_throughput_per_s", [1000.0]),
+    "Ollama with a cached prompt": ("ollama/sample.json", ((r'"prompt_eval_\w+": ?\d+,', ""),), ["succeeded"], "load_ms", [6.0]),
+    "a stream of Ollama": ("ollama/sample.json", ((r"\s*\n\s*", ""), ("^", '{"model": "m", "created_at": "2026-02-03T04:05:06Z", "response": "a", "done": false}\n')), ["succeeded"], "load_ms", [6.0]),
+    "too little utilization": ("mlperf_storage/sample.json", (('"success"', '"fail"'),), ["invalid"], "io_mib_per_s", [99195.5]),
+    "an average of nothing": ("evalscope/sample_renamed.json", (("250.5", "-1"),), ["succeeded"], "ttft_mean_ms", []),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_a_tool_also_writes_is_read_as_it_means_it(name: str, tmp_path: Path) -> None:
+    sample, changes, statuses, metric, values = VARIANTS[name]
+    text = (INGEST / sample).read_text()
+    for pattern, by in changes:
+        text, count = re.subn(pattern, by, text, flags=re.MULTILINE)
+        assert count, pattern
+    file = tmp_path / "in" / (Path(sample).stem + (".jsonl" if "stream" in name else Path(sample).suffix))
+    file.parent.mkdir()
+    file.write_text(text)
+    rows = landed(described_ingestor(INGEST / sample.partition("/")[0] / "format.toml"), file, tmp_path / "store")
+    assert [row["status"] for row in rows["described_run"]] == statuses
+    assert [row["value_number"] for row in rows["described_value"] if row["key"] == metric] == pytest.approx(values, rel=1e-9)
+    assert not {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
+
+
 HOSTILE = {
     "[format]\nname = '../x'\n": "format.name", "[format]\nname = 'x'\nfiles = ['../../*.json']\n": "format.files",
     "[format]\nname = 'x'\nrequires = ['a']\nfroms = 1\n": "format.froms", "x": "is not TOML", "[format]\nname = 'x'\nform = 'jsonn'\n": "did you mean json?",

@@ -206,8 +206,7 @@ def _evalscope(path: Path) -> Values:
 
 
 def _perf(path: Path) -> Values:
-    names = ("counter-value", "unit", "event", "", "", "metric-value", "metric-unit")
-    for each in [dict(zip(names, row, strict=True)) for row in csv.reader(path.read_text().splitlines()[2:])] if path.suffix == ".csv" else _records(path):
+    for each in _records(path):
         if each["counter-value"][0] != "<":
             yield "perf stat", each["event"] + {"": "", "msec": "_ms", "Joules": "_j"}[each["unit"]], float(each["counter-value"])
         metric = {"insn per cycle": "instructions_per_cycle", "CPUs utilized": "cpus_utilized"}.get(each.get("metric-unit", ""))
@@ -311,7 +310,6 @@ READINGS: dict[str, Reading] = {
         _keys(lambda record: "perf_analyzer", {"queueing_delay_ms": "Server Queue", **{f"e2e_p{n}_ms": f"p{n} latency" for n in (50, 90, 95, 99)}}, 1 / 1000),
     ),
     "perf_stat": _perf,
-    "perf_stat_csv": _perf,
     "pgbench": _text("pgbench/<builtin: TPC-B (sort of)>", transactions_per_s=rf"^tps = {_N}", latency_mean_ms=rf"^latency average = {_N}"),
     "pyperf": _pyperf,
     "pytest_benchmark": _pytest,
@@ -533,6 +531,19 @@ def test_a_changed_byte_is_an_issue_or_changes_nothing_else(sample: str, tmp_pat
                 assert stated.decode(errors="replace").replace(",", "").strip().strip('"') == row["value_text"].strip()
 
 
+def test_a_table_without_a_header_is_told_by_what_its_cells_say(tmp_path: Path) -> None:
+    from warehouse.evidence.tree import list_tree
+    from warehouse.landing.described.recognition import Formats
+
+    text = GOOD.replace('["json", "json lines"]', '"csv"').replace('["[].case", "[].ms"]', """["[].case in ('sort', 'hash')", "[].ms"]""")
+    ingestor = _described(tmp_path / "x", text.replace("[run]", '[csv]\ncolumns = ["case", "ms"]\n[run]'))
+    for name, data in (("a.csv", "sort,1.5\ncopy,2.5\n"), ("b.csv", "copy,2.5\n"), ("c.csv", "sort,1.5,x\n")):
+        (tmp_path / name).write_text(data)
+    found = Formats([ingestor.description]).of(list_tree(tmp_path))
+    assert set(found) == {"a.csv"}
+    assert [row["value_number"] for row in landed(ingestor, tmp_path / "a.csv", tmp_path / "store")["described_value"]] == [1.5, 2.5]
+
+
 def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
     ingestor = _described(tmp_path / "x", GOOD)
     lines = [f'{{"case": "a", "ms": {value}}}\n' for value in (1, 2, 2)]
@@ -589,7 +600,40 @@ def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: Wh
     assert [(row["key"], row["value_number"], row["unit"]) for row in rows["described_value"]] == [("sort", 1.5, "ms"), ("copy", 2.0, "GB/s")]
 
 
-def test_what_is_like_a_format_says_what_it_lacks(tmp_path: Path, wh_on: WhOn) -> None:
-    (tmp_path / "t.json").write_text('{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "tokens_per_second": 5.0}')
-    out = wh_on(standard_project(tmp_path / "project"), "ingest", "--dry-run", str(tmp_path / "t.json"))[1]
-    assert "like vllm_throughput, but without total_num_tokens" in out
+LIKE = {
+    "t.json": (b'{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "tokens_per_second": 5.0}', "like vllm_throughput, but without total_num_tokens"),
+    "serve.json": (
+        b'{"model_id": "m", "num_prompts": 2, "request_rate": 4.0, "output_throughput": 9.5, "mean_ttft_ms": 1.5, "mean_tpot_ms": 1.5}',
+        "like vLLM bench serve, but without duration, completed, request_throughput",
+    ),
+    "locust.csv": (b"Type,Name,Request Count,Failure Count,Median Response Time\nGET,/,1,0,3\n", 'like locust, but without "Requests/s"'),
+    "bench.jsonl": (b'{"run_name": "a", "batch_size": 1, "input_len": 2, "latency": 0.5, "output_throughput": 9}\n', "like sglang_one_batch, but without output_len"),
+    "tidy.csv": (b"day,test,value,unit\n2026-01-01,sort,1.5,ms\n", "wh ingest --as measurements --map metric=COLUMN,value=value,unit=unit"),
+    "other.csv": (b"a,b\n1,2\n", "wh new ingestor NAME --from FILE"),
+    "blob.json": (bytes(range(256)) * 9, "binary data, not text"),
+    "wide.csv": ("a,b\n1,2\n".encode("utf-16"), "a text in UTF-16"),
+    "rows.parquet": (b"PAR1" + bytes(99), "a Parquet file: export its rows"),
+    "large.json": (b'{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "x": "' + b"y" * (2 << 20) + b'", "total_num_tokens": 1}', "wh new ingestor NAME --from FILE"),
+}
+
+
+def test_what_is_not_recognised_says_what_it_is_like_and_what_it_lacks(tmp_path: Path, wh_on: WhOn) -> None:
+    (tmp_path / "in").mkdir()
+    for name, (data, _) in LIKE.items():
+        (tmp_path / "in" / name).write_bytes(data)
+    out = wh_on(standard_project(tmp_path / "project"), "ingest", "--dry-run", str(tmp_path / "in"))[1]
+    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    assert not {name: lines[name] for name, (_, says) in LIKE.items() if says not in lines[name]}
+
+
+def test_a_sample_of_a_description_is_of_no_family_in_code(tmp_path: Path) -> None:
+    from warehouse.evidence.tree import list_tree
+    from warehouse.landing.contract import Unclaimed
+    from warehouse.landing.family import Family
+    from warehouse.landing.registry import load_ingestors
+
+    ingestors: list[object] = [*load_ingestors(standard_project(tmp_path / "project")).values()]
+    families = [each for each in ingestors if isinstance(each, Family)]
+    assert len(families) > 20
+    for name, sample in SAMPLES:
+        assert [each.name for each in families if any(not isinstance(found, Unclaimed) for found in each.bundles(list_tree(sample)))] == [], f"{name}/{sample.name}"

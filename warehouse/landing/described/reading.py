@@ -20,7 +20,6 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.described import units
 from warehouse.landing.described.description import Description, Layout, Metric, Moment
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
-from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.tables import (

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
@@ -82,7 +83,20 @@ class Path:
         return self._walk(self._begin(scope), self.steps)
 
     def nodes(self, scope: Scope) -> Values:
-        return [found.node for found in self.scopes(scope)]
+        if self.keys is None:
+            return [found.node for found in self.scopes(scope)]
+        node = scope.node
+        for key in self.keys:
+            if not isinstance(node.value, dict) or (found := node.value.get(key)) is None:
+                return []
+            node = found
+        return [node]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...] | None:
+        """The keys that a path from the record is, if it is keys alone: most are, and then no scope is needed on the way."""
+        is_plain = not self.start and all(kind == "key" and not name.startswith("@") for kind, name in self.steps)
+        return tuple(name for _, name in self.steps) if is_plain else None
 
     def _begin(self, scope: Scope) -> Scope:
         if self.start == "$":

@@ -144,6 +144,14 @@ def _cells(line: Line, dialect: Dialect, report: Report) -> list[Node]:
         return [_cell(found[0], line.offset + found.start(), line.offset + found.end()) for found in re.finditer(rb"\S+", text[position:])]
     mark = dialect.delimiter.encode()
     found = []
+    if b'"' not in text and mark != b"|":  # as most are: no cell needs a closer look
+        start = line.offset + position
+        for raw in text[position:].split(mark):
+            cell = raw.strip()
+            begin = start + (raw.find(cell) if cell is not raw else 0)
+            found.append(Node(cell.decode(errors="replace").strip() or None, begin, begin + len(cell)))
+            start += len(raw) + 1
+        return found
     while True:
         if (quoted := _QUOTED.match(text, position)) and text[quoted.end() : quoted.end() + len(mark)] in (mark, b""):
             found.append(_cell(quoted[1].replace(b'""', b'"'), line.offset + quoted.start(1), line.offset + quoted.end(1)))

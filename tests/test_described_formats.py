@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -584,6 +587,46 @@ def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, w
     assert sql("select median(value) from indicator_sample where indicator = 'acme/hash'") == [(pytest.approx(2.004, rel=1e-3),)]
     changes = wh_on(project, "changes")[1]
     assert "worse  +3" in changes and "better" not in changes, changes
+
+
+_GIT = """#!/bin/sh
+echo "$3" > "$0.at"
+"""
+_PYTEST = """#!{python}
+import json, sys
+from pathlib import Path
+commit = Path("{folder}/git.at").read_text().strip()
+done = Path("{folder}/done")
+done.write_text(done.read_text() + "." if done.exists() else ".")
+count = len(done.read_text())
+document = json.loads(Path("{sample}").read_text())
+document |= {{"datetime": f"2026-02-03T04:{{count:02}}:06", "commit_info": {{"id": commit, "branch": "x", "dirty": False}}}}
+for number, each in enumerate(document["benchmarks"]):
+    factor = (1.3 if commit == "b1b1b1b" and not number else 1) * (1 + count * 7 % 5 / 1000)
+    times = [each["stats"]["median"] * factor * (1 + place / 10000) for place in (-1, 0, 1)]
+    each["stats"] |= {{"data": times, "median": times[1], "rounds": 3}}
+file = next(each.partition("=")[2] for each in sys.argv if each.startswith("--benchmark-json="))
+Path(file).write_text(json.dumps(document))
+"""
+
+
+def test_the_recipe_for_a_pull_request_fails_where_a_benchmark_got_slower(tmp_path: Path) -> None:
+    recipe = (INGEST.parent / "docs/ingestors.md").read_text().partition("**In a pull request**")[2].split("```")[1].removeprefix("sh\n")
+    assert len(recipe.splitlines()) <= 10
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    sample = INGEST / "pytest_benchmark/sample.json"
+    for name, text in (("git", _GIT), ("pytest", _PYTEST.format(python=sys.executable, folder=folder, sample=sample))):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    (folder / "wh").write_text(f'#!/bin/sh\nexec {sys.executable} -m warehouse.cli.main "$@"\n')
+    (folder / "wh").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "BASE": "a0a0a0a", "HEAD": "b1b1b1b"}
+    done = subprocess.run(["bash", "-ec", recipe], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "1 suspected worse" in done.stdout and "paired: 5 pairs" in done.stdout, done.stdout + done.stderr
+    again = recipe.splitlines()[-1].replace("$BASE", "$X").replace("$HEAD", "$BASE").replace("$X", "$HEAD")  # from the slow one to the fast one
+    done = subprocess.run(["bash", "-ec", again], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "1 suspected better" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: WhOn) -> None:

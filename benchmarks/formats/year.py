@@ -30,8 +30,8 @@ class Planted:
 
 
 EVENTS = (
-    Planted(0.3, range(0, 12), 1.15), Planted(0.45, range(40, 41), 1.10), Planted(0.6, range(100, 130), 0.80), Planted(0.75, range(200, 204), 1.30),
-    Planted(0.85, range(0, 12), 1 / 1.15),
+    Planted(0.3, range(12), 1.15), Planted(0.45, range(40, 41), 1.10), Planted(0.6, range(100, 130), 0.80), Planted(0.75, range(200, 204), 1.30),
+    Planted(0.85, range(12), 1 / 1.15),
 )
 
 
@@ -51,7 +51,7 @@ def write(folder: Path, benchmarks: int, commits: int, seed: int) -> list[str]:
             level = seconds * run * chance.gauss(1, 0.01)
             data = [level * abs(chance.gauss(1, 0.005)) for _ in range(_ROUNDS)]
             rows.append({
-                "group": None, "name": f"test_{number}", "fullname": f"tests/bench.py::test_{number}", "params": None, "param": None, "extra_info": {},
+                "group": None, "name": f"test_{number}", "fullname": f"tests/bench.py::test_{number}", "params": None,
                 "stats": {"rounds": _ROUNDS, "median": sorted(data)[_ROUNDS // 2], "data": data},
             })
         document = {

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from built import built, sql_of
@@ -169,6 +173,9 @@ def _optimum(path: Path) -> Values:
     for name, report in document["report"].items():
         yield from ((case, f"{name}_latency_s", value) for value in report["latency"]["values"])
         yield case, f"{name}_tokens_per_s", report["throughput"]["value"]
+        for metric, key in (("ram", "max_ram"), ("vram", "max_global_vram"), ("process_vram", "max_process_vram"), ("reserved", "max_reserved"), ("allocated", "max_allocated")):
+            if (value := (report.get("memory") or {}).get(key)) is not None:
+                yield case, f"{name}_{metric}_mb", value
 
 
 def _dotnet(path: Path) -> Values:
@@ -185,6 +192,60 @@ def _ollama(path: Path) -> Values:
     yield f"ollama/{each['model']}", "generated_tokens_per_s", each["eval_count"] / each["eval_duration"] * 1e9
 
 
+_EVALSCOPE = {  # names before and after they were shortened; those of the first in seconds, times 1000
+    "concurrency_point": "Number of concurrency|Concurrency", "completed_count": "Succeed requests|Success Requests", "failed_count": "Failed requests|Failed Requests",
+    "request_throughput_per_s": "Request throughput (req/s)|Req Throughput (req/s)", "output_token_throughput_per_s": "Output token throughput (tok/s)|Output Throughput (tok/s)",
+    "total_token_throughput_per_s": "Total token throughput (tok/s)|Total Throughput (tok/s)", "e2e_mean_ms": "Average latency (s)|Avg Latency (s)",
+    "ttft_mean_ms": "Average time to first token (s)|TTFT (ms)", "tpot_mean_ms": "Average time per output token (s)|TPOT (ms)", "itl_mean_ms": "Average inter-token latency (s)",
+    "decoded_tokens_per_iteration": "Decoded Tok/Iter", "speculative_acceptance_share": "Spec. Accept Rate",
+}
+
+
+def _evalscope(path: Path) -> Values:
+    document = _json(path)
+    for metric, names in _EVALSCOPE.items():
+        for name in set(names.split("|")) & set(document):
+            yield "evalscope perf", metric, document[name] * (1000 if name.endswith("(s)") else 1)
+
+
+def _perf(path: Path) -> Values:
+    for each in _records(path):
+        if each["counter-value"][0] != "<":
+            yield "perf stat", each["event"] + {"": "", "msec": "_ms", "Joules": "_j"}[each["unit"]], float(each["counter-value"])
+        metric = {"insn per cycle": "instructions_per_cycle", "CPUs utilized": "cpus_utilized"}.get(each.get("metric-unit", ""))
+        if metric:
+            yield "perf stat", metric, float(each["metric-value"])
+
+
+def _catch(path: Path) -> Values:
+    for each in ElementTree.parse(path).iter("BenchmarkResults"):
+        yield f"catch2/{each.get('name')}", "mean_ns", float(each.find("mean").get("value"))  # type: ignore[union-attr, arg-type]
+
+
+def _benchy(path: Path) -> Values:
+    keys = {
+        "pp_throughput": "prompt_tokens_per_s", "pp_req_throughput": "prompt_per_request_tokens_per_s", "tg_throughput": "generated_tokens_per_s",
+        "tg_req_throughput": "generated_per_request_tokens_per_s", "peak_throughput": "peak_generated_tokens_per_s", "ttfr": "first_response_ms",
+        "est_ppt": "estimated_prompt_processing_ms", "e2e_ttft": "first_token_ms",
+    }
+    for each in _json(path)["benchmarks"]:
+        for key, metric in keys.items():
+            yield from (("llama-benchy/example/model-8b", metric, value) for value in (each[key] or {"values": []})["values"])
+
+
+def _storage(path: Path) -> Values:
+    metric = _json(path)["metric"]
+    yield from (("mlperf storage", "accelerator_utilization_pct", value) for value in metric["train_au_percentage"])
+    yield from (("mlperf storage", "throughput_samples_per_s", value) for value in metric["train_throughput_samples_per_second"])
+    yield "mlperf storage", "io_mib_per_s", metric["train_io_mean_MB_per_second"]
+
+
+def _babel(path: Path) -> Values:
+    for name, _, _, _, rate, _, _, mean in (row for row in csv.reader(path.read_text().splitlines()[4:])):
+        yield "babelstream/csv", f"{name.lower()}_mb_per_s", float(rate)
+        yield "babelstream/csv", f"{name.lower()}_mean_s", float(mean)
+
+
 _N = r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)"
 READINGS: dict[str, Reading] = {
     "apache_bench": _text(
@@ -193,26 +254,17 @@ READINGS: dict[str, Reading] = {
         response_time_pX_ms=rf"^ +(?P<name>\d+)% +{_N}$",
     ),
     "asv": _asv,
-    "babelstream": _together(
+    "babelstream": lambda path: _babel(path) if path.suffix == ".csv" else _together(
         _text("babelstream/CUDA", X_mb_per_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) +{_N}", X_mean_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) .* {_N} +$")
-    ),
+    )(path),
     "benchmarkdotnet": _dotnet,
+    "catch2": _catch,
     "clickbench": _clickbench,
     "criterion": _keys(
         lambda record: f"criterion/{record['id']}", {"typical_ns": "typical/estimate", "mean_ns": "mean/estimate", "median_ns": "median/estimate"},
         read=lambda path: [record for record in _records(path) if record["reason"] == "benchmark-complete"],
     ),
-    "evalscope": _together(
-        _keys(lambda record: "evalscope perf", {
-            "concurrency_point": "Number of concurrency", "completed_count": "Succeed requests", "failed_count": "Failed requests",
-            "request_throughput_per_s": "Request throughput (req/s)", "output_token_throughput_per_s": "Output token throughput (tok/s)",
-            "total_token_throughput_per_s": "Total token throughput (tok/s)",
-        }, read=_one),
-        _keys(lambda record: "evalscope perf", {
-            "e2e_mean_ms": "Average latency (s)", "ttft_mean_ms": "Average time to first token (s)",
-            "tpot_mean_ms": "Average time per output token (s)", "itl_mean_ms": "Average inter-token latency (s)",
-        }, 1000, _one),
-    ),
+    "evalscope": _evalscope,
     "go_bench": _go,
     "google_benchmark": _google,
     "hey": _text(
@@ -233,6 +285,11 @@ READINGS: dict[str, Reading] = {
     "jmh": _jmh,
     "k6": _k6,
     "llama_bench": _llama,
+    "llama_bench_markdown": lambda path: (
+        ("llama-bench/qwen2 7B Q4_K - Medium", {"pp512": "prompt_tokens_per_s", "pp512+tg128": "combined_tokens_per_s"}.get(test, "generated_tokens_per_s"), float(rate))
+        for test, rate in re.findall(r"(\S+)(?: @ d\d+)? \| +([\d.]+) ±", path.read_text())
+    ),
+    "llama_benchy": _benchy,
     "lmdeploy": _keys(lambda record: "lmdeploy profile_restful_api/random", {
         "completed_count": "completed", "failed_count": "failed", "request_throughput_per_s": "request_throughput",
         "output_token_throughput_per_s": "output_throughput", "e2e_mean_ms": "mean_e2e_latency_ms", "e2e_p50_ms": "median_e2e_latency_ms",
@@ -244,13 +301,18 @@ READINGS: dict[str, Reading] = {
         "response_time_p90_ms": "90%", "response_time_p95_ms": "95%", "response_time_p99_ms": "99%", "requests_per_s": "Requests/s",
         "failures_per_s": "Failures/s", "content_size_mean_bytes": "Average Content Size",
     }),
+    "mlperf_storage": _storage,
     "ollama": _ollama,
     "optimum_benchmark": _optimum,
-    "osu": _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>\d+) +{_N}$"),
+    "osu": _together(
+        _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>1|1024|1048576) +{_N}$(?=[\s\S]*Allreduce)"),
+        _text("osu/Allreduce Latency", latency_mean_X_us=rf"^(?P<name>4|1024) +{_N}$(?![\s\S]*Allreduce)"),
+    ),
     "perf_analyzer": _together(
         _keys(lambda record: "perf_analyzer", {"concurrency_point": "Concurrency", "request_throughput_per_s": "Inferences/Second"}),
         _keys(lambda record: "perf_analyzer", {"queueing_delay_ms": "Server Queue", **{f"e2e_p{n}_ms": f"p{n} latency" for n in (50, 90, 95, 99)}}, 1 / 1000),
     ),
+    "perf_stat": _perf,
     "pgbench": _text("pgbench/<builtin: TPC-B (sort of)>", transactions_per_s=rf"^tps = {_N}", latency_mean_ms=rf"^latency average = {_N}"),
     "pyperf": _pyperf,
     "pytest_benchmark": _pytest,
@@ -266,10 +328,12 @@ READINGS: dict[str, Reading] = {
         "completed_count": "successful_requests", "request_throughput_per_s": "request_throughput",
         "output_token_throughput_per_s": "output_throughput", "total_token_throughput_per_s": "total_throughput",
     }),
-    "sglang_one_batch": _keys(lambda record: "sglang bench_one_batch", {
-        "latency_s": "latency", "ttft_s": "ttft", "input_tokens_per_s": "input_throughput", "output_tokens_per_s": "output_throughput",
+    "sglang_one_batch": _together(_keys(lambda record: "sglang bench_one_batch", {"latency_s": "latency"}), _keys(lambda record: "sglang bench_one_batch", {"latency_s": "total_latency"}), _keys(lambda record: "sglang bench_one_batch", {
+        "ttft_s": "ttft", "input_tokens_per_s": "input_throughput", "output_tokens_per_s": "output_throughput",
         "overall_tokens_per_s": "overall_throughput", "last_generation_tokens_per_s": "last_gen_throughput",
-    }),
+        "prefill_latency_s": "prefill_latency", "prefill_tokens_per_s": "prefill_throughput", "decode_latency_s": "median_decode_latency",
+        "decode_tokens_per_s": "median_decode_throughput",
+    })),
     "siege": _keys(lambda record: "siege", {
         "response_time_mean_s": "response_time", "response_time_max_s": "longest_transaction", "response_time_min_s": "shortest_transaction",
         "transactions_per_s": "transaction_rate", "throughput_mb_per_s": "throughput", "transaction_count": "transactions",
@@ -316,7 +380,7 @@ def test_every_value_of_a_sample_is_what_it_states(name: str, sample: Path, tmp_
     data = sample.read_bytes()
     for row in rows["described_value"]:  # the bytes of a value state it; a computed one has no text
         if row["kind"] != "parameter" and row["value_text"] is not None:
-            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "") == row["value_text"]
+            assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "").strip('"') == row["value_text"]
     told = {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
     assert told == ({"columns-differ"} if sample.name == "sample.csv" and name == "google_benchmark" else set())
 
@@ -331,6 +395,44 @@ def test_every_description_has_a_sample_of_each_form_and_no_other_reads_it(tmp_p
     for name, sample in SAMPLES:
         recognised = [each.name for each in formats.descriptions if Formats([each]).of(list_tree(sample))]
         assert recognised == [name]
+
+
+# What a tool also writes: a sample, a change of it, and what is then read: statuses of the runs, values of a metric.
+VARIANTS: dict[str, tuple[str, tuple[tuple[str, str], ...], list[str], str, list[float]]] = {
+    "a failed check is of its own result": ("hpl/sample.out", (), ["succeeded", "invalid"], "elapsed_s", [52.31, 171.9]),
+    "a result without a check": ("hpl/sample.out", ((r"^\|\|Ax.*\n", ""),), ["succeeded"] * 2, "elapsed_s", [52.31, 171.9]),
+    "GFLOPS of a GPU beside those of all": ("hpl/sample.out", ((r"e\+02$", "e+02 ( 2.039e+02)"),), ["succeeded", "invalid"], "gflop_per_s", [815.7, 837.7]),
+    "HPCG says INVALID": ("hpcg/sample.txt", (("is VALID with.*", "is=INVALID."),), ["invalid"], "raw_gflop_per_s", [40.9]),
+    "BabelStream found wrong results": ("babelstream/sample.txt", (("^Function", "Validation failed on sum. Error 3.5e-06\nFunction"),), ["invalid"], "dot_mean_s", [0.00029]),
+    "BabelStream in MiB": ("babelstream/sample.txt", ((" MBytes/sec ", " MiBytes/sec"), ("1802345.678", "1000.000")), ["succeeded"], "copy_mb_per_s", [1048.576]),
+    "pgbench before 14": (
+        "pgbench/sample.txt", (("^tps.*", "tps = 90.5 (including connections establishing)\ntps = 91.5 (excluding connections establishing)"),),
+        ["succeeded"], "transactions_per_s", [91.5],
+    ),
+    "perf_analyzer of another server": ("perf_analyzer/sample.csv", (("Network[^\n]*?Client Recv", "Client Recv"), (r"^(\d+,[\d.]+,\d+),\d+,\d+,\d+,\d+,\d+", r"\1")), ["succeeded"] * 2, "e2e_p50_ms", [5.88, 16.402]),
+    "vegeta before 12": ("vegeta/sample.json", ((r'"throughput".*', ""), (r'"min": 9000000', '"x": 1')), ["succeeded"], "requests_per_s", [50.505]),
+    "SGLang before last_gen_throughput": ("sglang_offline/sample.jsonl", ((r'"last_gen_throughput": ?[\d.]+,?', ""),), ["succeeded"], "output_token_throughput_per_s", [1000.0]),
+    "Ollama with a cached prompt": ("ollama/sample.json", ((r'"prompt_eval_\w+": ?\d+,', ""),), ["succeeded"], "load_ms", [6.0]),
+    "a stream of Ollama": ("ollama/sample.json", ((r"\s*\n\s*", ""), ("^", '{"model": "m", "created_at": "2026-02-03T04:05:06Z", "response": "a", "done": false}\n')), ["succeeded"], "load_ms", [6.0]),
+    "too little utilization": ("mlperf_storage/sample.json", (('"success"', '"fail"'),), ["invalid"], "io_mib_per_s", [99195.5]),
+    "an average of nothing": ("evalscope/sample_renamed.json", (("250.5", "-1"),), ["succeeded"], "ttft_mean_ms", []),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_a_tool_also_writes_is_read_as_it_means_it(name: str, tmp_path: Path) -> None:
+    sample, changes, statuses, metric, values = VARIANTS[name]
+    text = (INGEST / sample).read_text()
+    for pattern, by in changes:
+        text, count = re.subn(pattern, by, text, flags=re.MULTILINE)
+        assert count, pattern
+    file = tmp_path / "in" / (Path(sample).stem + (".jsonl" if "stream" in name else Path(sample).suffix))
+    file.parent.mkdir()
+    file.write_text(text)
+    rows = landed(described_ingestor(INGEST / sample.partition("/")[0] / "format.toml"), file, tmp_path / "store")
+    assert [row["status"] for row in rows["described_run"]] == statuses
+    assert [row["value_number"] for row in rows["described_value"] if row["key"] == metric] == pytest.approx(values, rel=1e-9)
+    assert not {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
 
 
 HOSTILE = {
@@ -432,6 +534,19 @@ def test_a_changed_byte_is_an_issue_or_changes_nothing_else(sample: str, tmp_pat
                 assert stated.decode(errors="replace").replace(",", "").strip().strip('"') == row["value_text"].strip()
 
 
+def test_a_table_without_a_header_is_told_by_what_its_cells_say(tmp_path: Path) -> None:
+    from warehouse.evidence.tree import list_tree
+    from warehouse.landing.described.recognition import Formats
+
+    text = GOOD.replace('["json", "json lines"]', '"csv"').replace('["[].case", "[].ms"]', """["[].case in ('sort', 'hash')", "[].ms"]""")
+    ingestor = _described(tmp_path / "x", text.replace("[run]", '[csv]\ncolumns = ["case", "ms"]\n[run]'))
+    for name, data in (("a.csv", "sort,1.5\ncopy,2.5\n"), ("b.csv", "copy,2.5\n"), ("c.csv", "sort,1.5,x\n")):
+        (tmp_path / name).write_text(data)
+    found = Formats([ingestor.description]).of(list_tree(tmp_path))
+    assert set(found) == {"a.csv"}
+    assert [row["value_number"] for row in landed(ingestor, tmp_path / "a.csv", tmp_path / "store")["described_value"]] == [1.5, 2.5]
+
+
 def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
     ingestor = _described(tmp_path / "x", GOOD)
     lines = [f'{{"case": "a", "ms": {value}}}\n' for value in (1, 2, 2)]
@@ -474,6 +589,46 @@ def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, w
     assert "worse  +3" in changes and "better" not in changes, changes
 
 
+_GIT = """#!/bin/sh
+echo "$3" > "$0.at"
+"""
+_PYTEST = """#!{python}
+import json, sys
+from pathlib import Path
+commit = Path("{folder}/git.at").read_text().strip()
+done = Path("{folder}/done")
+done.write_text(done.read_text() + "." if done.exists() else ".")
+count = len(done.read_text())
+document = json.loads(Path("{sample}").read_text())
+document |= {{"datetime": f"2026-02-03T04:{{count:02}}:06", "commit_info": {{"id": commit, "branch": "x", "dirty": False}}}}
+for number, each in enumerate(document["benchmarks"]):
+    factor = (1.3 if commit == "b1b1b1b" and not number else 1) * (1 + count * 7 % 5 / 1000)
+    times = [each["stats"]["median"] * factor * (1 + place / 10000) for place in (-1, 0, 1)]
+    each["stats"] |= {{"data": times, "median": times[1], "rounds": 3}}
+file = next(each.partition("=")[2] for each in sys.argv if each.startswith("--benchmark-json="))
+Path(file).write_text(json.dumps(document))
+"""
+
+
+def test_the_recipe_for_a_pull_request_fails_where_a_benchmark_got_slower(tmp_path: Path) -> None:
+    recipe = (INGEST.parent / "docs/ingestors.md").read_text().partition("**In a pull request**")[2].split("```")[1].removeprefix("sh\n")
+    assert len(recipe.splitlines()) <= 10
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    sample = INGEST / "pytest_benchmark/sample.json"
+    for name, text in (("git", _GIT), ("pytest", _PYTEST.format(python=sys.executable, folder=folder, sample=sample))):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    (folder / "wh").write_text(f'#!/bin/sh\nexec {sys.executable} -m warehouse.cli.main "$@"\n')
+    (folder / "wh").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "BASE": "a0a0a0a", "HEAD": "b1b1b1b"}
+    done = subprocess.run(["bash", "-ec", recipe], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "1 suspected worse" in done.stdout and "paired: 5 pairs" in done.stdout, done.stdout + done.stderr
+    again = recipe.splitlines()[-1].replace("$BASE", "$X").replace("$HEAD", "$BASE").replace("$X", "$HEAD")  # from the slow one to the fast one
+    done = subprocess.run(["bash", "-ec", again], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "1 suspected better" in done.stdout, done.stdout + done.stderr
+
+
 def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
     (tmp_path / "n.csv").write_text("when,test,value,unit\n2026-01-01T00:00:00Z,sort,1.5,ms\n2026-01-01T00:00:00Z,copy,2,GB/s\n2026-01-01T00:00:00Z,odd,3,furlongs\n")
@@ -488,7 +643,40 @@ def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: Wh
     assert [(row["key"], row["value_number"], row["unit"]) for row in rows["described_value"]] == [("sort", 1.5, "ms"), ("copy", 2.0, "GB/s")]
 
 
-def test_what_is_like_a_format_says_what_it_lacks(tmp_path: Path, wh_on: WhOn) -> None:
-    (tmp_path / "t.json").write_text('{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "tokens_per_second": 5.0}')
-    out = wh_on(standard_project(tmp_path / "project"), "ingest", "--dry-run", str(tmp_path / "t.json"))[1]
-    assert "like vllm_throughput, but without total_num_tokens" in out
+LIKE = {
+    "t.json": (b'{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "tokens_per_second": 5.0}', "like vllm_throughput, but without total_num_tokens"),
+    "serve.json": (
+        b'{"model_id": "m", "num_prompts": 2, "request_rate": 4.0, "output_throughput": 9.5, "mean_ttft_ms": 1.5, "mean_tpot_ms": 1.5}',
+        "like vLLM bench serve, but without duration, completed, request_throughput",
+    ),
+    "locust.csv": (b"Type,Name,Request Count,Failure Count,Median Response Time\nGET,/,1,0,3\n", 'like locust, but without "Requests/s"'),
+    "bench.jsonl": (b'{"run_name": "a", "batch_size": 1, "input_len": 2, "latency": 0.5, "output_throughput": 9}\n', "like sglang_one_batch, but without output_len"),
+    "tidy.csv": (b"day,test,value,unit\n2026-01-01,sort,1.5,ms\n", "wh ingest --as measurements --map metric=COLUMN,value=value,unit=unit"),
+    "other.csv": (b"a,b\n1,2\n", "wh new ingestor NAME --from FILE"),
+    "blob.json": (bytes(range(256)) * 9, "binary data, not text"),
+    "wide.csv": ("a,b\n1,2\n".encode("utf-16"), "a text in UTF-16"),
+    "rows.parquet": (b"PAR1" + bytes(99), "a Parquet file: export its rows"),
+    "large.json": (b'{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "x": "' + b"y" * (2 << 20) + b'", "total_num_tokens": 1}', "wh new ingestor NAME --from FILE"),
+}
+
+
+def test_what_is_not_recognised_says_what_it_is_like_and_what_it_lacks(tmp_path: Path, wh_on: WhOn) -> None:
+    (tmp_path / "in").mkdir()
+    for name, (data, _) in LIKE.items():
+        (tmp_path / "in" / name).write_bytes(data)
+    out = wh_on(standard_project(tmp_path / "project"), "ingest", "--dry-run", str(tmp_path / "in"))[1]
+    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    assert not {name: lines[name] for name, (_, says) in LIKE.items() if says not in lines[name]}
+
+
+def test_a_sample_of_a_description_is_of_no_family_in_code(tmp_path: Path) -> None:
+    from warehouse.evidence.tree import list_tree
+    from warehouse.landing.contract import Unclaimed
+    from warehouse.landing.family import Family
+    from warehouse.landing.registry import load_ingestors
+
+    ingestors: list[object] = [*load_ingestors(standard_project(tmp_path / "project")).values()]
+    families = [each for each in ingestors if isinstance(each, Family)]
+    assert len(families) > 20
+    for name, sample in SAMPLES:
+        assert [each.name for each in families if any(not isinstance(found, Unclaimed) for found in each.bundles(list_tree(sample)))] == [], f"{name}/{sample.name}"

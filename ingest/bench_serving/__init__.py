@@ -81,6 +81,12 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="bench_serving", version=19, tables=TABLES,
+    like={
+        "vLLM bench serve": (
+            "model_id", "num_prompts", "request_rate", "duration", "completed", "request_throughput", "output_throughput",
+            "mean_ttft_ms", "mean_tpot_ms",
+        ),
+    },
     formats=(
         "vLLM bench serve and benchmark_serving.py, 0.3 to 0.25: aggregates, --save-detailed, --append-result, sweep folders",
         "vllm bench sweep serve, serve_sla, serve_workload: folders of run=N.json, and what failed (run=N.failure.json)",

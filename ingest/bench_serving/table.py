@@ -38,12 +38,13 @@ class Row(NamedTuple):
 
     line: Line
     entries: list[Entry]
+_LMDEPLOY = frozenset({"bs", "dataset_name", "sharegpt_output_len"})  # of its profile_restful_api.py, which has a description
 
 
 def is_table(head: bytes) -> bool:
     """Whether a file's first bytes are those of such a table."""
     columns = _cells(head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace").rstrip("\r"))
-    return len(CLIENT_KEYS.intersection(columns)) >= _ENOUGH_KEYS
+    return len(CLIENT_KEYS.intersection(columns)) >= _ENOUGH_KEYS and not _LMDEPLOY.issubset(columns)
 
 
 def rows(data: Data, report: Report) -> Iterator[Row]:

@@ -97,6 +97,11 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="genai_perf", version=18, tables=TABLES,
+    like={
+        "GenAI-Perf and AIPerf": (
+            "input_config", "request_throughput.unit", "request_latency.unit", "request_count.unit", "time_to_first_token.unit",
+        ),
+    },
     formats=(
         "genai-perf's JSON, and its CSV where there is no JSON",
         "perf_analyzer raw export: {experiments: [{experiment, requests}]}, OpenAI and Triton responses",

@@ -60,6 +60,7 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="inference_perf", version=12, tables=TABLES,
+    like={"inference-perf": ("load_summary.count", "successes.count", "successes.latency", "failures.count")},
     formats=(
         "inference-perf reports: stage_N_ and summary_ lifecycle_metrics and prometheus_metrics (JSON or YAML)",
         "inference-perf per_request_lifecycle_metrics.json, with info as of 0.1 and as of 0.3 and later",

@@ -39,6 +39,7 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="llmperf", version=11, tables=TABLES,
+    like={"LLMPerf": ("mean_input_tokens", "stddev_input_tokens", "mean_output_tokens", "num_concurrent_requests", "results")},
     formats=(
         "LLMPerf token benchmark: *_summary.json (version 2023-08-31) with *_individual_responses.json",
         "LLMPerf leaderboard: summary/NAME.json with individual/NAME.json",

@@ -45,6 +45,7 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="lm_eval", version=1, tables=TABLES,
+    like={"lm-evaluation-harness": ("results", "configs", "versions", "n-shot")},
     formats=(
         "lm-evaluation-harness 0.4: results of tasks (results_*.json)",
         "InferenceX: meta_env.json beside results of lm-evaluation-harness",

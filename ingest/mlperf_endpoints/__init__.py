@@ -32,5 +32,6 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="mlperf_endpoints", version=2, tables=TABLES,
+    like={"MLPerf Endpoints": ("version", "n_samples_issued", "n_samples_completed", "n_samples_failed", "duration_ns")},
     formats=("MLPerf Endpoints: performance/result_summary.json and config.yaml of a run",),
 )

@@ -44,6 +44,7 @@ TABLES: Mapping[str, pa.Schema] = {
 
 INGESTOR = Family(
     package=__name__, name="trtllm_bench", version=3, tables=TABLES,
+    like={"trtllm-bench": ("engine", "world_info", "request_info", "performance.request_throughput_req_s")},
     formats=(
         "TensorRT-LLM trtllm-bench --report_json, 0.20 to 1.2: throughput and latency, with and without --streaming",
         "TensorRT-LLM trtllm-bench --request_json, beside the report of the run",

@@ -32,6 +32,7 @@ from warehouse.landing.declaration.placing import find_declarations, with_declar
 from warehouse.landing.described.description import Description
 from warehouse.landing.described.ingestor import DescribedIngestor
 from warehouse.landing.described.recognition import nearest
+from warehouse.landing.family import Family
 from warehouse.landing.restating import without_restatements
 from warehouse.landing.strangers import reason_of
 from warehouse.landing.twins import twins
@@ -178,9 +179,10 @@ def plan_ingest(
     taken = _claimants(drafts)
     described: Iterable[object] = ingestors
     descriptions = [each.description for each in described if isinstance(each, DescribedIngestor)]
+    in_code = {name: paths for each in described if isinstance(each, Family) for name, paths in each.like.items()}
     leftovers = tuple(
         Leftover(tree.files[path], contents.refused[path], True) if path in contents.refused
-        else _leftover(tree, path, reasons_by_path.get(path), descriptions)
+        else _leftover(tree, path, reasons_by_path.get(path), descriptions, in_code)
         for path in tree.files if path not in taken
     )
     return Plan(tuple(drafts), leftovers, tuple(problems))
@@ -198,11 +200,13 @@ def _claimed(ingestors: Iterable[Ingestor], tree: Tree) -> tuple[_Claims, dict[s
     return claims, reasons_by_path, problems
 
 
-def _leftover(tree: Tree, path: str, reason: str | None, descriptions: Sequence[Description]) -> Leftover:
+def _leftover(
+    tree: Tree, path: str, reason: str | None, descriptions: Sequence[Description], in_code: Mapping[str, Sequence[str]]
+) -> Leftover:
     if reason is None and (found := reason_of(tree, path)) is not None:
         return Leftover(tree.files[path], found, True)
     if reason is None and path.lower().endswith(_RECORDS):
-        reason = nearest(tree, path, descriptions) or _DESCRIBE
+        reason = nearest(tree, path, descriptions, in_code) or _DESCRIBE
     return Leftover(tree.files[path], reason)
 
 

@@ -13,6 +13,13 @@ _ANNEX = re.compile(rb"/annex/objects/\S+\s*\Z")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL)
 _RESULTS = (".json", ".jsonl", ".csv")  # names of files that should not be empty
 _ARCHIVES = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\xfd7zXZ\0", b"BZh")
+_BINARY = (  # what else has no text, by its first bytes
+    (b"SQLite format 3\0", "a SQLite database: export its rows as CSV or JSON"), (b"PAR1", "a Parquet file: export its rows as CSV or JSON"),
+    (b"ARROW1", "an Arrow file: export its rows as CSV or JSON"), (b"\x89HDF\r\n", "an HDF5 file: export its numbers as CSV or JSON"),
+    (b"\x93NUMPY", "an array of NumPy: export its numbers as CSV or JSON"), (b"\x80\x04\x95", "a pickle of Python, which is not opened"),
+    (b"PERFILE2", "perf.data: `perf stat -j` or `perf script` write text"), (b"%PDF-", "a PDF"),
+    (b"\xff\xfe", "a text in UTF-16: save it in UTF-8"), (b"\xfe\xff", "a text in UTF-16: save it in UTF-8"),
+)
 _POINTER_BYTES = 1024
 _BREAKS_OFF = "the JSON breaks off: copy the whole file"
 _WHOLE_BYTES = 1 << 20  # of a JSON that is looked at to its end
@@ -33,6 +40,10 @@ def reason_of(tree: Tree, path: str) -> str | None:
         return "an HTML page, as a failed download leaves one"
     if head.startswith(_ARCHIVES) or is_archive(name):
         return "an archive that is not opened: unpack it and ingest the folder"
+    if (found := next((what for start, what in _BINARY if head.startswith(start)), None)) is not None:
+        return found
+    if b"\0" in head and name.endswith(_RESULTS):
+        return "binary data, not text: copy the file again, or unpack it"
     return _json_fault(tree, path, size) if name.endswith(".json") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else None
 
 

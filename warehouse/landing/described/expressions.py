@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
@@ -82,7 +83,20 @@ class Path:
         return self._walk(self._begin(scope), self.steps)
 
     def nodes(self, scope: Scope) -> Values:
-        return [found.node for found in self.scopes(scope)]
+        if self.keys is None:
+            return [found.node for found in self.scopes(scope)]
+        node = scope.node
+        for key in self.keys:
+            if not isinstance(node.value, dict) or (found := node.value.get(key)) is None:
+                return []
+            node = found
+        return [node]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...] | None:
+        """The keys that a path from the record is, if it is keys alone: most are, and then no scope is needed on the way."""
+        is_plain = not self.start and all(kind == "key" and not name.startswith("@") for kind, name in self.steps)
+        return tuple(name for _, name in self.steps) if is_plain else None
 
     def _begin(self, scope: Scope) -> Scope:
         if self.start == "$":
@@ -368,6 +382,13 @@ def _cut(text: str, mark: str = "", *_: str) -> tuple[str, str]:
     return (before, after) if found else (text, "")
 
 
+def _shortened(found: Values, arguments: list[Values]) -> Values:
+    """A text that begins another has the first of its bytes, where those are the text itself."""
+    if not found or not isinstance(text := arguments[0][0].value, str) or len(text.encode()) != found[0].length:
+        return found
+    return [found[0]._replace(stop=found[0].start + len(found[0].value.encode()))]
+
+
 def _first_of(arguments: list[Values]) -> Values:
     return next((found for found in arguments if found and any(node.value is not None and node.value != "" for node in found)), [])
 
@@ -376,7 +397,7 @@ _FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
     "mean": _statistic(fmean), "median": _statistic(median), "min": _statistic(min), "max": _statistic(max), "sum": _statistic(sum),
     "count": lambda arguments: [arguments[0][0]._replace(value=float(len(arguments[0])))] if arguments[0] else [],
     "first": _first_of,
-    "before": _texts(lambda text, mark="", *_: _cut(text, mark)[0]),
+    "before": lambda arguments: _shortened(_texts(lambda text, mark="", *_: _cut(text, mark)[0].rstrip())(arguments), arguments),
     "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
     "lower": _texts(lambda text, *_: text.lower()),
     "trim": _texts(lambda text, *_: text.strip()),

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from warehouse.digest import bytes_digest
@@ -20,7 +19,6 @@ from warehouse.landing.contract import Bundle
 from warehouse.landing.described import units
 from warehouse.landing.described.description import Description, Layout, Metric, Moment
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
-from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.tables import (
@@ -41,6 +39,10 @@ from warehouse.landing.severity import disagreement
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _NO_NUMBER = ABSENT - {"nan"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_VALUES = (
+    "raw_offset", "raw_length", "run_id", "kind", "key", "sample", "value_type", "value_text", "value_number", "unit", "better", "summary",
+)
+_VALUES_AT_ONCE = 1 << 14
 _LAST_S = 253_402_300_800  # the year 10000
 
 
@@ -72,9 +74,13 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
     if form == CSV:
         _report_columns(layout, root, report)
     names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
+    reader = _Runs(description, layout, raw_path, buffer, report)
     for scopes in runs_of(layout, root, report):
-        _Run(description, layout, raw_path, buffer, report).land(scopes, names)
+        reader.land(scopes, names)
+        if reader.is_full:
+            reader.flush()
         yield from buffer.full()
+    reader.flush()
     if not names.count and not report.has("refused-record"):
         report("no-records", f"{description.name}: no record in {layout.each.text}", 0, len(data), severity="error")
 
@@ -83,7 +89,7 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
     """Note the columns of metrics that a table does not have: they may have another name there."""
     columns = root.value[0].value if root.value else {}
     read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
-    read += [path for _, each in layout.parameters for path in ((each,) if isinstance(each, ValuePath) else each.paths)]
+    read += [path for _, each in layout.parameters if isinstance(each, Expression) for path in each.paths]
     names = [path.steps[0][1] for path in read if path.steps and path.steps[0][0] == "key" and not path.start]
     for name in dict.fromkeys(names):
         if columns and name not in columns and not name.startswith("@"):
@@ -132,9 +138,23 @@ class _Names:
         return f"{name}/{self._seen[name]}"
 
 
-class _Run:
+class _Runs:
+    """Lands the runs of one file, one after another. Their values wait as tuples of `_VALUES`, to become columns at once."""
+
     def __init__(self, description: Description, layout: Layout, raw_path: str, buffer: RowBuffer, report: Report) -> None:
         self._description, self._layout, self._raw_path, self._buffer, self._report = description, layout, raw_path, buffer, report
+        self._values: list[tuple[Any, ...]] = []
+        self._moments: dict[tuple[str, str], tuple[datetime, bool] | None] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._values) >= _VALUES_AT_ONCE
+
+    def flush(self) -> None:
+        if self._values:
+            columns = dict(zip(_VALUES, zip(*self._values, strict=True), strict=True))
+            self._buffer.add_columns(VALUE_TABLE, self._raw_path, columns.pop("raw_offset"), columns.pop("raw_length"), **columns)
+            self._values = []
 
     def land(self, scopes: list[Scope], names: _Names) -> None:
         self._measured, self._has_metric = 0, False  # values of metrics, and whether there are any metrics
@@ -193,6 +213,8 @@ class _Run:
         for name, each in self._layout.parameters:
             if isinstance(each, Expression):
                 pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)[:1]]
+            elif each.keys:
+                pairs = ((each.keys[-1], node) for node in each.nodes(scope))
             else:
                 pairs = ((other.key if each.steps[-1][0] == "each" else _last(each.steps), other.node) for other in each.scopes(scope))
             for key, node in pairs:
@@ -222,12 +244,10 @@ class _Run:
             number = number_of(value)
             if number is None:
                 self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")
-        self._buffer.add(
-            VALUE_TABLE, self._raw_path, node.start, node.stop - node.start, run_id=run, kind=kind, key=key, sample=sample,
-            value_type="number" if number is not None else "null" if value is None else "boolean" if isinstance(value, bool) else "string",
-            value_text=None if text is None else landed_text(text), value_number=number, unit=unit,
-            better=metric.better if metric else None, summary=metric.summary if metric else None,
-        )
+        value_type = "number" if number is not None else "null" if value is None else "boolean" if isinstance(value, bool) else "string"
+        better, summary = (metric.better, metric.summary) if metric else (None, None)
+        text = None if text is None else landed_text(text)
+        self._values.append((node.start, node.stop - node.start, run, kind, key, sample, value_type, text, number, unit, better, summary))
 
     def _metrics(self, run: str, scopes: list[Scope]) -> None:
         samples: dict[tuple[str, str], int] = {}  # of each metric, by kind and key
@@ -309,14 +329,11 @@ class _Run:
             numbers = [number if math.isfinite(number := float(node.value)) else self._number(node, key, by) for node in nodes]
         first = samples.get((kind, key), 0)
         samples[kind, key] = first + len(nodes)
-        kept = [(place, node, number) for place, (node, number) in enumerate(zip(nodes, numbers, strict=True), first + 1)]
         self._measured += sum(number is not None for number in numbers)
-        self._buffer.add_columns(
-            VALUE_TABLE, self._raw_path, np.array([node.start for _, node, _ in kept]), np.array([node.length for _, node, _ in kept]),
-            run_id=run, kind=kind, key=key, sample=[place for place, _, _ in kept], value_type="number",
-            value_text=[landed_text(node.value) for _, node, _ in kept], value_number=[number for _, _, number in kept], unit=unit,
-            better=metric.better, summary=metric.summary,
-        )
+        self._values += [
+            (node.start, node.length, run, kind, key, place, "number", landed_text(node.value), number, unit, metric.better, metric.summary)
+            for place, (node, number) in enumerate(zip(nodes, numbers, strict=True), first + 1)
+        ]
 
     def _status(self, first: Scope, scopes: list[Scope]) -> tuple[str, str | None]:
         for status, condition in self._layout.failed_if:
@@ -340,7 +357,9 @@ class _Run:
         text = None if node is None else text_of(node.value)
         if stated is None or node is None or text is None or text.strip().casefold() in ABSENT:
             return None, None
-        moment = moment_of(text.strip(), stated)
+        if (key, text) not in self._moments:
+            self._moments[key, text] = moment_of(text.strip(), stated)
+        moment = self._moments[key, text]
         if moment is None:
             self._report.at("not-a-time", f"{key}: {text}"[:200], node, "error")
             return None, None
@@ -383,7 +402,10 @@ def _text(each: Expression | None, scope: Scope) -> str | None:
     """The text of an expression; of several values all, joined."""
     if each is None:
         return None
-    found = [text for node in each.of(scope) for one in elements(node) or (node,) if (text := text_of(one.value))]
+    nodes = each.of(scope)
+    if len(nodes) == 1 and isinstance(text := nodes[0].value, str):
+        return text or None
+    found = [text for node in nodes for one in elements(node) or (node,) if (text := text_of(one.value))]
     return ", ".join(dict.fromkeys(found)) or None
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from warehouse.landing.contract import Tree
 from warehouse.landing.described.description import Description, Layout
-from warehouse.landing.described.expressions import Expression, Scope
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, begun_tree
+from warehouse.landing.described.expressions import Expression, Scope, parsed
+from warehouse.landing.described.nodes import Node
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, Dialect, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
+_MEASUREMENTS = "a measurement in each row: wh ingest --as measurements --map metric=COLUMN,value=value,unit=unit FILE"
+_TEXT = re.compile(r"'([^']+)'")
+_LIKE_BYTES = 1 << 20  # of a document that no description takes
 _MOST_NEAR = 0.5  # of what is required, that a file must have to be like a format
 
 
@@ -60,7 +65,7 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
     """How a file is of a description: by its first bytes, and `more` of them where it is a long document."""
     for place, layout in enumerate(description.layouts):
         hints = list(_hints(description, layout))
-        if not any(hint in head for hint in hints):
+        if not any(hint in head for hints_of_one in hints for hint in hints_of_one):
             continue
         for form in description.forms:
             if not _may_be(form, head):
@@ -68,18 +73,22 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
             part = head
             if form == JSON and size > len(head):
                 part = more(_WHOLE_BYTES)
-            if all(hint in part for hint in hints) and not missing(description, layout, form, part, size <= len(part)):
+            has_all = all(any(hint in part for hint in hints_of_one) for hints_of_one in hints)
+            if has_all and not missing(description, layout, form, part, size <= len(part)):
                 return Recognised(description, place, form)
     return None
 
 
 def missing(description: Description, layout: Layout, form: str, head: bytes, is_whole: bool) -> list[Expression]:
     """What a file lacks to be of a description."""
-    tree = begun_tree(head, is_whole, form, description.dialect, description.columns(layout), description.patterns)
+    return _lacking(layout.requires, begun_tree(head, is_whole, form, description.dialect, description.columns(layout), description.patterns))
+
+
+def _lacking(requires: Sequence[Expression], tree: Node | None) -> list[Expression]:
     if tree is None:
-        return list(layout.requires)
+        return list(requires)
     scope = Scope(tree, "")
-    return [each for each in layout.requires if not (each.holds(scope) or _is_there(each, scope))]
+    return [each for each in requires if not (each.holds(scope) or _is_there(each, scope))]
 
 
 def _is_there(each: Expression, scope: Scope) -> bool:
@@ -94,30 +103,69 @@ def _may_be(form: str, head: bytes) -> bool:
     return begin == b"{" if form == JSON_LINES else form == TEXT or begin not in (b"{", b"[") if form == CSV else True
 
 
-def _hints(description: Description, layout: Layout) -> Iterator[bytes]:
-    """Bytes that a file of a description must have: the last key of each path, or the fixed part of a line."""
+def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ...]]:
+    """Bytes of which a file of a description must have one: the last key of each path, the fixed part of a line, or, where a table has no
+    header, the texts that a condition asks for."""
     for each in layout.requires:
+        if description.dialect.columns:
+            if texts := tuple(text.encode() for text in _TEXT.findall(each.text)):
+                yield texts
+            continue
         for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
-            if description.patterns:
-                name = next((step for kind, step in path.steps if kind == "key"), "")
-                if name in description.patterns and (literal := description.patterns[name][0].literal):
-                    yield literal.encode()
-            elif (key := next((step for kind, step in reversed(path.steps) if kind == "key"), None)) is not None and not key.startswith("@"):
-                yield key.encode()
+            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith("@")]
+            if keys and keys[0] in description.patterns:
+                if literal := description.patterns[keys[0]][0].literal:
+                    yield (literal.encode(),)
+            elif keys:
+                yield (keys[-1].encode(),)
 
 
-def nearest(tree: Tree, path: str, descriptions: Iterable[Description]) -> str | None:
-    """What a file that is of no description is most like, and what it lacks; None if it is like none."""
-    head = tree.head(path, HEAD_BYTES)
-    is_whole = tree.files[path].bytes <= len(head)
+def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: Mapping[str, Sequence[str]]) -> str | None:
+    """What a file that is of no description is most like, and what it lacks; None if it is like none. `others` are formats in code, by name, with
+    what a JSON document of each states. Of a document that is not looked at to its end nothing is said: what it lacks may follow."""
+    head = tree.head(path, _LIKE_BYTES)
+    size = tree.files[path].bytes
+    trees: dict[str, Node | None] = {}  # of JSON, which all formats read the same
     best: tuple[float, str] | None = None
+    for name, form, requires, description in _candidates(descriptions, others):
+        if len(requires) < 2 or not _may_be(form, head) or form == JSON and size > len(head):
+            continue
+        part = head if form == JSON else head[:HEAD_BYTES]
+        if not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
+            continue
+        if form in (JSON, JSON_LINES):
+            if form not in trees:
+                trees[form] = begun_tree(part, size <= len(part), form, Dialect(), frozenset(), {})
+            lacking = _lacking(requires, trees[form])
+        elif description is not None:
+            columns = frozenset(found.steps[-1][1] for each in requires for found in each.paths if form == CSV and found.steps[-1][0] == "key")
+            lacking = _without_header(requires, part, description, columns) if form == CSV else list(requires)
+        share = 1 - len(lacking) / len(requires)
+        if lacking and share >= _MOST_NEAR and (best is None or share > best[0]):
+            best = share, f"like {name}, but without {', '.join(each.text.removeprefix('[].') for each in lacking[:3])}"
+    return best[1] if best else _tidy(head)
+
+
+def _tidy(head: bytes) -> str | None:
+    first = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
+    columns = [cell.strip().strip('"').casefold() for cell in first.split(",")]
+    return _MEASUREMENTS if len(columns) > 2 and {"value", "unit"}.issubset(columns) else None
+
+
+def _candidates(
+    descriptions: Iterable[Description], others: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str, tuple[Expression, ...], Description | None]]:
+    for name, paths in others.items():
+        yield name, JSON, tuple(parsed(path) for path in paths), None
+        yield name, JSON_LINES, tuple(parsed(f"[].{path}") for path in paths), None
     for description in descriptions:
         for layout in description.layouts:
             for form in description.forms:
-                if len(layout.requires) < 2 or not _may_be(form, head) or not any(hint in head for hint in _hints(description, layout)):
-                    continue
-                lacking = missing(description, layout, form, head, is_whole)
-                share = 1 - len(lacking) / len(layout.requires)
-                if lacking and share >= _MOST_NEAR and (best is None or share > best[0]):
-                    best = share, f"like {description.name}, but without {', '.join(each.text for each in lacking[:3])}"
-    return best[1] if best else None
+                yield description.name, form, layout.requires, description
+
+
+def _without_header(requires: Sequence[Expression], head: bytes, description: Description, columns: frozenset[str]) -> list[Expression]:
+    """The columns of a table without a header line that has all of them: those that its first line lacks."""
+    first = next((line for line in head.lstrip(b"\xef\xbb\xbf").splitlines() if line.strip()), b"").decode(errors="replace")
+    stated = {cell.strip().strip('"') for cell in first.split(description.dialect.delimiter)}
+    return [each for each in requires if each.paths and not {path.steps[-1][1] for path in each.paths} & columns & stated]

@@ -30,7 +30,7 @@ class PatternError(ValueError):
 @dataclass(frozen=True)
 class Pattern:
     """A form of line: `Copy: {rate:number} {time:number}`. Blanks stand for any blanks; a field is a `word`, a `number`, or `text` to the next
-    fixed part. It is tried only after a line of the pattern `after`."""
+    fixed part. It is tried only under a line of the pattern `after`: below it, and above the next line of a pattern that is another's `after`."""
 
     name: str
     text: str
@@ -144,6 +144,14 @@ def _cells(line: Line, dialect: Dialect, report: Report) -> list[Node]:
         return [_cell(found[0], line.offset + found.start(), line.offset + found.end()) for found in re.finditer(rb"\S+", text[position:])]
     mark = dialect.delimiter.encode()
     found = []
+    if b'"' not in text and mark != b"|":  # as most are: no cell needs a closer look
+        start = line.offset + position
+        for raw in text[position:].split(mark):
+            cell = raw.strip()
+            begin = start + (raw.find(cell) if cell is not raw else 0)
+            found.append(Node(cell.decode(errors="replace").strip() or None, begin, begin + len(cell)))
+            start += len(raw) + 1
+        return found
     while True:
         if (quoted := _QUOTED.match(text, position)) and text[quoted.end() : quoted.end() + len(mark)] in (mark, b""):
             found.append(_cell(quoted[1].replace(b'""', b'"'), line.offset + quoted.start(1), line.offset + quoted.end(1)))
@@ -172,14 +180,16 @@ def text_tree(data: Data, report: Report, patterns: Mapping[str, tuple[Pattern, 
     """Lines of text: an object with a list of records for each pattern that matched."""
     found: dict[str, list[Node]] = {}
     latest: dict[str, Node] = {}
+    headings, heading = {pattern.after for pattern, _ in patterns.values()}, None
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
         if len(text) > _LINE_CHARACTERS:
             report.at("line-too-long", f"{len(text)} characters: no pattern is tried on it", line, "note")
             continue
         for name, (pattern, compiled) in patterns.items():
-            if pattern.after and pattern.after not in latest or not (matched := compiled.fullmatch(text)):
+            if pattern.after and pattern.after != heading or not (matched := compiled.fullmatch(text)):
                 continue
+            heading = name if name in headings else heading
             if not line.data.isascii():
                 decoded(line, report)
             fields = {

@@ -127,7 +127,9 @@ class Distribution:
             return made
         landing = {name for name in by_key if name in material.landing.tables}
         ways = [
-            KeyWay(path_id(path), checked.models[name].qualified, _qualified(path.leaf, checked), tuple(checked.models[name].key))
+            KeyWay(
+                path_id(path), checked.models[name].qualified, _qualified(path.leaf, checked), tuple(checked.models[name].key), path.leaf_columns
+            )
             for name in kept for path in checked.key_plans[name].paths if path.leaf in large | landing
         ]
         inputs = {task.digest: [(file.table, file.sha256) for file in task.inputs if file.table in landing] for task in tasks}

@@ -36,9 +36,12 @@ def bare_name(qualified: str) -> str | None:
     return None if schema in (_BARE, FEED_SCHEMA) else f"{_BARE}.{name}"
 
 
-def serve_other_clients(con: "duckdb.DuckDBPyConnection", checked: CheckedProject, remade: Collection[str] | None = None, in_parts: Collection[str] = ()) -> None:
+def serve_other_clients(
+    con: "duckdb.DuckDBPyConnection", checked: CheckedProject, remade: Collection[str] | None = None, in_parts: Collection[str] = ()
+) -> None:
     """Bring the views of bare names and the comments of a session's database up to date. What is as it should be is not touched; with
-    `remade` (names of models) nothing else is as it should not be, and these have no comments. `in_parts` are the tables that are views over parts."""
+    `remade` (names of models) nothing else is as it should not be, and these have no comments. `in_parts` are the tables that are views
+    over parts."""
     stored = {model.qualified: name for name, model in checked.models.items() if checked.is_stored(name)}
     bare = {name: checked.models[key] for qualified, key in stored.items() if (name := bare_name(qualified))}
     if remade is None:

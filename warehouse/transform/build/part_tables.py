@@ -69,20 +69,19 @@ def record_keys(con: "duckdb.DuckDBPyConnection", made: MadeElsewhere, tables: M
     con.execute(
         "create table if not exists state.part (task varchar, read varchar, file varchar);"
         "create table if not exists state.part_key (task varchar, path varchar, key ubigint);"
-        "create or replace table state.part_way (path varchar, reader varchar, read varchar, key varchar[]);"
+        "create or replace table state.part_way (path varchar, reader varchar, read varchar, key varchar[], columns varchar[]);"
         "delete from state.part"
     )
     parts = [(part.task, tables[name], part.sha256) for name in sorted(made.as_parts) for part in made.tables[name]]
     parts += [(task, table, file) for task, files in made.inputs.items() for table, file in files]
     _insert(con, "state.part", 3, parts)
-    ways = [(way.path, way.reader, way.read, list(way.key)) for way in made.ways]
-    if ways:
-        con.execute(
-            "insert into state.part_way select unnest(?::varchar[]), unnest(?::varchar[]), unnest(?::varchar[]), unnest(?::varchar[][])",
-            [list(column) for column in zip(*ways, strict=True)],
-        )
+    con.executemany("insert into state.part_way values (?, ?, ?, ?, ?)", [
+        (way.path, way.reader, way.read, list(way.key), list(way.columns)) for way in made.ways
+    ])
     now = {part.task: part for part in made.keys}
-    con.execute("delete from state.part_key where task not in (select unnest(?::varchar[])) or path not in (select path from state.part_way)", [list(now)])
+    con.execute(
+        "delete from state.part_key where task not in (select unnest(?::varchar[])) or path not in (select path from state.part_way)", [list(now)]
+    )
     there = {task for (task,) in con.execute("select distinct task from state.part_key").fetchall()}
     for task in sorted(now.keys() - there):
         now[task].check()

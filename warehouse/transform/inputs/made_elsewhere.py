@@ -62,12 +62,13 @@ def missing(place: str) -> WarehouseError:
 @dataclass(frozen=True)
 class KeyWay:
     """A way by which a model reads a table that stays in parts, or a landing table: its number among the hashed keys, the qualified names of
-    the model and of what it reads, and the columns of the model that are its key."""
+    the model and of what it reads, and the columns of both that are the model's key; none of what is read where the key is computed."""
 
     path: str
     reader: str
     read: str
     key: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,8 @@ def arrived(count: int, size: int = 10) -> list[Arrived]:
 
 def test_later_bundles_move_no_cut_between_earlier_ones() -> None:
     before, after = cohorts(arrived(1000), [], 500), cohorts(arrived(1010), [], 500)
-    assert before[:-1] == after[: len(before) - 1] and 10 < len(before) < 60
+    assert len(set(before) - set(after)) == 1 and 10 < len(before) < 60  # the last one, which is small
+    assert len((set(before) - set(after)).pop()) < 20
     assert sorted(digest for part in after for digest in part) == sorted(bundle.digest for bundle in arrived(1010))
 
 

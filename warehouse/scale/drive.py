@@ -20,8 +20,7 @@ from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_parser, record, record_path
-from warehouse.landing.parse.parsing import batches
-from warehouse.landing.parse.task import Outcome
+from warehouse.landing.parse.task import Outcome, bundle_bytes
 from warehouse.project.project import Project
 from warehouse.scale.choice import part_of_project, partitioned_models, read_by_key
 from warehouse.scale.cohorts import Arrived, cohorts
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from warehouse.landing.registry import RegisteredIngestor
     from warehouse.transform.build.material import Material
 
+_BATCHES_A_PARTITION = 2
 _THREADS = 16  # a bucket's answers are waited for together
 
 
@@ -92,7 +92,7 @@ class Distribution:
                 arrivals={digest: arrivals[digest] for digest in some if digest in arrivals},
             )
             for family, manifests in sorted(waiting.items())
-            for some in batches(manifests)
+            for some in self._batches(manifests, arrivals)
         ]
         total, done, outcomes = sum(map(len, waiting.values())), 0, []
         receipts = self._receipts(store, tasks)
@@ -101,6 +101,11 @@ class Distribution:
             done += len(task.bundles)
             on_bundle(done, total)
         return outcomes
+
+    def _batches(self, manifests: Mapping[str, Manifest], arrivals: Mapping[str, str]) -> list[tuple[str, ...]]:
+        """Bundles that arrived together, so that a partition's rows lie in few landing files, and no others in these."""
+        known = [Arrived(digest, arrivals.get(digest, ""), bundle_bytes(manifest)) for digest, manifest in manifests.items()]
+        return cohorts(known, (), self.project.scale.part_bytes / _BATCHES_A_PARTITION)
 
     def tables(self, store: EvidenceStore, material: "Material") -> MadeElsewhere:
         """The tables that are local to a run or a bundle, made on partitions. Raises what a model raises, WH251, WH252."""

@@ -17,10 +17,13 @@ import pytest
 from conftest import WhOn
 from samples.partitioned import PARTITIONED, add_files, partitioned_project
 
+from warehouse.claims.numbers.cell_rows import cell_rows
+from warehouse.claims.numbers.lineage import lineage
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.fsck import Scope, check_store
+from warehouse.project.making import init_project
 from warehouse.project.project import Project, read_project
 from warehouse.scale.choice import partitioned_models
 from warehouse.scale.cohorts import Arrived, cohorts
@@ -31,8 +34,11 @@ from warehouse.scale.engines.ray import RayExecutor, check_token
 from warehouse.scale.engines.spark import SparkExecutor
 from warehouse.scale.task import Executor, Place, Receipt, Result, Task, TaskFailed
 from warehouse.scale.worker import run
+from warehouse.trace.catalog import open_trace_session
+from warehouse.trace.tracing import trace
 from warehouse.transform.build.build import build, gather_material
 from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.exchange import pull_build, push_build
 from warehouse.transform.finished.query import open_build, run_query
 
 REPOSITORY = Path(__file__).parents[1]
@@ -252,6 +258,90 @@ def test_a_ray_cluster_of_other_machines_needs_a_token(monkeypatch: pytest.Monke
             check_token(address)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     check_token("10.0.0.5:6379")
+
+
+# --- tables that stay in parts ----------------------------------------------------------------------------------
+
+QUERY = "/*\ngrain: [run_id]\ncolumns:\n  run_id: {type: varchar}\n  total_ms: {type: double, unit: ms}\n*/\nselect run_id, total_ms from total"
+
+
+def asking(plain: Path, to: Path, more: str = "") -> Project:
+    """A copy of the project with a query, and more in its file."""
+    project = copy_of(plain, to)
+    (to / "queries/slowest.sql").write_text(QUERY)
+    with (to / "warehouse.toml").open("a") as file:
+        file.write(more)
+    return read_project(project.root)
+
+
+@pytest.fixture
+def whole(plain: Path) -> Project:
+    """The same, built without parts."""
+    root = plain.with_name("whole")
+    if not root.exists():
+        build(asking(plain, root))
+    return read_project(root)
+
+
+def rows_of_all(project: Project) -> dict[str, list[tuple]]:
+    return {name: in_order(project, f"from {name}") for name in ("kept", "total", "file", "rank", "left_out", "slowest")}
+
+
+def test_a_large_table_stays_in_parts_and_answers_alike(plain: Path, whole: Project, tmp_path: Path, wh_on: WhOn) -> None:
+    project = asking(plain, tmp_path / "first", 'table = "1KB"\n')
+    built_by(project, InThisProcess(place_of(project)))
+    assert set(current_build(project).parts) == {"main.kept", "main.file"}  # `rank` reads `total` whole
+    project = read_project(project.root.rename(tmp_path / "moved"))
+    assert rows_of_all(project) == rows_of_all(whole)
+    assert list(check_store(project, Scope()).findings) == []
+    with run_query(current_build(project).path, "select number_ids from slowest order by run_id") as result:
+        number = str(result.fetchone()).split("'")[-2]
+    ours, theirs = lineage(project, number), lineage(whole, number)
+    assert ours.runs == theirs.runs and [file.ranges for file in ours.raw_files] == [file.ranges for file in theirs.raw_files] != []
+    ours_read, theirs_read = cell_rows(project, ours), cell_rows(whole, theirs)
+    assert ours_read and theirs_read and ours_read.tables == theirs_read.tables
+    con, catalog = open_trace_session(current_build(project), project.store_root, is_of_cell=True)
+    trace(con, catalog, "slowest", ["total_ms"], [0])
+    assert [con.execute(f"select count(distinct run_id) from {name}").fetchall() for name in ("kept", "sample")] == [[(1,)], [(1,)]]
+    con.close()
+    part = sorted(project.builds.glob("parts/main.kept/*"))[0]
+    with pytest.raises(WarehouseError, match="Permission"), run_query(current_build(project).path, f"from '{project.root / 'warehouse.toml'}'"):
+        pass
+    part.chmod(0o644)
+    part.write_bytes(b"altered")
+    assert "altered" in {finding.kind for finding in check_store(project, Scope()).findings}
+
+
+def test_builds_share_parts_and_a_build_without_tasks_takes_them_in(plain: Path, tmp_path: Path) -> None:
+    project = asking(plain, tmp_path / "project", 'table = "1KB"\n')
+    built_by(project, InThisProcess(place_of(project)))
+    before = current_build(project)
+    add_files(project.root, range(40, 43))
+    built_by(project, InThisProcess(place_of(project)))
+    after = current_build(project)
+    gone, come = (set(one.parts["main.kept"]) - set(other.parts["main.kept"]) for one, other in ((before, after), (after, before)))
+    assert len(gone) <= 2 and 1 <= len(come) <= 3
+    whole = asking(plain, tmp_path / "whole")
+    add_files(whole.root, range(40, 43))
+    for one in (project, whole):
+        (one.root / "models/every.sql").write_text("select count(*) as n, string_agg(run_id) as runs from kept")
+        build(one)
+    assert rows_of_all(project) == rows_of_all(whole) and in_order(project, "from every") == in_order(whole, "from every")
+    assert set(current_build(project).parts) == {"main.file"}
+    add_files(project.root, range(43, 44))
+    build(project)
+    assert not current_build(project).parts and len(in_order(project, "from file")) == 44
+
+
+def test_parts_travel_with_a_build(plain: Path, whole: Project, tmp_path: Path) -> None:
+    project = asking(plain, tmp_path / "project", 'table = "1KB"\n')
+    built_by(project, InThisProcess(place_of(project)))
+    other, reader = init_project(tmp_path / "other", bare=True), init_project(tmp_path / "reader", bare=True)
+    store = open_store(other)
+    push_build(current_build(project), store)
+    assert list(check_store(other, Scope()).findings) == []
+    pull_build(reader, store.objects, "")
+    assert rows_of_all(reader) == rows_of_all(whole)
 
 
 # --- cohorts ----------------------------------------------------------------------------------------------------

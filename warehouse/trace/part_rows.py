@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from warehouse.landing.parse.batches import LandingFile, check_landing_file
-from warehouse.transform.build.part_tables import rows_of
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.made_elsewhere import PartFile
+from warehouse.transform.inputs.part_tables import rows_of
 from warehouse.transform.sql.duck import SEARCH_PATH, quote, quoted
 
 if TYPE_CHECKING:

@@ -282,12 +282,12 @@ def _bring_up_to_date(
 
     from warehouse.transform.build.catalog import write_catalog
     from warehouse.transform.build.other_clients import serve_other_clients
-    from warehouse.transform.build.part_tables import find_parts, forget_keys, link_parts, record_keys
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.incremental.row_order import PARTS
     from warehouse.transform.inputs.made_elsewhere import NOTHING
+    from warehouse.transform.inputs.part_tables import find_parts, forget_keys, link_parts, record_keys
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
     from warehouse.transform.testing.rejected_rows import rejected

@@ -17,7 +17,6 @@ from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import REJECTED_TABLE
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.other_clients import bare_name, create_view
-from warehouse.transform.build.part_tables import show_parts
 from warehouse.transform.build.plan import (
     BUILD,
     DROP,
@@ -49,6 +48,7 @@ from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHO
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, content_of_parts, patch, take, take_rejected
+from warehouse.transform.inputs.part_tables import show_parts
 from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere

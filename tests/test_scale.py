@@ -142,7 +142,7 @@ def _engine(name: str, place: Place) -> Executor:
 
 
 @pytest.mark.parametrize(
-    "engine", ["this process", "local", pytest.param("ray", marks=pytest.mark.exhaustive), pytest.param("spark", marks=pytest.mark.exhaustive)]
+    "engine", ["this process", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("local", "ray", "spark"))]
 )
 def test_every_engine_makes_the_tables_that_a_build_makes(
     engine: str, plain: Path, expected: dict[str, list[tuple]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -180,6 +180,7 @@ def test_a_worker_that_is_killed_costs_its_task(tmp_path: Path, expected: dict[s
     assert not mark.exists() and tables(project) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_driver_that_is_killed_leaves_receipts_to_the_next(plain: Path, expected: dict[str, list[tuple]], tmp_path: Path) -> None:
     project = copy_of(plain, tmp_path / "project")
     path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
@@ -298,6 +299,11 @@ def test_a_large_table_stays_in_parts_and_answers_alike(plain: Path, whole: Proj
     assert list(check_store(project, Scope()).findings) == []
     with run_query(current_build(project).path, "select number_ids from slowest order by run_id") as result:
         number = str(result.fetchone()).split("'")[-2]
+    other, reader = (init_project(tmp_path / name, bare=True) for name in ("other", "reader"))
+    push_build(current_build(project), open_store(other))
+    assert list(check_store(other, Scope()).findings) == []
+    pull_build(reader, open_store(other).objects, "")
+    assert rows_of_all(reader) == rows_of_all(whole)
     ours, theirs = lineage(project, number), lineage(whole, number)
     assert ours.runs == theirs.runs and [file.ranges for file in ours.raw_files] == [file.ranges for file in theirs.raw_files] != []
     ours_read, theirs_read = cell_rows(project, ours), cell_rows(whole, theirs)
@@ -334,17 +340,6 @@ def test_builds_share_parts_and_a_build_without_tasks_takes_them_in(plain: Path,
     add_files(project.root, range(43, 44))
     build(project)
     assert not current_build(project).parts and len(in_order(project, "from file")) == 44
-
-
-def test_parts_travel_with_a_build(plain: Path, whole: Project, tmp_path: Path) -> None:
-    project = asking(plain, tmp_path / "project", 'table = "1KB"\n')
-    built_by(project, InThisProcess(place_of(project)))
-    other, reader = init_project(tmp_path / "other", bare=True), init_project(tmp_path / "reader", bare=True)
-    store = open_store(other)
-    push_build(current_build(project), store)
-    assert list(check_store(other, Scope()).findings) == []
-    pull_build(reader, store.objects, "")
-    assert rows_of_all(reader) == rows_of_all(whole)
 
 
 # --- cohorts ----------------------------------------------------------------------------------------------------

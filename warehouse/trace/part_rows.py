@@ -97,16 +97,20 @@ class PartRows:
         if not files or not self._con.execute(f"select 1 from {_KEYS} limit 1").fetchall():
             return
         same = " and ".join(f"t.{quote(column)} is not distinct from k.{quote(name)}" for column, name in zip(columns, key, strict=True))
-        least = " and ".join(
-            f"(t.{quote(column)} between (select min({quote(name)}) from {_KEYS}) and (select max({quote(name)}) from {_KEYS})"
-            f" or t.{quote(column)} is null)" for column, name in zip(columns, key, strict=True)
-        )
+        # As constants, the bounds keep the engine from reading row groups that have none of the keys.
+        bounds = []
+        for number, (column, own) in enumerate(zip(columns, key, strict=True)):
+            self._con.execute(f"set variable wh_key_{number} = (select [min({quote(own)}), max({quote(own)})] from {_KEYS})")
+            [(is_known,)] = self._con.execute(f"select count({quote(own)}) = count(*) from {_KEYS}").fetchall()
+            if is_known:  # NULL is a key, too
+                bounds.append(f"t.{quote(column)} between getvariable('wh_key_{number}')[1] and getvariable('wh_key_{number}')[2]")
+        within = " and ".join([*bounds, f"exists (from {_KEYS} k where {same})"])
         to, order = (quote(name), f" order by {', '.join(landing_order(self._landing_types[name]))}") if name in self.landing else (
             f"{_OWN}.{quoted(name)}", ""
         )
         self._con.execute(
             f"insert into {to} select {self._columns(name)} from {self._rows(name, files)} t"
-            f" where {least} and exists (from {_KEYS} k where {same}){order}"
+            f" where {within}{order}"
         )
 
     def _columns(self, name: str) -> str:

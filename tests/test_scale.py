@@ -164,7 +164,7 @@ def test_a_night_rewrites_the_partitions_that_it_touches(plain: Path, tmp_path: 
     [_, after, again], _ = built_by(project, InThisProcess(place_of(project)))
     [(action, keys)] = in_order(project, "select action, keys from catalog.model_result where model = 'main.kept'")
     assert action == "update" and 3 <= keys < 25
-    assert after.found >= before.total - 1 and after.total - after.found <= 2
+    assert after.found >= before.total - 1 and after.total - after.found <= 3
     assert again.found == again.total  # receipts of an earlier build
     by_parts = in_order(project, "from kept"), in_order(project, "from rank"), in_order(project, "from left_out")
     shutil.rmtree(project.builds)
@@ -310,7 +310,8 @@ def test_a_large_table_stays_in_parts_and_answers_alike(plain: Path, whole: Proj
     assert ours_read and theirs_read and ours_read.tables == theirs_read.tables
     con, catalog = open_trace_session(current_build(project), project.store_root, is_of_cell=True)
     trace(con, catalog, "slowest", ["total_ms"], [0])
-    assert [con.execute(f"select count(distinct run_id) from {name}").fetchall() for name in ("kept", "sample")] == [[(1,)], [(1,)]]
+    (of_kept,), (of_landing,) = (con.execute(f"select count(distinct run_id) from {name}").fetchone() for name in ("kept", "sample"))
+    assert of_kept == 1 and of_landing < 10  # of landing files that two keys lead to, whole ones
     con.close()
     part = sorted(project.builds.glob("parts/main.kept/*"))[0]
     in_store = project.store_root / f"tables/main.kept/{part.name}"  # of the same bytes, and no part of the build

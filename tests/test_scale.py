@@ -17,10 +17,13 @@ import pytest
 from conftest import WhOn
 from samples.partitioned import PARTITIONED, add_files, partitioned_project
 
+from warehouse.claims.numbers.cell_rows import cell_rows
+from warehouse.claims.numbers.lineage import lineage
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.maintenance.fsck import Scope, check_store
+from warehouse.project.making import init_project
 from warehouse.project.project import Project, read_project
 from warehouse.scale.choice import partitioned_models
 from warehouse.scale.cohorts import Arrived, cohorts
@@ -31,8 +34,11 @@ from warehouse.scale.engines.ray import RayExecutor, check_token
 from warehouse.scale.engines.spark import SparkExecutor
 from warehouse.scale.task import Executor, Place, Receipt, Result, Task, TaskFailed
 from warehouse.scale.worker import run
+from warehouse.trace.catalog import open_trace_session
+from warehouse.trace.tracing import trace
 from warehouse.transform.build.build import build, gather_material
 from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.exchange import pull_build, push_build
 from warehouse.transform.finished.query import open_build, run_query
 
 REPOSITORY = Path(__file__).parents[1]
@@ -136,7 +142,7 @@ def _engine(name: str, place: Place) -> Executor:
 
 
 @pytest.mark.parametrize(
-    "engine", ["this process", "local", pytest.param("ray", marks=pytest.mark.exhaustive), pytest.param("spark", marks=pytest.mark.exhaustive)]
+    "engine", ["this process", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("local", "ray", "spark"))]
 )
 def test_every_engine_makes_the_tables_that_a_build_makes(
     engine: str, plain: Path, expected: dict[str, list[tuple]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -158,7 +164,7 @@ def test_a_night_rewrites_the_partitions_that_it_touches(plain: Path, tmp_path: 
     [_, after, again], _ = built_by(project, InThisProcess(place_of(project)))
     [(action, keys)] = in_order(project, "select action, keys from catalog.model_result where model = 'main.kept'")
     assert action == "update" and 3 <= keys < 25
-    assert after.found >= before.total - 1 and after.total - after.found <= 2
+    assert after.found >= before.total - 1 and after.total - after.found <= 3
     assert again.found == again.total  # receipts of an earlier build
     by_parts = in_order(project, "from kept"), in_order(project, "from rank"), in_order(project, "from left_out")
     shutil.rmtree(project.builds)
@@ -174,6 +180,7 @@ def test_a_worker_that_is_killed_costs_its_task(tmp_path: Path, expected: dict[s
     assert not mark.exists() and tables(project) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_driver_that_is_killed_leaves_receipts_to_the_next(plain: Path, expected: dict[str, list[tuple]], tmp_path: Path) -> None:
     project = copy_of(plain, tmp_path / "project")
     path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
@@ -254,6 +261,88 @@ def test_a_ray_cluster_of_other_machines_needs_a_token(monkeypatch: pytest.Monke
     check_token("10.0.0.5:6379")
 
 
+# --- tables that stay in parts ----------------------------------------------------------------------------------
+
+QUERY = "/*\ngrain: [run_id]\ncolumns:\n  run_id: {type: varchar}\n  total_ms: {type: double, unit: ms}\n*/\nselect run_id, total_ms from total"
+
+
+def asking(plain: Path, to: Path, more: str = "") -> Project:
+    """A copy of the project with a query, and more in its file."""
+    project = copy_of(plain, to)
+    (to / "queries/slowest.sql").write_text(QUERY)
+    for name in ("above", "of_group"):  # which would read the samples whole
+        (to / f"models/{name}.sql").unlink()
+    with (to / "warehouse.toml").open("a") as file:
+        file.write(more)
+    return read_project(project.root)
+
+
+@pytest.fixture
+def whole(plain: Path) -> Project:
+    """The same, built without parts."""
+    root = plain.with_name("whole")
+    if not root.exists():
+        build(asking(plain, root))
+    return read_project(root)
+
+
+def rows_of_all(project: Project) -> dict[str, list[tuple]]:
+    return {name: in_order(project, f"from {name}") for name in ("kept", "total", "file", "rank", "left_out", "slowest")}
+
+
+def test_a_large_table_stays_in_parts_and_answers_alike(plain: Path, whole: Project, tmp_path: Path, wh_on: WhOn) -> None:
+    project = asking(plain, tmp_path / "first", 'table = "1KB"\n')
+    built_by(project, InThisProcess(place_of(project)))
+    assert set(current_build(project).parts) == {"main.kept", "main.file"}  # `rank` reads `total` whole
+    project = read_project(project.root.rename(tmp_path / "moved"))
+    assert rows_of_all(project) == rows_of_all(whole)
+    assert list(check_store(project, Scope()).findings) == []
+    with run_query(current_build(project).path, "select number_ids from slowest order by run_id") as result:
+        number = str(result.fetchone()).split("'")[-2]
+    other, reader = (init_project(tmp_path / name, bare=True) for name in ("other", "reader"))
+    push_build(current_build(project), open_store(other))
+    assert list(check_store(other, Scope()).findings) == []
+    pull_build(reader, open_store(other).objects, "")
+    assert rows_of_all(reader) == rows_of_all(whole)
+    ours, theirs = lineage(project, number), lineage(whole, number)
+    assert ours.runs == theirs.runs and [file.ranges for file in ours.raw_files] == [file.ranges for file in theirs.raw_files] != []
+    ours_read, theirs_read = cell_rows(project, ours), cell_rows(whole, theirs)
+    assert ours_read and theirs_read and ours_read.tables == theirs_read.tables
+    con, catalog = open_trace_session(current_build(project), project.store_root, is_of_cell=True)
+    trace(con, catalog, "slowest", ["total_ms"], [0])
+    (of_kept,), (of_landing,) = (con.execute(f"select count(distinct run_id) from {name}").fetchone() for name in ("kept", "sample"))
+    assert of_kept == 1 and of_landing < 10  # of landing files that two keys lead to, whole ones
+    con.close()
+    part = sorted(project.builds.glob("parts/main.kept/*"))[0]
+    in_store = project.store_root / f"tables/main.kept/{part.name}"  # of the same bytes, and no part of the build
+    with pytest.raises(WarehouseError, match="WH213"), run_query(current_build(project).path, f"from read_parquet('{in_store}')"):
+        pass
+    part.chmod(0o644)
+    part.write_bytes(b"altered")
+    assert "altered" in {finding.kind for finding in check_store(project, Scope()).findings}
+
+
+def test_builds_share_parts_and_a_build_without_tasks_takes_them_in(plain: Path, tmp_path: Path) -> None:
+    project = asking(plain, tmp_path / "project", 'table = "1KB"\n')
+    built_by(project, InThisProcess(place_of(project)))
+    before = current_build(project)
+    add_files(project.root, range(40, 43))
+    built_by(project, InThisProcess(place_of(project)))
+    after = current_build(project)
+    gone, come = (set(one.parts["main.kept"]) - set(other.parts["main.kept"]) for one, other in ((before, after), (after, before)))
+    assert len(gone) <= 2 and 1 <= len(come) <= 3
+    whole = asking(plain, tmp_path / "whole")
+    add_files(whole.root, range(40, 43))
+    for one in (project, whole):
+        (one.root / "models/every.sql").write_text("select count(*) as n, string_agg(run_id) as runs from kept")
+        build(one)
+    assert rows_of_all(project) == rows_of_all(whole) and in_order(project, "from every") == in_order(whole, "from every")
+    assert set(current_build(project).parts) == {"main.file"}
+    add_files(project.root, range(43, 44))
+    build(project)
+    assert not current_build(project).parts and len(in_order(project, "from file")) == 44
+
+
 # --- cohorts ----------------------------------------------------------------------------------------------------
 
 
@@ -263,7 +352,8 @@ def arrived(count: int, size: int = 10) -> list[Arrived]:
 
 def test_later_bundles_move_no_cut_between_earlier_ones() -> None:
     before, after = cohorts(arrived(1000), [], 500), cohorts(arrived(1010), [], 500)
-    assert before[:-1] == after[: len(before) - 1] and 10 < len(before) < 60
+    assert len(set(before) - set(after)) == 1 and 10 < len(before) < 60  # the last one, which is small
+    assert len((set(before) - set(after)).pop()) < 20
     assert sorted(digest for part in after for digest in part) == sorted(bundle.digest for bundle in arrived(1010))
 
 

@@ -88,7 +88,7 @@ def measured(rows: int, engine: str, scratch: Path) -> Iterator[tuple[str, Cost,
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
     with (project / "warehouse.toml").open("a") as file:
-        file.write('\n[scale]\npart = "4MB"\n')
+        file.write('\n[scale]\npart = "4MB"\ntable = "4MB"\n')
     write_runs(scratch / "evidence", 0, runs)
     wh(project, "ingest", str(scratch / "evidence"))
     build = ("build", "--engine", engine)

@@ -62,7 +62,7 @@ def partitioned_project(root: Path, *, mark: Path | None = None) -> Project:
     project = init_project(root, bare=True)
     write(project, MODELS | {"ingest/samples.py": INGESTOR.replace("MARK_PATH", str(mark or root / "no-mark"))})
     with (root / "warehouse.toml").open("a") as file:
-        file.write('\n[scale]\npart = "1KB"\n')
+        file.write('\n[scale]\npart = "3KB"\n')
     add_files(root, range(40))
     return read_project(root)
 

@@ -17,7 +17,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "project": frozenset({"name", "standard"}),
     "store": frozenset({"url", "endpoint", "region"}),
     "build": frozenset({"folder", "keep", "memory"}),
-    "scale": frozenset({"engine", "address", "part"}),
+    "scale": frozenset({"engine", "address", "part", "table"}),
     "openlineage": frozenset({"file", "url"}),
     "sql": frozenset({"timeout", "memory", "spill", "rows"}),
     "sources": frozenset(),  # its keys are names of tables

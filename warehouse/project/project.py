@@ -43,11 +43,12 @@ class Retention:
 @dataclass(frozen=True)
 class Scale:
     """Which engine does the work of a build (one of `ENGINES`; None: the build itself), where that is, and how many bytes of evidence are
-    under one part of a table."""
+    under one part of a table. A table of more than `table_bytes`, as Parquet, stays in parts where nothing reads it whole."""
 
     engine: str | None = None
     address: str = ""
     part_bytes: int = 128 << 20
+    table_bytes: int = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -157,14 +158,18 @@ def _scale(file: ProjectFile) -> Scale:
     engine = file.value("scale", "engine", str, "none")
     if engine not in ENGINES:
         raise file.fault("scale", "engine", f"scale.engine {engine!r} is not an engine", f"one of: {', '.join(ENGINES)}")
-    part = file.value("scale", "part", str, "")
+    address, part, table = file.value("scale", "address", str, ""), _bytes(file, "part", "128MB"), _bytes(file, "table", "1GB")
+    return Scale(None if engine == "none" else engine, address, part or Scale.part_bytes, table or Scale.table_bytes)
+
+
+def _bytes(file: ProjectFile, name: str, example: str) -> int | None:
+    text = file.value("scale", name, str, "")
     try:
-        part_bytes = size_bytes(part) if part else Scale.part_bytes
-        if not part_bytes:
-            raise ValueError("a part needs some bytes")
+        if text and not size_bytes(text):
+            raise ValueError("it needs some bytes")
+        return size_bytes(text) if text else None
     except ValueError as error:
-        raise file.fault("scale", "part", f"scale.part: {error}", 'for example: part = "128MB"') from error
-    return Scale(None if engine == "none" else engine, file.value("scale", "address", str, ""), part_bytes)
+        raise file.fault("scale", name, f"scale.{name}: {error}", f'for example: {name} = "{example}"') from error
 
 
 def project_folder(place: Path) -> Path | None:

@@ -45,6 +45,23 @@ def partitioned_models(material: Material) -> list[str]:
     return [name for name in checked.order if name in found]
 
 
+def read_by_key(checked: CheckedProject, kept: Collection[str]) -> dict[str, list[str]]:
+    """The tables and landing tables that nothing but `kept` models reads, each with these."""
+    found: dict[str, list[str]] = {name: [] for name in kept}
+    others = set[str]()
+    for name in checked.order:
+        if checked.models[name].materialized == "view":
+            continue
+        for view in checked.with_views(name):
+            for read in checked.graph.models[view] | checked.graph.landing[view]:
+                if name in kept:
+                    found.setdefault(read, []).append(name)
+                else:
+                    others.add(read)
+    named = {name for name, model in checked.models.items() if model.role}  # the engine reads these by their role
+    return {read: readers for read, readers in found.items() if read not in others | named}
+
+
 def _is_at_hand(leaf: str, material: Material, found: Collection[str]) -> bool:
     """Whether a partition has its own rows of an input."""
     table = material.landing.tables.get(leaf)

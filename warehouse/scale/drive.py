@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +20,11 @@ from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_parser, record, record_path
-from warehouse.landing.parse.parsing import batches
-from warehouse.landing.parse.task import Outcome
+from warehouse.landing.parse.task import Outcome, bundle_bytes
 from warehouse.project.project import Project
-from warehouse.scale.choice import part_of_project, partitioned_models
+from warehouse.scale.choice import part_of_project, partitioned_models, read_by_key
 from warehouse.scale.cohorts import Arrived, cohorts
-from warehouse.scale.keys import kept_models, shared_paths
+from warehouse.scale.keys import kept_models, path_id, shared_paths
 from warehouse.scale.parsers import source_name
 from warehouse.scale.task import (
     KEYS,
@@ -46,15 +45,17 @@ from warehouse.scale.task import (
 )
 from warehouse.scale.worker import durable_digest, find_receipt, versions
 from warehouse.transform.build.known_project import SoundProject, document_of
+from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.incremental.row_order import order_of
 from warehouse.transform.inputs.landing_tables import LandingTables, landing_rows
-from warehouse.transform.inputs.made_elsewhere import MadeElsewhere, PartFile, missing
+from warehouse.transform.inputs.made_elsewhere import KeyWay, MadeElsewhere, PartFile, missing
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN
 
 if TYPE_CHECKING:
     from warehouse.landing.registry import RegisteredIngestor
     from warehouse.transform.build.material import Material
 
+_BATCHES_A_PARTITION = 2
 _THREADS = 16  # a bucket's answers are waited for together
 
 
@@ -91,7 +92,7 @@ class Distribution:
                 arrivals={digest: arrivals[digest] for digest in some if digest in arrivals},
             )
             for family, manifests in sorted(waiting.items())
-            for some in batches(manifests)
+            for some in self._batches(manifests, arrivals)
         ]
         total, done, outcomes = sum(map(len, waiting.values())), 0, []
         receipts = self._receipts(store, tasks)
@@ -100,6 +101,11 @@ class Distribution:
             done += len(task.bundles)
             on_bundle(done, total)
         return outcomes
+
+    def _batches(self, manifests: Mapping[str, Manifest], arrivals: Mapping[str, str]) -> list[tuple[str, ...]]:
+        """Bundles that arrived together, so that a partition's rows lie in few landing files, and no others in these."""
+        known = [Arrived(digest, arrivals.get(digest, ""), bundle_bytes(manifest)) for digest, manifest in manifests.items()]
+        return cohorts(known, (), self.project.scale.part_bytes / _BATCHES_A_PARTITION)
 
     def tables(self, store: EvidenceStore, material: "Material") -> MadeElsewhere:
         """The tables that are local to a run or a bundle, made on partitions. Raises what a model raises, WH251, WH252."""
@@ -111,12 +117,28 @@ class Distribution:
         receipts = self._receipts(store, tasks, lambda waiting: _offer(store, material.landing, waiting))
         found = [receipts[task.digest] for task in tasks]
         self._fetch(store, found)
-        shared = shared_paths([part.path for part in _files(store, found, KEYS)])
-        kept = kept_models(models, material.checked, shared)
-        return MadeElsewhere(
-            {name: _files(store, found, material.checked.models[name].qualified) for name in kept}, _files(store, found, REJECTED),
+        keys, checked = _files(store, found, KEYS), material.checked
+        kept = kept_models(models, checked, shared_paths([part.path for part in keys]))
+        made = MadeElsewhere(
+            {name: _files(store, found, checked.models[name].qualified) for name in kept}, _files(store, found, REJECTED),
             tuple(sorted({*receipts, *(task.project for task in tasks)})), partial(_earlier, store),
+            unique=frozenset(name for name in kept if _is_unique(name, checked.models[name].qualified, found)),
         )
+        by_key = read_by_key(checked, kept)
+        large = frozenset(
+            name for name, parts in made.tables.items() if name in by_key and sum(part.bytes for part in parts) > self.project.scale.table_bytes
+        )
+        if not large:
+            return made
+        landing = {name for name in by_key if name in material.landing.tables}
+        ways = [
+            KeyWay(
+                path_id(path), checked.models[name].qualified, _qualified(path.leaf, checked), tuple(checked.models[name].key), path.leaf_columns
+            )
+            for name in kept for path in checked.key_plans[name].paths if path.leaf in large | landing
+        ]
+        inputs = {task.digest: [(file.table, file.sha256) for file in task.inputs if file.table in landing] for task in tasks}
+        return replace(made, as_parts=large, keys=keys, ways=ways, inputs=inputs)
 
     def _fetch(self, store: EvidenceStore, receipts: Sequence[Receipt]) -> None:
         store.objects.fetch({part.key: part.sha256 for receipt in receipts for part in receipt.parts})
@@ -149,6 +171,15 @@ class Distribution:
         if missing := [task for task in waiting if task.digest not in found]:
             raise WarehouseError("WH251", "the engine ended without a result of this task", missing[0].subject, "run: wh build --retry")
         return found
+
+
+def _is_unique(name: str, table: str, receipts: Sequence[Receipt]) -> bool:
+    """Whether the grain of a table was seen to tell its rows apart, in each partition: all rows of a key are in one."""
+    return all(name in receipt.unique for receipt in receipts if any(part.table == table for part in receipt.parts))
+
+
+def _qualified(name: str, checked: CheckedProject) -> str:
+    return checked.models[name].qualified if name in checked.models else name
 
 
 def place_of(project: Project) -> Place:
@@ -289,7 +320,7 @@ def _offer(store: EvidenceStore, landing: LandingTables, tasks: Sequence[Task]) 
 
 
 def _files(store: EvidenceStore, receipts: Sequence[Receipt], table: str) -> list[PartFile]:
-    return [_file(store, part) for receipt in receipts for part in receipt.parts if part.table == table]
+    return [_file(store, part, receipt.task) for receipt in receipts for part in receipt.parts if part.table == table]
 
 
 def _earlier(store: EvidenceStore, table: str, sha256: str) -> PartFile | None:
@@ -298,9 +329,10 @@ def _earlier(store: EvidenceStore, table: str, sha256: str) -> PartFile | None:
     return PartFile(store.objects.local_copy(key, sha256), sha256) if store.objects.exists(key) else None
 
 
-def _file(store: EvidenceStore, part: Part) -> PartFile:
+def _file(store: EvidenceStore, part: Part, task: str = "") -> PartFile:
     """A part as a file of this machine. Raises WH106."""
     try:
-        return PartFile(store.objects.local_copy(part.key, part.sha256), part.sha256)
+        path = store.objects.local_copy(part.key, part.sha256)
+        return PartFile(path, part.sha256, part.rows, part.bytes, int(part.hash_sum), task)
     except FileNotFoundError as error:
         raise missing(part.key) from error

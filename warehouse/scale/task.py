@@ -143,13 +143,15 @@ class Fault:
 @dataclass(frozen=True)
 class Receipt:
     """What a task made. `damaged` are the bundles that could not be parsed: such a receipt is not kept, so that they are asked for again.
-    `batch` is the name of the batch that the parsed bundles make, `bundles` those that are in it."""
+    `batch` is the name of the batch that the parsed bundles make, `bundles` those that are in it; `unique` are the models whose grain was
+    seen to tell their rows apart."""
 
     task: str
     parts: tuple[Part, ...] = ()
     seconds: float = 0.0
     batch: str = ""
     bundles: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
     damaged: tuple[Fault, ...] = ()
 
 

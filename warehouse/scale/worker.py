@@ -163,8 +163,10 @@ def _run_models(place: Place, store: EvidenceStore, task: Task, scratch: Path) -
         schemas = {name: LandingTable(name, parsed_by, columns, ()) for name, (parsed_by, columns) in work.landing.items()}
         landing = LandingTables(_landing(con, store, task, schemas, scratch))
         material = Material(sound.checked, {}, sound.logic, landing, Inputs(landing_inputs(landing), {}), scratch)
-        Session(con, material, {}).run()
-        return _Export(con, task, material, scratch).receipt(work)
+        session = Session(con, material, {})
+        session.run()
+        receipt, staged = _Export(con, task, material, scratch).receipt(work)
+        return replace(receipt, unique=tuple(sorted(session.unique & work.outputs.keys()))), staged
     except duckdb.Error as error:
         raise WarehouseError("WH209", message_of(error), task.subject, "give the workers more memory or disk") from error
     finally:
@@ -270,7 +272,8 @@ class _Export:
                     continue
                 done.add(number)
                 leaf = landing_rows(files) if files else f"select * from {quoted(checked.models[path.leaf].qualified)}"
-                keys = ", ".join(quote(column) for _, column in path.layers[-1])
+                types = checked.columns[name]  # hashes depend on them
+                keys = ", ".join(f"{quote(column)}::{types[column]}" for _, column in path.layers[-1])
                 found = path.keys_of(f"select *, '' as {quote(FILE_COLUMN)} from ({leaf})")
                 self._con.execute(f"insert into {_KEYS} select '{number}', hash({keys}) from ({found})")
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile
+from warehouse.trace.part_rows import PartRows
 from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.finished.query import open_build
@@ -64,6 +65,7 @@ class Catalog:
     landing_types: Mapping[str, Mapping[str, str]]
     landing_files: tuple[LandingFile, ...]
     empty: frozenset[str] = frozenset()
+    parts: PartRows | None = None  # of a build's tables that stay in parts
 
     def resolve(self, reference: str) -> str:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
@@ -132,16 +134,21 @@ def rollup_columns(catalog: Catalog, spec: BuiltModel) -> list[str]:
     return [name for name in catalog.columns[spec.qualified] if name not in RESERVED_COLUMNS]
 
 
-def open_trace_session(build: Build, store_root: Path) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
+def open_trace_session(build: Build, store_root: Path, *, is_of_cell: bool = False) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
     """A read-only session on a build in which its landing tables are there too; the database (WH218) and every landing
-    file (WH123) checked against its digest first."""
+    file (WH123) checked against its digest first. Of tables that stay in parts, a trace of a cell (`is_of_cell`) brings in what it reads."""
     build.check()
     con = open_build(build.path)
     catalog = read_catalog(con)
     landing: dict[str, list[LandingFile]] = {table: [] for table in catalog.landing_types}
     for file in catalog.landing_files:
         landing[file.table].append(replace(file, path=store_root / "landing" / file.path))
-    return con, _prepared(con, catalog, landing)
+    if not build.parts:
+        return con, _prepared(con, catalog, landing)
+    parts = PartRows(con, build, catalog.types, landing, catalog.landing_types)
+    if not is_of_cell:
+        parts.bring_all()
+    return con, _prepared(con, replace(catalog, parts=parts), {name: files for name, files in landing.items() if name not in parts.landing})
 
 
 @contextmanager
@@ -172,6 +179,8 @@ def _prepared(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappi
             open_landing_table(con, table, catalog.landing_types[table], files)
     read = {name: (name, model.name) for name, model in catalog.models.items() if model.has_rows}
     read |= {table: (table, table) for table in catalog.landing_types}
+    for table in [*catalog.parts.in_parts, *catalog.parts.landing] if catalog.parts else ():
+        del read[table]  # which have rows, though they may not be there yet
     # One statement a table: planning them as one takes three times as long.
     empty = [names for table, names in read.items() if not con.execute(f"select 1 from {quoted(table)} limit 1").fetchall()]
     return replace(catalog, empty=frozenset(name for names in empty for name in names))

@@ -85,6 +85,8 @@ def hop(
     """Make what `pieces` reads: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
     (`has_whys`) and for the cells of `values`; a row id is in several rows where the SQL was ungrouped. Raises WH306 for SQL
     that cannot be traced or that yields other rows now, which `is_known` says that it does not."""
+    if catalog.parts:
+        catalog.parts.bring(model.qualified, WANTED)
     keys = model.grain or tuple(_columns(catalog, model))
     only = _wanted_values(con, model, keys)
     written = expanded(model, catalog)

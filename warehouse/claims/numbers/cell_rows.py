@@ -65,7 +65,7 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     if now is None or now.rowid is None or now.cell.number_id != number.number_id:
         return None
     build = current_build(project)
-    con, catalog = open_trace_session(build, project.store_root)
+    con, catalog = open_trace_session(build, project.store_root, is_of_cell=True)
     try:
         traced = trace(con, catalog, number.query, [number.column], [now.rowid], keeps_landing_rows=True)
         found = [_model_rows(con, catalog, name) for name in reversed(list(catalog.models)) if name in traced.demanded]

@@ -124,7 +124,7 @@ def _of_built(project: Project, found: FoundCell, events: Sequence[Event]) -> Li
     from warehouse.transform.finished.builds import current_build
 
     assert found.rowid is not None
-    con, catalog = open_trace_session(current_build(project), project.store_root)
+    con, catalog = open_trace_session(current_build(project), project.store_root, is_of_cell=True)
     try:
         traced = trace(con, catalog, found.query, [found.cell.column], [found.rowid])
         facts, row = Facts(con, catalog, traced), traced.row(found.rowid)

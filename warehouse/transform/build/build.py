@@ -5,8 +5,8 @@ A failed build leaves the last good one untouched. The same inputs give the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -219,7 +219,9 @@ def _build(
     )
     finished = finished_build(project, build.digest)
     if finished:
-        build = switch_to(project, replace(build, sha256=finished.sha256, stands_until=finished.stands_until))
+        build = switch_to(project, replace(
+            build, sha256=finished.sha256, stands_until=finished.stands_until, tasks=finished.tasks, parts=finished.parts
+        ))
         remove_leftovers(project)
         is_restored = current is None or current.digest != build.digest
         return BuildReport(build, is_new=False, is_restored=is_restored, damaged=damaged)
@@ -242,19 +244,22 @@ def _build(
         return BuildReport(
             built, is_new=True, is_partial=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected
         )
-    build = publish_build(project, shadow, replace(build, stands_until=done.stands_until, tasks=made.tasks if made else ()))
+    build = publish_build(project, shadow, replace(
+        build, stands_until=done.stands_until, tasks=made.tasks if made else (), parts=done.parts
+    ))
     return BuildReport(build, is_new=True, models=done.models, damaged=damaged, tests=done.tests, rejected=done.rejected)
 
 
 @dataclass(frozen=True)
 class Done:
     """What bringing a database up to date came to: every model, the tests that had to be run, until when (UTC) it holds
-    what its inputs give ("": for ever), and what was left out of its tables."""
+    what its inputs give ("": for ever), and what was left out of its tables, and which of them stay in parts."""
 
     models: "tuple[ModelResult, ...]"
     tests: "tuple[TestResult, ...]"
     stands_until: str
     rejected: "tuple[Rejected, ...]" = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # as in `Build`
 
 
 def bring_up_to_date(
@@ -280,7 +285,9 @@ def _bring_up_to_date(
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
     from warehouse.transform.incremental.detail_rows import bundles_present
+    from warehouse.transform.incremental.row_order import PARTS
     from warehouse.transform.inputs.made_elsewhere import NOTHING
+    from warehouse.transform.inputs.part_tables import find_parts, forget_keys, link_parts, record_keys
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
     from warehouse.transform.testing.rejected_rows import rejected
@@ -306,8 +313,17 @@ def _bring_up_to_date(
             con.execute(f"set memory_limit = {text_literal(material.memory)}")
         # The models of a build read the same files one after another: a third of what a small file takes is its footer.
         con.execute("set parquet_metadata_cache = true")
-        session = Session(con, material, states, progress.built, is_first=is_first, elsewhere=elsewhere or NOTHING)
+        made, names = elsewhere or NOTHING, {name: model.qualified for name, model in material.checked.models.items()}
+        if made.as_parts or any(state.layout == PARTS for state in states.values()):
+            find_parts(con, material.root, database.parent)
+            link_parts(made, names, database.parent)
+        session = Session(con, material, states, progress.built, is_first=is_first, elsewhere=made)
         models = session.run(chosen)
+        parts = session.in_parts()
+        if made.as_parts:
+            record_keys(con, made, names)
+        elif not parts:
+            forget_keys(con)
         progress.began("tests")
         asked = [test for test in material.checked.tests if chosen is None or (test.reads and test.reads <= set(chosen))]
         # Outside a transaction: a test that cannot run would end it.
@@ -325,7 +341,7 @@ def _bring_up_to_date(
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
         write_catalog(con, material, models, tests, knows_project=knows_project)
-        serve_other_clients(con, material.checked, session.remade if knows_project else None)
+        serve_other_clients(con, material.checked, session.remade if knows_project else None, parts)
         record_described(con, material.project_key)
         con.execute("commit")
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None
@@ -334,7 +350,7 @@ def _bring_up_to_date(
         raise WarehouseError("WH209", message_of(error), str(database), "check that the disk has space") from error
     finally:
         con.close()
-    return Done(tuple(models), tests, until.isoformat() if until else "", left_out)
+    return Done(tuple(models), tests, until.isoformat() if until else "", left_out, parts)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,12 @@ def bare_name(qualified: str) -> str | None:
     return None if schema in (_BARE, FEED_SCHEMA) else f"{_BARE}.{name}"
 
 
-def serve_other_clients(con: "duckdb.DuckDBPyConnection", checked: CheckedProject, remade: Collection[str] | None = None) -> None:
+def serve_other_clients(
+    con: "duckdb.DuckDBPyConnection", checked: CheckedProject, remade: Collection[str] | None = None, in_parts: Collection[str] = ()
+) -> None:
     """Bring the views of bare names and the comments of a session's database up to date. What is as it should be is not touched; with
-    `remade` (names of models) nothing else is as it should not be, and these have no comments."""
+    `remade` (names of models) nothing else is as it should not be, and these have no comments. `in_parts` are the tables that are views
+    over parts."""
     stored = {model.qualified: name for name, model in checked.models.items() if checked.is_stored(name)}
     bare = {name: checked.models[key] for qualified, key in stored.items() if (name := bare_name(qualified))}
     if remade is None:
@@ -48,7 +51,7 @@ def serve_other_clients(con: "duckdb.DuckDBPyConnection", checked: CheckedProjec
     stored = {qualified: name for qualified, name in stored.items() if name in remade}
     bare = {name: model for name, model in bare.items() if model.qualified in stored}
     views = [f"create or replace view {quoted(name)} as from {quoted(model.qualified)}" for name, model in bare.items()]
-    _run(con, [*views, *_all_comments(checked, stored, bare)])
+    _run(con, [*views, *_all_comments(checked, stored, bare, in_parts)])
 
 
 def _bare_views(con: "duckdb.DuckDBPyConnection", stored: Mapping[str, str], bare: Mapping[str, Model]) -> list[str]:
@@ -80,9 +83,9 @@ def _comments(
     return statements
 
 
-def _all_comments(checked: CheckedProject, stored: Mapping[str, str], bare: Mapping[str, Model]) -> list[str]:
+def _all_comments(checked: CheckedProject, stored: Mapping[str, str], bare: Mapping[str, Model], in_parts: Collection[str]) -> list[str]:
     """The statements that give tables without any comment theirs."""
-    views = {*bare, *(name for name, key in stored.items() if checked.models[key].materialized == "view")}
+    views = {*bare, *in_parts, *(name for name, key in stored.items() if checked.models[key].materialized == "view")}
     texts = _texts(checked, stored, bare)
     statements = [_comment("view" if name in views else "table", name, text) for name, text in texts.items() if text]
     for name, key in stored.items():

@@ -14,7 +14,7 @@ from warehouse.transform.build.material import Material
 from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
 from warehouse.transform.incremental.incremental import Leaf, delta_name
-from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
+from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
 from warehouse.transform.inputs.landing_tables import FILE_ORDER, landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
@@ -71,8 +71,12 @@ class Readers:
         self, name: str, states: Mapping[str, TableState], by_key: Collection[str]
     ) -> dict[str, TableState]:
         rewritten: dict[str, TableState] = {}
+        for other in sorted(self.tables(name)):
+            if states[other].layout == PARTS:  # a build by tasks left it so, and something else reads it now
+                rewrite(self._con, self._checked.models[other], self._checked.columns[other], PARTS)
+                rewritten[other] = replace(states[other], kind="table", layout=WHOLE)
         for other in sorted(self.tables(name, by_key) & self._checked.key_plans.keys()):
-            model, state = self._checked.models[other], states[other]
+            model, state = self._checked.models[other], rewritten.get(other, states[other])
             if state.layout != WHOLE and (state.layout != GROWN or self._checked.sees_layout(name)):
                 rewrite(self._con, model, self._checked.columns[other], state.layout)
                 rewritten[other] = replace(state, layout=WHOLE)

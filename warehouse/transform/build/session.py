@@ -44,11 +44,11 @@ from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
-from warehouse.transform.incremental.row_order import GROWN, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
-from warehouse.transform.incremental.row_order import is_unique as has_unique_grain
+from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
-from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, patch, take, take_rejected
+from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, content_of_parts, patch, take, take_rejected
+from warehouse.transform.inputs.part_tables import show_parts
 from warehouse.transform.project.data_tests import DataTest, data_tests
 from warehouse.transform.sql.duck import execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
@@ -178,11 +178,13 @@ class Session:
             self._keep_view(name, step)
             return ModelResult(model.qualified, step.action, step.reason)
         keys = None
-        if step.action == KEEP:
+        if step.action == KEEP and not self._lies_elsewhere(name):
             self.contents[name] = self._before[name].content_id
         elif self._emptiness.of_table(name):
             step = as_empty(step)
             self._leave_empty(name)
+        elif name in self._elsewhere.as_parts:
+            self._show(name)
         else:
             update = self._patch if name in self._elsewhere.tables else self._update
             keys = update(name) if step.action == UPDATE else None
@@ -202,6 +204,31 @@ class Session:
         self._tables.made(name, TableState(
             model.qualified, "view", self._material.logic[name], inputs, view_content(self._material.logic[name], inputs)
         ))
+
+    def _lies_elsewhere(self, name: str) -> bool:
+        """Whether a table that stays in parts has other parts now."""
+        before = self._before[name]
+        now = {part.sha256 for part in self._elsewhere.tables[name]} if name in self._elsewhere.as_parts else set(before.parts)
+        return before.layout == PARTS and now != set(before.parts)
+
+    def _show(self, name: str) -> None:
+        """Leave a table's rows in its parts, and show them as a view."""
+        model, types, parts = self._checked.models[name], self._checked.columns[name], self._elsewhere.tables[name]
+        self._remove(name)
+        show_parts(self._con, model, types, parts)
+        take_rejected(self._con, model, self._elsewhere.rejected)
+        content = content_of_parts(parts)
+        self.remade.add(name)
+        if name in self._elsewhere.unique:
+            self.unique.add(name)
+        self._tables.made(name, TableState(
+            model.qualified, "view", self._material.logic[name], self._inputs(name), content.id(types, order_of(model, types)), content,
+            self._files_of(name), PARTS, tuple(part.sha256 for part in parts),
+        ))
+
+    def in_parts(self) -> dict[str, tuple[str, ...]]:
+        """The digests of the parts of each table that stays in parts, by its qualified name."""
+        return {state.qualified: state.parts for state in self._now.values() if state.layout == PARTS}
 
     def _leave_empty(self, name: str) -> None:
         """Make a table without rows, of which nothing is run; one that has none already stays as it is."""
@@ -238,7 +265,7 @@ class Session:
             else:
                 take(self._con, model, types, parts)
                 take_rejected(self._con, model, self._elsewhere.rejected)
-                is_unique, rejection = has_unique_grain(self._con, model, types), None
+                is_unique, rejection = name in self._elsewhere.unique, None
             if is_unique:
                 self.unique.add(name)
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)} if self._checked.keeps_keys(name) else {}
@@ -251,7 +278,8 @@ class Session:
             rewrite(self._con, model, types, GROWN)
         if model.retention_tier:
             detail_rows.record_away(self._con, model, left_out)
-        self._made(name, self._content_of(self._con, model.qualified, types, is_ordered=not plan), former)
+        content = self._content_of(self._con, model.qualified, types, is_ordered=not plan) if parts is None else content_of_parts(parts)
+        self._made(name, content, former)
 
     def _made(self, name: str, content: Content, former: str | None, *, is_new: bool = True) -> None:
         """A table was made from nothing, its former rows being set aside in `former`; unless it `is_new` it is the one that was there."""
@@ -279,7 +307,7 @@ class Session:
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
         returning = detail_rows.returning(self._con, model, left_out) if model.retention_tier else ""
         leaves = self._changed_leaves(plan, before, keeps_keys=self._checked.keeps_keys(name)) if plan else {}
-        if leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
+        if layout == PARTS or leaves is None or content is None or (returning and not (plan and plan.can_narrow)):
             return None
         if plan and name in self._kept_tests and model.grain and not has_grain_over_key(model):
             return None  # which rows break the grain, those of one key do not tell
@@ -310,22 +338,22 @@ class Session:
         """Bring a table up to date by the parts that are new, and those that are gone, and return how many keys are in them; None where that
         cannot be, or is more work than to take all parts."""
         model, types, before = self._checked.models[name], self._checked.columns[name], self._before[name]
-        if not before.parts or before.content is None or self._checked.keeps_keys(name):
+        if not before.parts or before.layout == PARTS or self._checked.keeps_keys(name):
             return None
         now = {part.sha256: part for part in self._elsewhere.tables[name]}
         gone = [self._elsewhere.find(model.qualified, sha256) for sha256 in before.parts if sha256 not in now]
         come = [part for sha256, part in now.items() if sha256 not in before.parts]
         old = [part for part in gone if part is not None]
-        patched = patch(self._con, model, types, old, come, self._elsewhere.rejected) if len(old) == len(gone) else None
-        if patched is None:
+        keys = patch(self._con, model, types, old, come, self._elsewhere.rejected) if len(old) == len(gone) else None
+        if keys is None:
             return None
         self._deltas.add(name)
-        content = Content(before.content.rows + patched.difference.rows, before.content.hash_sum + patched.difference.hash_sum)
+        content = content_of_parts(self._elsewhere.tables[name])
         self._tables.made(name, TableState(
             model.qualified, "table", self._material.logic[name], self._inputs(name), content.id(types, order_of(model, types)), content,
-            self._files_of(name), PATCHED if patched.keys else self._now[name].layout, tuple(now),
+            self._files_of(name), PATCHED if keys else self._now[name].layout, tuple(now),
         ))
-        return patched.keys
+        return keys
 
     def _updated(
         self, name: str, plan: KeyPlan, content: Content, leaves: Mapping[str, Leaf], returning: str

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,16 +20,22 @@ from typing import Any
 from warehouse.digest import file_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.durable import fsync_folder, make_folder, replace_durably
-from warehouse.evidence.finding import ALTERED, LEFTOVER, Finding
+from warehouse.evidence.finding import ALTERED, LEFTOVER, MISSING, Finding
 from warehouse.project.project import Project
 from warehouse.transform.inputs.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"
-FORM = 12  # of a build's database and of how its tables are made: raised with either, and then all is built anew
+FORM = 13  # of a build's database and of how its tables are made: raised with either, and then all is built anew
 FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
 FAILURES_SCRATCH = ".failures-"
 _SHADOW = ".shadow.duckdb"
 _COPY_BYTES = 1 << 30
+_PARTS = "parts"  # the folder of the parts that tables of builds stay in
+
+
+def part_path(table: str, sha256: str) -> str:
+    """Where a part lies, from the folder of the builds."""
+    return f"{_PARTS}/{table}/{sha256}.parquet"
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class Build:
     landing: Mapping[str, Any] = field(default_factory=dict)  # the landing tables (`landing_tables.from_json`)
     stamp: str = ""  # of the database file, once it has its name
     tasks: tuple[str, ...] = ()  # the digests of the tasks whose parts it took, and of their SQL (`scale`)
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # digests of the parts of each table that stays in parts
     stands_until: str = ""  # when (UTC) detail in it will be past the warm tier's horizon; "": never
 
     def stands_at(self, now: datetime) -> bool:
@@ -54,6 +61,7 @@ class Build:
     def check(self) -> None:
         """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
         check_no_log(self.path)
+        self._check_parts()
         if file_digest(self.path) != self.sha256:
             raise WarehouseError(
                 "WH218", "its bytes have changed since it was built", str(self.path),
@@ -63,8 +71,17 @@ class Build:
     def check_stamp(self) -> None:
         """The same at no cost, unless the file was moved or touched."""
         check_no_log(self.path)
+        self._check_parts()
         if self.stamp != file_stamp(self.path):
             self.check()
+
+    def part_files(self) -> dict[str, Path]:
+        """The parts of tables that stay in parts, by their digests: whoever reads one checks it against that."""
+        return {sha256: self.path.parent / part_path(table, sha256) for table, parts in self.parts.items() for sha256 in parts}
+
+    def _check_parts(self) -> None:
+        if missing := [path for path in self.part_files().values() if not path.exists()]:
+            raise WarehouseError("WH218", "a part of one of its tables is gone", str(missing[0]), "run: wh build", ExitCode.MISSING)
 
     def is_as_built(self) -> bool:
         """Whether the database is what was built, by `check_stamp`."""
@@ -175,6 +192,14 @@ def inspect_kept(project: Project) -> Iterator[Finding]:
             yield Finding(LEFTOVER, project.shown(path), "a build without its record", "the next build removes it")
         elif build is None or file_digest(path) != build.sha256:
             yield Finding(ALTERED, project.shown(path), "its bytes have changed since it was built", "remove it, then run: wh build")
+    kept = list_builds(project)
+    for sha256, path in sorted({found for build in kept for found in build.part_files().items()}):
+        if not path.exists():
+            yield Finding(MISSING, project.shown(path), "a table of a kept build stays in it", "run: wh build")
+        elif file_digest(path) != sha256:
+            yield Finding(ALTERED, project.shown(path), "it does not hash to its name", "remove it, then run: wh build")
+    for path in _unused_parts(project, kept):
+        yield Finding(LEFTOVER, project.shown(path), "no kept build has it", "the next build removes it")
 
 
 def _read_record(path: Path) -> Build | None:
@@ -198,14 +223,16 @@ def build_of(record: Mapping[str, Any], path: Path) -> Build:
     files = tuple(FileSet(tuple(patterns), tuple(FileState(*file) for file in found)) for patterns, found in record["files"])
     return Build(
         record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"], record["landing"],
-        record.get("stamp", ""), tuple(record.get("tasks", ())), record.get("stands_until", ""),
+        record.get("stamp", ""), tuple(record.get("tasks", ())), {table: tuple(parts) for table, parts in record.get("parts", {}).items()},
+        record.get("stands_until", ""),
     )
 
 
 def record_of(build: Build) -> dict[str, Any]:
     """What is recorded of a build on every machine; its stamp is this one's alone."""
-    tasks = {"tasks": list(build.tasks)} if build.tasks else {}
-    return tasks | {
+    tasks: dict[str, Any] = {"tasks": list(build.tasks)} if build.tasks else {}
+    parts: dict[str, Any] = {"parts": dict(build.parts)} if build.parts else {}
+    return tasks | parts | {
         "build_digest": build.digest,
         "fingerprint": build.fingerprint,
         "sha256": build.sha256,
@@ -317,6 +344,15 @@ def _prune(project: Project, current: Build) -> None:
             path.with_suffix(".json").unlink(missing_ok=True)  # first: a database alone is found again, a record not
             _log_of(path).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
+    for path in _unused_parts(project, list_builds(project)):
+        path.unlink(missing_ok=True)
+
+
+def _unused_parts(project: Project, kept: Iterable[Build]) -> list[Path]:
+    """The parts that no kept build has."""
+    there = sorted((project.builds / _PARTS).glob("*/*"))
+    used = {path for build in kept for path in build.part_files().values()} if there else set()
+    return [path for path in there if path not in used]
 
 
 def remove_leftovers(project: Project) -> None:

@@ -1,6 +1,7 @@
 """Builds in a store, for other machines: under `builds/<build digest>/`, each file by the sha256 of its bytes.
 
     <sha256>.duckdb    the database
+    <sha256>.parquet   a part of a table that stays in parts
     <sha256>.json      what the build is, with the database's sha256; put last: the commit point
 
 What a build was made from is the store's as well, and any machine can build it again: this saves the time.
@@ -9,15 +10,17 @@ What a build was made from is the store's as well, and any machine can build it 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from warehouse.digest import bytes_digest, canonical_document, canonical_json, file_digest, stream_digest
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.evidence.durable import write_new
+from warehouse.evidence.durable import fsync_folder, make_folder, write_new
 from warehouse.evidence.finding import ALTERED, AWAY, LEFTOVER, MISSING, ORPHANED, RESTORE, Finding
 from warehouse.evidence.objects.base import Entry, Objects
 from warehouse.evidence.store import EvidenceStore
@@ -34,7 +37,7 @@ from warehouse.transform.finished.builds import (
     switch_to,
 )
 
-_KEY = re.compile(r"builds/(?P<build>[0-9a-f]{64})/(?P<sha256>[0-9a-f]{64})\.(?P<kind>duckdb|json)")
+_KEY = re.compile(r"builds/(?P<build>[0-9a-f]{64})/(?P<sha256>[0-9a-f]{64})\.(?P<kind>duckdb|parquet|json)")
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,19 @@ def push_build(build: Build, store: EvidenceStore) -> MovedBuild:
     """Put a finished build into a store. Raises WH218 when it is not what was built, WH109, WH114, WH115."""
     build.check()
     database = f"builds/{build.digest}/{build.sha256}.duckdb"
+    files = {f"builds/{build.digest}/{sha256}.parquet": (sha256, path) for sha256, path in build.part_files().items()}
     record = canonical_json(record_of(build))
     try:
-        if not store.objects.exists(database):
+        for key, (sha256, path) in {**files, database: (build.sha256, build.path)}.items():
+            if store.objects.exists(key):
+                continue
             with store.incoming() as incoming:
-                [copy] = incoming.copy([build.path])
+                [copy] = incoming.copy([path])
                 if isinstance(copy, WarehouseError):
                     raise copy
-                if copy.sha256 != build.sha256:
-                    raise WarehouseError("WH218", "it changed while it was read", str(build.path), exit_code=ExitCode.TAMPERED)
-                store.objects.create_files({database: copy})
+                if copy.sha256 != sha256:
+                    raise WarehouseError("WH218", "it changed while it was read", str(path), exit_code=ExitCode.TAMPERED)
+                store.objects.create_files({key: copy})
         is_new = store.objects.create(f"builds/{build.digest}/{bytes_digest(record)}.json", record)
     except OSError as error:
         raise WarehouseError("WH109", f"the store cannot be written: {error.strerror}", f"{store.objects.url}/{database}") from error
@@ -78,19 +84,29 @@ def pull_build(project: Project, objects: Objects, digest: str) -> MovedBuild:
             switch_to(project, there)
             return MovedBuild(there.digest, size, is_new=False)
         build = build_of(record, build_path(project, str(record["build_digest"])))
-        shadow = pulled_shadow(project)
-        shadow.unlink(missing_ok=True)
-        database = f"{key.rpartition('/')[0]}/{sha256}.duckdb"
-        try:
-            write_new(shadow, objects.chunks(database))
-        except FileNotFoundError as error:
-            raise WarehouseError("WH106", "the build's database is not there", database, "push it again", ExitCode.MISSING) from error
-        except OSError as error:
-            raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(shadow), "free space there") from error
-        if file_digest(shadow) != sha256:
-            raise WarehouseError("WH105", "the build's database differs from its digest", database, "push it again", ExitCode.TAMPERED)
+        shadow, folder = pulled_shadow(project), key.rpartition("/")[0]
+        for digest_of_part, path in build.part_files().items():
+            if not path.exists():
+                make_folder(path.parent)
+                _pull(objects, f"{folder}/{digest_of_part}.parquet", digest_of_part, shadow)
+                os.replace(shadow, path)
+                fsync_folder(path.parent)
+        _pull(objects, f"{folder}/{sha256}.duckdb", sha256, shadow)
         publish_build(project, shadow, build)
     return MovedBuild(build.digest, size, is_new=True)
+
+
+def _pull(objects: Objects, key: str, sha256: str, to: Path) -> None:
+    """Copy one object into a new file."""
+    to.unlink(missing_ok=True)
+    try:
+        write_new(to, objects.chunks(key))
+    except FileNotFoundError as error:
+        raise WarehouseError("WH106", "a file of the build is not there", key, "push it again", ExitCode.MISSING) from error
+    except OSError as error:
+        raise WarehouseError("WH109", f"cannot be written: {error.strerror}", str(to), "free space there") from error
+    if file_digest(to) != sha256:
+        raise WarehouseError("WH105", "a file of the build differs from its digest", key, "push it again", ExitCode.TAMPERED)
 
 
 def _record_key(objects: Objects, digest: str) -> str:
@@ -123,7 +139,7 @@ def inspect_builds(objects: Objects, entries: Iterable[Entry]) -> Iterator[Findi
     """What is wrong with objects under `builds/`. Raises WH114."""
     for build, group in groupby(entries, lambda entry: entry.key.split("/")[1]):
         needed: set[str] = set()
-        databases: set[str] = set()
+        files: set[str] = set()
         for entry in group:
             found = _KEY.fullmatch(entry.key)
             if not found:
@@ -131,17 +147,19 @@ def inspect_builds(objects: Objects, entries: Iterable[Entry]) -> Iterator[Findi
                 continue
             try:
                 sha256 = stream_digest(objects.chunks(entry.key))
-                if found["kind"] == "duckdb":
-                    databases.add(entry.key)
+                if found["kind"] != "json":
+                    files.add(entry.key)
                 elif sha256 == found["sha256"]:
-                    needed.add(f"builds/{build}/{canonical_document(objects.read(entry.key))['sha256']}.duckdb")
+                    record = canonical_document(objects.read(entry.key))
+                    needed.add(f"builds/{build}/{record['sha256']}.duckdb")
+                    needed.update(f"builds/{build}/{part}.parquet" for parts in record.get("parts", {}).values() for part in parts)
             except (OSError, ValueError, KeyError, TypeError) as error:
                 yield Finding(ALTERED, entry.key, f"cannot be read: {error}", RESTORE)
                 continue
             if sha256 != found["sha256"]:
                 yield Finding(ALTERED, entry.key, f"sha256 is {sha256}", "move this away by hand, then push the build again")
-        yield from (Finding(MISSING, key, "the build's record names it", "push the build again") for key in sorted(needed - databases))
+        yield from (Finding(MISSING, key, "the build's record names it", "push the build again") for key in sorted(needed - files))
         yield from (
             Finding(LEFTOVER, key, "a build that was pushed only in part, or lost its record", "push the build again")
-            for key in sorted(databases - needed)
+            for key in sorted(files - needed)
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from warehouse.errors import WarehouseError, printable
 from warehouse.project.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
-from warehouse.transform.finished.builds import Build, check_no_log
+from warehouse.transform.finished.builds import Build, check_no_log, part_path
 from warehouse.transform.finished.result_metadata import described_schema
 from warehouse.transform.sql.duck import SEARCH_PATH, connect, text_literal
 from warehouse.transform.sql.engine_faults import translated
@@ -39,7 +39,7 @@ def open_build(path: Path) -> "duckdb.DuckDBPyConnection":
     path = path.resolve()
     check_no_log(path)
     try:
-        con = connect(path, read_only=True)
+        con = connect(path, read_only=True, files_root=path.parent)
     except duckdb.Error as error:
         hint = "delete the builds folder, then run: wh build"
         if holder := _HOLDER.search(str(error)):
@@ -88,7 +88,7 @@ def confined(path: Path, limits: SqlLimits, scratch: Path | None = None) -> "Ite
         # As in any client: a build has every bare name in main, and SHOW TABLES lists each once.
         con.execute("set search_path = 'main'")
         with TemporaryDirectory(prefix="wh-sql-", dir=scratch) as spill:
-            _confine(con, limits, spill)
+            _confine(con, path.resolve().parent, limits, spill)
             yield con
     finally:
         con.close()
@@ -110,12 +110,25 @@ def running(con: "duckdb.DuckDBPyConnection", sql: str, limits: SqlLimits) -> It
         raise out_of_memory(limits) from error
 
 
-def _confine(con: "duckdb.DuckDBPyConnection", limits: SqlLimits, spill: str) -> None:
+def _parts(con: "duckdb.DuckDBPyConnection") -> list[str]:
+    import duckdb
+
+    try:
+        found = con.execute("select read, file from state.part where read like '%.%'").fetchall()
+    except duckdb.CatalogException:  # as a rule no table stays in parts
+        return []
+    return [part_path(table, sha256) for table, sha256 in found]
+
+
+def _confine(con: "duckdb.DuckDBPyConnection", builds: Path, limits: SqlLimits, spill: str) -> None:
     """Let a session reach nothing but its build, within limits. The engine refuses to take any of this back."""
     con.execute(f"set temp_directory = {text_literal(spill)}")
     con.execute(f"set memory_limit = {text_literal(limits.memory)}")
     con.execute(f"set max_temp_directory_size = {text_literal(limits.spill)}")
     con.execute(f"set max_execution_time = {max(1, round(limits.timeout * 1000))}")
+    if parts := _parts(con):  # a view names them from the folder of the builds, where the engine finds them
+        listed = ", ".join(text_literal(name) for part in parts for name in (part, str(builds / part)))
+        con.execute(f"set allowed_paths = [{listed}]")
     con.execute("set enable_external_access = false")
     con.execute("set allowed_configs = ['search_path']")  # for further cursors of the session
     con.execute("set lock_configuration = true")

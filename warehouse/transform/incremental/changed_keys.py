@@ -48,6 +48,17 @@ class KeyPath:
         """Whether the key is columns of the leaf as they are."""
         return all(_COPIED.fullmatch(sql) for layer in self.layers for sql, _ in layer)
 
+    @property
+    def leaf_columns(self) -> tuple[str, ...]:
+        """The columns of the leaf that are the key; none where it is computed."""
+        if not self.is_copied:
+            return ()
+        names = [name for _, name in self.layers[-1]]
+        for layer in reversed(self.layers):
+            copied = {name: sql.removeprefix(f"{INPUT_ALIAS}.")[1:-1] for sql, name in layer}
+            names = [copied[name] for name in names]
+        return tuple(names)
+
     def keys_of(self, rows: str) -> str:
         """SQL for the keys of a leaf's rows, with the file of each beside it; `rows` is a SELECT of the leaf's columns and
         of `FILE_COLUMN`."""

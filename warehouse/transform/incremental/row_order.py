@@ -17,8 +17,8 @@ from warehouse.transform.sql.duck import quote, quoted
 if TYPE_CHECKING:
     import duckdb
 
-# As a build writes it; with rows of later keys added at its end; with rows taken out and added, in no order.
-WHOLE, GROWN, PATCHED = "whole", "grown", "patched"
+# As a build writes it; with rows of later keys added at its end; with rows taken out and added, in no order; a view over parts.
+WHOLE, GROWN, PATCHED, PARTS = "whole", "grown", "patched", "parts"
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def repeats(con: "duckdb.DuckDBPyConnection", model: Model, rows: str) -> bool:
 def rewrite(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], layout: str) -> None:
     """Write a table again in one piece and in order, as a full build would have."""
     spare = f"{model.schema}.{model.name} wh-rewritten"
-    order = in_order(model, types) if layout == PATCHED else ""
+    order = in_order(model, types) if layout in (PATCHED, PARTS) else ""
     con.execute(f"create table {quoted(spare)} as select * from {quoted(model.qualified)}{order}")
-    con.execute(f"drop table {quoted(model.qualified)}")
+    con.execute(f"drop {'view' if layout == PARTS else 'table'} {quoted(model.qualified)}")
     con.execute(f"alter table {quoted(spare)} rename to {quote(model.name)}")
 
 

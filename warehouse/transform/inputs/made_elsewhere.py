@@ -13,7 +13,7 @@ from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.store import EvidenceStore
 from warehouse.transform.incremental.incremental import AFFECTED, delta_name
 from warehouse.transform.incremental.row_order import column_list, order_of
-from warehouse.transform.inputs.content import ROW, Content, row_hash
+from warehouse.transform.inputs.content import Content
 from warehouse.transform.inputs.landing_tables import path_literal
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import quote, quoted, text_literal
@@ -32,10 +32,15 @@ _COME = '"wh come"'
 
 @dataclass(frozen=True)
 class PartFile:
-    """A Parquet file with some rows of a table, and the digest that it must have."""
+    """A Parquet file with some rows of a table, and the digest that it must have; how many rows and bytes it has, the sum of its rows'
+    hashes, and the digest of the task that made it, as far as they are known."""
 
     path: Path
     sha256: str
+    rows: int = 0
+    bytes: int = 0
+    hash_sum: int = 0
+    task: str = ""
 
     def check(self) -> None:
         """Raise WH105 where it has another."""
@@ -55,22 +60,33 @@ def missing(place: str) -> WarehouseError:
 
 
 @dataclass(frozen=True)
-class Patched:
-    """What changed in a table: the difference in content, and how many keys were in the parts."""
+class KeyWay:
+    """A way by which a model reads a table that stays in parts, or a landing table: its number among the hashed keys, the qualified names of
+    the model and of what it reads, and the columns of both that are the model's key; none of what is read where the key is computed."""
 
-    difference: Content
-    keys: int
+    path: str
+    reader: str
+    read: str
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class MadeElsewhere:
     """The parts of tables, by the model's name; the rows that their tests left out, of all tables; the digests of the tasks that made
-    them, and of the SQL of these; and how a part of an earlier build is found, by its table and digest."""
+    them, and of the SQL of these; and how a part of an earlier build is found, by its table and digest. The rows of `as_parts` stay where
+    they are; the grain of the tables `unique` tells their rows apart. `keys` are parts that have the keys which tasks read, hashed, by the
+    way from an input to a model (`KeyWay`)."""
 
     tables: Mapping[str, Sequence[PartFile]] = field(default_factory=dict)
     rejected: Sequence[PartFile] = ()
     tasks: tuple[str, ...] = ()
     find: Callable[[str, str], PartFile | None] = field(default=lambda table, sha256: None)
+    as_parts: frozenset[str] = frozenset()
+    unique: frozenset[str] = frozenset()
+    keys: Sequence[PartFile] = ()
+    ways: Sequence[KeyWay] = ()
+    inputs: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
 
 NOTHING = MadeElsewhere()
@@ -97,17 +113,15 @@ def take(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str
 def patch(
     con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[str, str], gone: Sequence[PartFile], come: Sequence[PartFile],
     rejected: Sequence[PartFile],
-) -> Patched | None:
-    """Put the rows of new parts into a table in place of those of parts that are gone; None where that is most of the table. All rows of a key
-    are in one part. Leaves the changed rows, old and new, in the temporary table of `delta_name`. Raises WH105."""
+) -> int | None:
+    """Put the rows of new parts into a table in place of those of parts that are gone; how many keys are in them, or None where that is most of the
+    table. All rows of a key are in one part. Leaves the changed rows, old and new, in the temporary table of `delta_name`. Raises WH105."""
     columns, keys = ", ".join(f"{quote(name)}::{kind} as {quote(name)}" for name, kind in types.items()), column_list(model.key)
     delta, table = delta_name(model.qualified), quoted(model.qualified)
     con.execute(f"create or replace temp table {delta} as select * from {table} limit 0")
-    sums = []
     for parts in (gone, come):
         rows = f"select {columns} from ({_rows(parts)})" if parts else f"select * from {delta} limit 0"
         con.execute(f"create or replace temp table {_COME} as {rows}")
-        sums.append(con.execute(f"select count(*), coalesce(sum({row_hash(types)}), 0)::hugeint from {_COME} as {ROW}").fetchall()[0])
         con.execute(f"insert into {delta} from {_COME}")
     con.execute(f"create or replace temp table {AFFECTED} as select distinct {keys} from {delta}")
     [(changed, every)] = con.execute(f"select (select count(*) from {delta}), (select count(*) from {table})").fetchall()
@@ -119,7 +133,12 @@ def patch(
     forget_rejected(con, model.qualified)
     take_rejected(con, model, rejected)
     [(count,)] = con.execute(f"select count(*) from {AFFECTED}").fetchall()
-    return Patched(Content(sums[1][0] - sums[0][0], int(sums[1][1]) - int(sums[0][1])), count)
+    return int(count)
+
+
+def content_of_parts(parts: Sequence[PartFile]) -> Content:
+    """What a table of these parts holds: nothing is read."""
+    return Content(sum(part.rows for part in parts), sum(part.hash_sum for part in parts))
 
 
 def take_rejected(con: "duckdb.DuckDBPyConnection", model: Model, parts: Sequence[PartFile]) -> None:

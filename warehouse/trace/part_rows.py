@@ -1,0 +1,132 @@
+"""Rows of tables that stay in parts, for a trace: those of the parts that have the keys which the trace asks for, not all.
+
+Such tables, and landing tables that nothing else reads, are empty in the session at first. Before a hop reads them, the rows of the
+partitions that have the keys of its rows come in. Row ids are those of the session: rows are only ever added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from warehouse.landing.parse.batches import LandingFile, check_landing_file
+from warehouse.transform.finished.builds import Build
+from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
+from warehouse.transform.inputs.made_elsewhere import PartFile
+from warehouse.transform.inputs.part_tables import rows_of
+from warehouse.transform.sql.duck import SEARCH_PATH, quote, quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+_KEYS = '"wh keys"'
+_OWN = "wh_parts"  # the database, in memory, of such tables: a build's is not written
+
+
+class PartRows:
+    """The tables `in_parts` (qualified names) and landing tables (`landing`) of a session on a build, as far as they came in."""
+
+    def __init__(
+        self, con: "duckdb.DuckDBPyConnection", build: Build, types: Mapping[str, Mapping[str, str]],
+        landing: Mapping[str, Sequence[LandingFile]], landing_types: Mapping[str, Mapping[str, str]],
+    ) -> None:
+        self._con, self._files = con, build.part_files()
+        self._types, self._landing, self._landing_types = types, landing, landing_types
+        [(own,)] = con.execute("select current_database()").fetchall()
+        held = con.execute("select distinct read from state.part").fetchall()
+        self.in_parts = {name for (name,) in held if name in build.parts}
+        self.landing = {name for (name,) in held if name in landing}
+        self._there: dict[str, set[str]] = {name: set() for name in self.in_parts | self.landing}
+        self._intact = set[tuple[str, str]]()
+        ways = con.execute("select read, list(distinct columns) from state.part_way group by read").fetchall()
+        # What all models read by the same columns comes in key by key, else a row could come twice: then in whole files.
+        self._filters = {read: tuple(columns[0]) for read, columns in ways if len(columns) == 1 and columns[0]}
+        con.execute(f"attach ':memory:' as {_OWN} (read_write)")
+        for name in sorted(self.in_parts):
+            columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types[name].items())
+            con.execute(f"create schema if not exists {_OWN}.{quote(name.partition('.')[0])}; create table {_OWN}.{quoted(name)} ({columns})")
+        schemas = sorted({name.partition(".")[0] for name in self.in_parts})
+        others = con.execute("select schema_name from duckdb_schemas() where database_name = ? order by all", [own]).fetchall()
+        found = [*SEARCH_PATH.split(","), *(schema for (schema,) in others)]  # a schema that is not listed would be looked for in the first database
+        places = [*(f"{_OWN}.{schema}" for schema in schemas), *(f'"{own}"."{schema}"' for schema in dict.fromkeys(found))]
+        con.execute(f"set search_path = '{','.join(places)}'")
+        for name in self.landing:
+            open_landing_table(con, name, landing_types[name], ())
+
+    def bring(self, reader: str, wanted: str) -> None:
+        """Bring in what a model's rows, whose row ids are in table `wanted`, were made of. Raises WH105, WH123."""
+        for path, read, key, columns in self._con.execute(
+            "select path, read, key, columns from state.part_way where reader = ? order by all", [reader]
+        ).fetchall():
+            if read not in self._there:
+                continue
+            names = ", ".join(f"t.{quote(name)}" for name in key)
+            self._con.execute(
+                f"create or replace temp table {_KEYS} as select distinct {names} from {quoted(reader)} t semi join {wanted} w on w.rid = t.rowid"
+            )
+            hashed = f"select hash({', '.join(map(quote, key))}) from {_KEYS}"
+            files = self._files_where(read, f"task in (select task from state.part_key where path = '{path}' and key in ({hashed}))")
+            if tuple(columns) == self._filters.get(read):
+                self._bring_keys(read, files, key, columns)
+            else:
+                self._bring_files(read, files)
+
+    def bring_all(self) -> None:
+        """Bring in every row."""
+        for name in sorted(self._there):
+            self._bring_files(name, self._files_where(name, "true"))
+
+    def _files_where(self, name: str, condition: str) -> list[str]:
+        found = self._con.execute(f"select distinct file from state.part where read = ? and {condition} order by file", [name]).fetchall()
+        return [file for (file,) in found if file not in self._there[name]]
+
+    def _bring_files(self, name: str, files: Sequence[str]) -> None:
+        self._there[name].update(files)
+        if name in self.landing:
+            self._con.execute(f"drop table if exists temp.{quote(name)}; drop view if exists temp.{quote(name)}")
+            there = [file for file in self._landing[name] if file.sha256 in self._there[name]]
+            open_landing_table(self._con, name, self._landing_types[name], there)
+        elif files:
+            self._con.execute(f"insert into {_OWN}.{quoted(name)} select {self._columns(name)} from {self._rows(name, files)}")
+
+    def _bring_keys(self, name: str, files: Sequence[str], key: Sequence[str], columns: Sequence[str]) -> None:
+        """Bring in the rows of the keys in `_KEYS`, which `files` have, but for those that are there."""
+        there = quote(f"wh keys of {name}")
+        self._con.execute(f"create temp table if not exists {there} as from {_KEYS} limit 0")
+        self._con.execute(f"create or replace temp table {_KEYS} as (from {_KEYS} except from {there}); insert into {there} from {_KEYS}")
+        if not files or not self._con.execute(f"select 1 from {_KEYS} limit 1").fetchall():
+            return
+        same = " and ".join(f"t.{quote(column)} is not distinct from k.{quote(name)}" for column, name in zip(columns, key, strict=True))
+        # As constants, the bounds keep the engine from reading row groups that have none of the keys.
+        bounds = []
+        for number, (column, own) in enumerate(zip(columns, key, strict=True)):
+            self._con.execute(f"set variable wh_key_{number} = (select [min({quote(own)}), max({quote(own)})] from {_KEYS})")
+            [(is_known,)] = self._con.execute(f"select count({quote(own)}) = count(*) from {_KEYS}").fetchall()
+            if is_known:  # NULL is a key, too
+                bounds.append(f"t.{quote(column)} between getvariable('wh_key_{number}')[1] and getvariable('wh_key_{number}')[2]")
+        within = " and ".join([*bounds, f"exists (from {_KEYS} k where {same})"])
+        to, order = (quote(name), f" order by {', '.join(landing_order(self._landing_types[name]))}") if name in self.landing else (
+            f"{_OWN}.{quoted(name)}", ""
+        )
+        self._con.execute(
+            f"insert into {to} select {self._columns(name)} from {self._rows(name, files)} t"
+            f" where {within}{order}"
+        )
+
+    def _columns(self, name: str) -> str:
+        types = self._landing_types[name] if name in self.landing else self._types[name]
+        return ", ".join(f"{quote(column)}::{kind} as {quote(column)}" for column, kind in types.items())
+
+    def _rows(self, name: str, files: Sequence[str]) -> str:
+        """SQL for the rows of some files, each checked once."""
+        new = [file for file in files if (name, file) not in self._intact]
+        self._intact.update((name, file) for file in new)
+        if name in self.landing:
+            found = [file for file in self._landing[name] if file.sha256 in set(files)]
+            for file in found:
+                if file.sha256 in new:
+                    check_landing_file(file)
+            return f"({landing_rows(found)})"
+        for sha256 in new:
+            PartFile(self._files[sha256], sha256).check()
+        return rows_of(name, files)

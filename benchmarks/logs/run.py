@@ -27,7 +27,7 @@ from warehouse.project.project import standard_folder
 FLOOR = 5.0
 _RULES = read_rules([standard_folder() / "ingest" / RULES_FILE]).rules
 _USUAL = (
-    "INFO 05-19 02:38:{a:02d} [loggers.py:123] Engine 000: Avg prompt throughput: {b}.{c} tokens/s, Avg generation throughput: {c}.{a} tokens/s, Running: {b} reqs",
+    "INFO 05-19 02:38:{a:02d} [loggers.py:123] Engine 000: Avg prompt throughput: {b}.{c} tokens/s, Running: {b} reqs, Waiting: {a} reqs",
     'INFO:     10.0.0.{a}:{b} - "POST /v1/completions HTTP/1.1" 200 OK',
     "gpu{a:02d}:{b}:{c} [{a}] NCCL INFO Channel {a:02d}/0 : {a}[{a}] -> {b}[{a}] via P2P/CUMEM",
     " iteration {b}/ 5000 | consumed samples: {c} | elapsed time per iteration (ms): {b}.{a} | lm loss: 2.{c} | grad norm: 0.{b}",
@@ -47,21 +47,25 @@ def write_log(path: Path, size: int) -> None:
             block = []
             for _ in range(20_000):
                 kind = chance.random()
-                text = (
-                    chance.choice(_RULES).example if kind < 0.0005
-                    else chance.choice(_USUAL if kind > 0.005 else _WARNINGS).format(a=chance.randrange(60), b=chance.randrange(9000), c=chance.randrange(10**6))
-                )
-                block.append(text)
+                some = {"a": chance.randrange(60), "b": chance.randrange(9000), "c": chance.randrange(10**6)}
+                line = chance.choice(_USUAL if kind > 0.005 else _WARNINGS).format(**some)
+                block.append(chance.choice(_RULES).example if kind < 0.0005 else line)
             stream.write("\n".join(block) + "\n")
+
+
+def _for_grep(pattern: str) -> str:
+    """A pattern as grep -E reads it: without groups that are not captured, and with its own way of writing sets."""
+    for ours, theirs in ((r"[\d,\[\]-]", "[][0-9,-]"), (r"[\d.]", "[0-9.]"), (r"[\w-]", "[[:alnum:]_-]"), (r"[\w.-]", "[[:alnum:]_.-]"),
+                         (r"[:\]]", "[]:]"), (r"[^\n]", "."), ("(?:", "("), (r"\d", "[0-9]")):
+        pattern = pattern.replace(ours, theirs)
+    return pattern
 
 
 def main(megabytes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "server.log"
         write_log(path, megabytes << 20)
-        # As grep writes them: it has no groups that are not captured, and other names for the classes.
-        patterns = "|".join(f"({pattern})" for pattern in (*(rule.pattern for rule in _RULES), LEVEL)).replace("(?:", "(").replace(r"\d", "[0-9]")
-        patterns = patterns.replace(r"[^\n]", ".").replace("[0-9,[0-9]", "[0-9,")
+        patterns = _for_grep("|".join(f"({pattern})" for pattern in (*(rule.pattern for rule in _RULES), LEVEL)))
         with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             sum(data[place] for place in range(0, len(data), 4096))
             began = time.process_time()

@@ -122,8 +122,8 @@ def faults_of_descriptions(project: Project) -> list[WarehouseError]:
 
 
 def load_ingestors(project: Project) -> dict[str, Ingestor]:
-    """As `find_ingestors`, without where they are from."""
-    return {name: found.ingestor for name, found in find_ingestors(project).items()}
+    """The ingestors that recognise evidence, by name, without where they are from."""
+    return {name: found.ingestor for name, found in find_ingestors(project).items() if not isinstance(found.ingestor, LogReader)}
 
 
 def check_name(name: str, ingestors: Mapping[str, object]) -> None:

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,10 @@ def read_rules(files: Iterable[Path]) -> LogRules:
     names: dict[str, tuple[str, ...]] = {}
     for file in files:
         document = _document(file)
+        fault = partial(_fault, file)
         for family, patterns in document.pop("logs", {}).items():
             family = "" if family == "any" else family
-            names[family] = names.get(family, ()) + _texts(patterns, lambda told: _fault(file, f"[logs]: {told}"))
+            names[family] = names.get(family, ()) + _texts(patterns, fault)
         for stated in document.pop("rule", []):
             rule = _rule(stated, file)
             rules[rule.name] = rule
@@ -138,7 +140,7 @@ def _rule(stated: Any, file: Path) -> Rule:
 
 def _texts(values: Any, fault: Callable[[str], WarehouseError]) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
-        raise fault("expected a list of texts")
+        raise fault("families, files and [logs] are lists of texts")
     return tuple(values)
 
 

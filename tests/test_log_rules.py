@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from built import built, sql_of
+from serving import client
+from standard import standard_project
 
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
@@ -19,6 +25,7 @@ from warehouse.landing.registry import faults_of_descriptions, find_ingestors, l
 from warehouse.landing.rows import RowBuffer
 from warehouse.project.making import init_project
 from warehouse.project.project import Project, standard_folder
+from warehouse.record.command import record
 
 STANDARD = standard_folder() / "ingest" / RULES_FILE
 RULES = read_rules([STANDARD]).rules
@@ -165,3 +172,44 @@ def test_a_rule_is_tried_where_it_says(tmp_path: Path) -> None:
     assert [[found.is_log(family, name) for name in names] for family in ("slurm", "mlperf_training")] == [
         [True, True, True, False, False], [True, False, True, False, True],
     ]
+
+
+BENCH = """
+import json, os, sys
+head = os.path.exists("head")
+print("INFO 05-19 02:38:05 [core.py:1] Initializing")
+if head:
+    print("INFO 05-19 02:38:06 [vllm.py:1081] Cudagraph is disabled under eager mode", file=sys.stderr)
+    for number in range(3):
+        print(f"WARNING 05-19 [a.py:{number}] request {number} waits", file=sys.stderr)
+print(json.dumps({"name": "Pi", "component": "c", "@parameters": {"n": 1}, "@result": {"rate": 5.0 if head else 10.0}, "overall_score": 0.3}))
+"""
+
+
+def test_a_line_of_a_run_is_on_its_page_in_its_explanation_and_in_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on: Callable[..., tuple[int, str, str]]
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "bench.py").write_text(BENCH)
+    monkeypatch.chdir(work)
+    command = [sys.executable, "bench.py"]
+    record(command, tmp_path / "tree" / "base", repeats=2)
+    (work / "head").touch()
+    record(command, tmp_path / "tree" / "head", repeats=1)
+    project = built(tmp_path / "tree", standard_project(tmp_path / "project"))
+    sql = sql_of(project)
+    ((head, path, line, condition),) = sql("select run_id, raw_path, line_number, condition from log_observation")
+    assert (path, line, condition) == ("run-01/stderr.txt", 1, "CUDA graphs")
+    base = [run for (run,) in sql(f"select run_id from benchmark_run_fact where run_id <> '{head}' order by 1")]
+    assert sql("select run_count, line_count, logged_run_count from log_rule_count") == [(1, 1, 3)]
+    assert sql("select template, count, line_number from log_unknown_line") == [("WARNING <n> [a.py:<n>] request <n> waits", 3, 2)]
+
+    def wh(*arguments: str) -> str:
+        return wh_on(project, *arguments)[1]
+
+    assert "log CUDA graphs: (not stated) -> disabled" in wh("compare", ",".join(base), head)
+    explained = wh("explain", head)
+    assert "log: cuda_graphs_disabled" in explained and "run-01/stderr.txt" in explained
+    page = client(project).get(f"/runs/{quote(head)}").text
+    assert "Known lines of its logs" in page and "The engine runs without CUDA graphs" in page and "request &lt;n&gt; waits" in page

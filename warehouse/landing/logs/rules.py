@@ -134,7 +134,7 @@ def _rule(stated: Any, file: Path) -> Rule:
         raise fault(f"the pattern is not RE2: {error}") from error
     return Rule(
         **texts, condition=(condition["name"], condition["value"]) if condition else None,
-        **{key: _texts(stated.get(key, []), fault) for key in ("families", "files")},
+        families=_texts(stated.get("families", []), fault), files=_texts(stated.get("files", []), fault),
     )
 
 

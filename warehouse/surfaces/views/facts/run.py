@@ -284,11 +284,11 @@ def _log_lines(found: Reader, run_id: str) -> Iterator[Table]:
         " on log.artifact_manifest_digest = line.artifact_manifest_digest and log.raw_path = line.raw_path"
         f" where log.run_id = ? order by line.count desc, line.raw_path, line.line_number, line.template limit {_MOST + 1}", [run_id],
     )
-    columns = (
+    unknown = (
         Column("severity", kind="state"), Column("template", "line"), Column("count", "lines", kind="number"), *place,
         Column("artifact_manifest_digest", is_hidden=True),
     )
-    yield from _some("unknown_log_lines", columns, rows, "Other warnings and errors of its logs", is_folded=True)
+    yield from _some("unknown_log_lines", unknown, rows, "Other warnings and errors of its logs", is_folded=True)
 
 
 def _some(name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]], title: str, is_folded: bool = False) -> Iterator[Table]:

@@ -41,6 +41,7 @@ REACHED = {
         ("dataloader times of a profiler", TRACED, ".json.gz"), ("a metric input_wait_s", "w-input", "answer.json"),
         ("utilisation of the host's CPUs", RECORDED, None),
     ],
+    "log_observations": [("logs of the run", RECORDED, "stdout.txt")],
     "kv_cache_pressure": [("vLLM's num_preemptions_total", SERVED, "answer.json"), ("SGLang's token_usage", "sglang", "answer.json")],
     "long_wait": [("jobs of Slurm (sacct", "s-fragmented", "sacct.txt"), ("Workloads of Kueue", "k-quota", ".yaml")],
     "network_stalls": [

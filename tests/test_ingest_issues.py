@@ -147,13 +147,13 @@ def test_little_is_left_to_the_build_and_much_is_landed_for_it(
     wh("ingest", str(evidence))
     landed = batches(project)
     assert landed
-    monkeypatch.setattr(parsing, "_batches", _only_what_waits(landed, project))
+    monkeypatch.setattr(parsing, "batches", _only_what_waits(landed, project))
     assert wh("build")[0] == 0
     assert landed < batches(project)
 
 
 def _only_what_waits(landed: set[str], project: Project) -> Any:
-    cut = parsing._batches
+    cut = parsing.batches
     known = {
         bundle for name in landed
         for bundle in json.loads((project.store_root / "landing" / "batches" / f"{name}.json").read_text())["bundles"]

@@ -7,7 +7,7 @@ grain: [run_id, kind, name]
 role: conditions
 columns:
   run_id: {type: varchar, description: "The run"}
-  kind: {type: varchar, description: "software, package, git, option, environment, limit, hardware, testbed, workload, serving, parameter, script, declared, campaign, host, telemetry, reported or evidence"}
+  kind: {type: varchar, description: "software, package, git, option, environment, limit, hardware, testbed, workload, serving, parameter, script, declared, campaign, log, host, telemetry, reported or evidence"}
   name: {type: varchar, description: "The condition: a column of its dimension, a package, a parameter"}
   value_text: {type: varchar, description: "The condition as text"}
   value_number: {type: double, description: "The condition where it is a measured quantity, which differs a little from run to run; NULL for every other"}
@@ -357,6 +357,21 @@ campaign as (
     unpivot (value_text for name in (campaign, cell, stack))
 ),
 
+-- What an engine wrote of a setting while the run ran: a run that says both has both.
+log as (
+    select
+        run_id,
+        'log' as kind,
+        condition as name,
+        string_agg(distinct condition_value, ', ' order by condition_value) as value_text,
+        null::double as value_number
+    from log_observation
+    where condition is not null
+    group by
+        run_id,
+        condition
+),
+
 evidence as (
     select
         run_id,
@@ -396,5 +411,7 @@ union all
 select * from fabric
 union all
 select * from campaign
+union all
+select * from log
 union all
 select * from evidence

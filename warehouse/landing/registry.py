@@ -17,6 +17,8 @@ from warehouse.landing.contract import Ingestor
 from warehouse.landing.described.description import read_description
 from warehouse.landing.described.ingestor import DescribedIngestor, described_ingestor
 from warehouse.landing.described.recognition import Formats
+from warehouse.landing.logs.reader import LogReader
+from warehouse.landing.logs.rules import RULES_FILE, check_rules
 from warehouse.project.project import Project, standard_folder
 from warehouse.version import __version__
 
@@ -39,6 +41,8 @@ class Source:
             from importlib.metadata import EntryPoint  # 25 ms that a parsing process of the standard ones need not pay
 
             return _checked(EntryPoint("", self.target, ENTRY_POINT_GROUP).load(), self.place)
+        if self.target.name == RULES_FILE:
+            return LogReader(self._rule_files(self.target))
         if self.target.suffix == DESCRIPTION_SUFFIX:
             return described_ingestor(self.target)
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
@@ -50,10 +54,17 @@ class Source:
         module = self.target if isinstance(self.target, Path) else _module_file(self.target.partition(":")[0])
         folder = module.parent
         paths: Iterable[Path] = [module]
+        if module.name == RULES_FILE:
+            return domain_digest("wh/log-rules/1", [[file_digest(path) for path in self._rule_files(module)], __version__])
         if module.name == "__init__.py":
             paths = (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
         files = {path.relative_to(folder).as_posix(): file_digest(path) for path in paths if path.is_file()}
         return domain_digest("wh/ingestor-code/1", [files, __version__])
+
+    def _rule_files(self, target: Path) -> list[Path]:
+        """The rules of a project are added to the standard ones."""
+        standard = standard_folder() / "ingest" / RULES_FILE
+        return [target] if self.origin == "standard" else [standard, target]
 
 
 def _is_code(path: Path) -> bool:
@@ -85,6 +96,8 @@ def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
     found: dict[str, RegisteredIngestor] = {}
     for source in _sources(project):
         ingestor = source.load()
+        if isinstance(ingestor, LogReader) and source.origin == "project":
+            ingestor.rules  # noqa: B018  # a fault in a user's own file is told at once
         found[ingestor.name] = RegisteredIngestor(ingestor, source)
     ingestors: list[object] = [each.ingestor for each in found.values()]
     described = [each for each in ingestors if isinstance(each, DescribedIngestor)]
@@ -95,19 +108,22 @@ def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
 
 
 def faults_of_descriptions(project: Project) -> list[WarehouseError]:
-    """What the samples beside the project's own descriptions show to be wrong in them. Raises WH121 for one that cannot be read."""
+    """What the samples beside the project's own descriptions, and the examples of its log rules, show to be wrong in them. Raises WH121 for one
+    that cannot be read."""
     from warehouse.landing.described.checking import description_faults
 
     found: list[WarehouseError] = []
     for source in _sources(project):
         if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
             found += description_faults(read_description(source.target), source.target.parent, source.place)
+        elif source.origin == "project" and isinstance(source.target, Path) and source.target.name == RULES_FILE:
+            found += check_rules(source.target, source.place)
     return found
 
 
 def load_ingestors(project: Project) -> dict[str, Ingestor]:
-    """As `find_ingestors`, without where they are from."""
-    return {name: found.ingestor for name, found in find_ingestors(project).items()}
+    """The ingestors that recognise evidence, by name, without where they are from."""
+    return {name: found.ingestor for name, found in find_ingestors(project).items() if not isinstance(found.ingestor, LogReader)}
 
 
 def check_name(name: str, ingestors: Mapping[str, object]) -> None:

@@ -48,7 +48,7 @@ class LandingFile:
 
 @dataclass(frozen=True)
 class Batch:
-    """The parsed rows of some bundles of one family."""
+    """The parsed rows of some bundles of one family, or those of the logs in bundles of any (`LogReader`)."""
 
     name: str
     ingestor: str

@@ -13,6 +13,7 @@ from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import damage
 from warehouse.evidence.store import EvidenceStore
 from warehouse.landing.contract import Bundle, Ingestor
+from warehouse.landing.logs.reader import LogReader
 from warehouse.landing.parse.batches import Batch, batch_name, record
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def run(task: Task, ingestor: Ingestor | None, on_bundle: Callable[[], None]) ->
 
     store = task.store
     manifests = dict(task.manifests)
+    if isinstance(ingestor, LogReader):
+        manifests = {digest: ingestor.logs_of(manifest) for digest, manifest in manifests.items()}
     damaged: list[WarehouseError] = []
     told: set[str] = set()
     while manifests:

@@ -16,6 +16,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.durable import make_folder
 from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
 from warehouse.landing.declaration.placing import ROLE
+from warehouse.landing.logs.reader import LogReader
 from warehouse.landing.parse.batches import BUNDLE_TABLE, DECLARATION_TABLE, FILE_TABLE, LandingFile
 from warehouse.landing.rows import (
     BATCH_ROWS,
@@ -43,10 +44,12 @@ class BundleWriter:
     def add_bundle(self, bundle: Bundle, ingestor: Ingestor | None, arrived_at: str | None) -> None:
         """Write a bundle's rows. Raises WH105 or WH106 when its stored bytes are damaged; a fault of the ingestor's own
         becomes an `ingest_issue`."""
-        self._write_manifest_rows(bundle, ingestor, arrived_at)
+        is_of_logs = isinstance(ingestor, LogReader)  # what the manifest states is in the batch of its family
+        if not is_of_logs:
+            self._write_manifest_rows(bundle, ingestor, arrived_at)
         if ingestor is None or is_twin(bundle.manifest):
             return
-        if any(file.role == ROLE for file in bundle.manifest.files):
+        if not is_of_logs and any(file.role == ROLE for file in bundle.manifest.files):
             from warehouse.landing.declaration.rows import add_declarations, without_declarations  # with YAML: few need it
 
             declared = RowBuffer({DECLARATION_TABLE: DECLARATION_SCHEMA}, bundle.digest)
@@ -149,7 +152,7 @@ class BatchWriter(BundleWriter):
             self._flush(table)
             writer.close()
         paths = {table: path for table, (path, _) in sorted(self._open.items())}
-        with ThreadPoolExecutor(len(paths)) as threads:  # the disk takes as long for all of them as for one
+        with ThreadPoolExecutor(max(1, len(paths))) as threads:  # the disk takes as long for all of them as for one
             digests = list(threads.map(_made_durable, paths.values()))
         files = []
         for (table, path), digest in zip(paths.items(), digests, strict=True):

@@ -51,7 +51,7 @@ def _answer(visit: Visit) -> Page:
         identity, row = _identity(found, table, run)
         parts += [*_figures(found, run_id), identity, *_requests(found, run_id), *telemetry_parts(found, run_id, visit["metric"])]
         near = _neighbours(found, table, run)
-        parts += [*_issues(found, run_id), *_evidence(found, run)]
+        parts += [*_log_lines(found, run_id), *_issues(found, run_id), *_evidence(found, run)]
         parts += [near] if near.rows else []
         parts += _impact(visit, run_id) if visit["impact"] == "yes" else []
         parts.append(row)
@@ -258,6 +258,43 @@ def _issues(found: Reader, run_id: str) -> Iterator[Table]:
     )
     shown = tuple(tuple(row.get(column.name) for column in columns) for row in rows[:_MOST])
     yield Table("issues", columns, shown, "Issues of its evidence", total=len(rows) if len(rows) <= _MOST else None)
+
+
+def _log_lines(found: Reader, run_id: str) -> Iterator[Table]:
+    """Known lines of its logs, the serious ones first; then the frequent warnings and errors that no rule knows."""
+    if not {"rule", "severity", "text"} <= found.columns("main.log_observation"):
+        return
+    link = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
+    place = (Column("raw_path", "log", link=link), Column("line_number", "first line", kind="number"))
+    order = "array_position(['error', 'warning', 'note'], severity)"
+    rows = found.rows(
+        "select severity, meaning, count, text, raw_path, line_number, rule, artifact_manifest_digest from main.log_observation"
+        f" where run_id = ? order by {order}, raw_path, raw_offset, rule limit {_MOST + 1}", [run_id],
+    )
+    columns = (
+        Column("severity", kind="state"), Column("meaning"), Column("count", "lines", kind="number"), Column("text", "the first"), *place,
+        Column("rule", kind="code"), Column("artifact_manifest_digest", is_hidden=True),
+    )
+    yield from _some("log_lines", columns, rows, "Known lines of its logs")
+    if "template" not in found.columns("mart.log_unknown_line"):
+        return
+    rows = found.rows(
+        "select line.severity, line.template, line.count, line.raw_path, line.line_number, line.artifact_manifest_digest"
+        " from mart.log_unknown_line as line inner join staging.run_log as log"
+        " on log.artifact_manifest_digest = line.artifact_manifest_digest and log.raw_path = line.raw_path"
+        f" where log.run_id = ? order by line.count desc, line.raw_path, line.line_number, line.template limit {_MOST + 1}", [run_id],
+    )
+    unknown = (
+        Column("severity", kind="state"), Column("template", "line"), Column("count", "lines", kind="number"), *place,
+        Column("artifact_manifest_digest", is_hidden=True),
+    )
+    yield from _some("unknown_log_lines", unknown, rows, "Other warnings and errors of its logs", is_folded=True)
+
+
+def _some(name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]], title: str, is_folded: bool = False) -> Iterator[Table]:
+    if rows:
+        shown = tuple(tuple(row.get(column.name) for column in columns) for row in rows[:_MOST])
+        yield Table(name, columns, shown, title, total=len(rows) if len(rows) <= _MOST else None, is_folded=is_folded)
 
 
 def _evidence(found: Reader, run: dict[str, Any]) -> Iterator[Part]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +13,7 @@ from package_index import package_index, wheel
 from standard import standard_project
 
 from warehouse.campaign import runner, search
-from warehouse.campaign.advice import Advice, CellResult
+from warehouse.campaign.advice import MEETS, MISSES, Advice, CellResult, _compared, _run_more
 from warehouse.campaign.cells import cells_of, command_of
 from warehouse.campaign.search import halved, proposed
 from warehouse.campaign.spec import Factor, read_spec
@@ -24,7 +22,6 @@ from warehouse.statistics.best import best
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
-# Version 1.3 says that it is another: what is installed is not what it says.
 SPEC = """
 [campaign]
 name = "speedy"
@@ -70,23 +67,6 @@ print(json.dumps({"cells": cells}))
 MS = {"1.0": 9.0, "1.1": 8.0, "1.2": 7.0}
 
 
-@pytest.fixture
-def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waits of the runner move its clock instead of taking time."""
-    moved = [timedelta(0)]
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:
-            return datetime.now(tz) + moved[0]
-
-    def sleep(seconds: float) -> None:
-        moved[0] += timedelta(seconds=seconds)
-
-    monkeypatch.setattr(runner, "datetime", Clock)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
-
-
 @pytest.mark.usefixtures("ahead")
 def test_a_program_proposes_cells_of_the_latest_releases_and_sessions_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on) -> None:
     for name, text in (("spec.toml", SPEC), ("bench.py", BENCH), ("propose.py", PROPOSE)):
@@ -109,13 +89,13 @@ def test_a_program_proposes_cells_of_the_latest_releases_and_sessions_are_added(
         *((session, cell, "succeeded", session == 7) for session in (4, 5, 6, 7) for cell in ("c01", "c02")),
     ]
     assert json.loads(rows[1][4]) == {"speedy": "1.2", "size": "2", "price_usd_per_hour": "2.5"}
-    assert json.loads(rows[1][5]) == {"speedy": "1.2", "size": "--size=2".partition("=")[2], "price_usd_per_hour": None} and rows[1][6] == ""
+    assert json.loads(rows[1][5]) == {"speedy": "1.2", "size": "2", "price_usd_per_hour": None} and rows[1][6] == ""
     [choice] = [document for path in project.store_root.rglob("choice.json") if (document := json.loads(path.read_text())).get("session") == 2]
     assert choice["log"] == "tried ['c01']\n" and choice["asked"]["factors"]["speedy"] == ["1.2", "1.1"]
     status, out, _ = wh_on(project, "advise", "speedy")
     assert status == ExitCode.OK and "1 session of these added after results were seen" in out
     assert "would say most: wh matrix spec.toml --add-sessions 1 --cell c01 --cell c02" in out
-    assert "7.7 ms" not in out and "best: speedy=1.2 size=1" in out
+    assert "best: price_usd_per_hour=2.5 size=1 speedy=1.2" in out and "2 combinations of the factors, which were not chosen" in out
     assert wh_on(project, "advise", "speedy", "--hardware", "no such machine")[0] == ExitCode.NOT_FOUND
 
 
@@ -180,3 +160,23 @@ def test_a_cell_of_an_image_runs_in_it_and_a_cell_of_another_driver_is_left_to_i
     assert command_of(spec, cells["c03"]) == ("podman", "run", images[1], "vllm")
     monkeypatch.setattr(runner, "gpus", lambda: [{"driver_version": "560.2"}])
     assert runner._not_here(spec, cells) == {"c01", "c03"}
+
+
+def test_the_cheapest_compete_among_those_that_meet_the_slo() -> None:
+    cells = {
+        "c01": _cell("c01", [10.0] * 3, slo=MEETS, usd_per_hour=4.0), "c02": _cell("c02", [12.0, 12.1, 12.0], slo=MEETS, usd_per_hour=2.0),
+        "c03": _cell("c03", [14.0, 14.1, 14.1], slo=MEETS, usd_per_hour=2.0), "c04": _cell("c04", [90.0] * 3, slo=MISSES, usd_per_hour=1.0),
+        "c05": _cell("c05", [9.0] * 3, slo=MEETS),
+    }
+    work = replace(_work(cells), found=_compared(cells, False, 0.0, True), slo="elapsed<=20", is_cheapest=True)
+    assert work.found.named == "c02" and work.found.beaten_by == {"c03": "c02"}
+    assert [work.state(name) for name in cells] == ["costs more", "best", "beaten by c02", "misses the SLO", "no price"]
+    assert _compared(cells, False, 0.0, False).named == "c05"
+
+
+def test_the_next_run_is_a_command_with_what_the_least_certain_cell_is_compared_with() -> None:
+    work = _work({"c01": _cell("c01", [20.0] * 3), "c02": _cell("c02", [10.0, 10.1, 10.2]), "c03": _cell("c03", [10.1, 10.0, 10.3]), "c04": _cell("c04", [14.0, 8.0, 10.0])})
+    assert work.least_certain == "c04"
+    more = _run_more({"name": "x", "spec_file": "my spec.toml"}, "matrix/x.berlin-0123456789ab")
+    assert more == "wh matrix 'my spec.toml' --rerun berlin"
+    assert replace(work, run_more=more).next_run == f"{more} --add-sessions 1 --cell c01 --cell {work.found.against['c04'].other} --cell c04"

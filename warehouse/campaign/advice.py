@@ -146,6 +146,8 @@ class Advice:
     def state(self, name: str) -> str:
         """What is said of a cell, in a few words."""
         cell, found = self.cells[name], self.found
+        if name == found.named:
+            return "best"
         if name in found.beaten_by:
             return f"beaten by {found.beaten_by[name]}"
         if cell.slo in (MISSES, NOT_SHOWN):

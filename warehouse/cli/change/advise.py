@@ -73,7 +73,7 @@ def _say(advised: "Advised") -> None:
     if advised.added_sessions:
         say(f"{counted(advised.added_sessions, 'session')} of these added after results were seen: the intervals are somewhat too narrow")
     if advised.not_drawn:
-        say(f"not measured  {counted(advised.not_drawn, 'combination')} of the factors, which the sample does not have")
+        say(f"not measured  {counted(advised.not_drawn, 'combination')} of the factors, which were not chosen")
 
 
 def _say_work(advice: "Advice") -> None:

@@ -28,7 +28,7 @@ name = "speedy"
 indicator = "PiSpeedy"
 command = ["python", "bench.py"]
 files = ["bench.py", "propose.py"]
-sessions = 3
+sessions = 4
 session_gap = "10 min"
 [factors.speedy]
 package = "Speedy"
@@ -61,6 +61,7 @@ asked = json.load(sys.stdin)
 newest, sizes = asked["factors"]["speedy"][0], asked["factors"]["size"]
 tried = {result["cell"]: result["value"] for result in asked["results"] if result["metric"] == "elapsed"}
 print("tried", sorted(tried), file=sys.stderr)
+assert asked["session"] <= 3, "it said that it wants no more"
 cells = [{"speedy": newest, "size": int(size), "price_usd_per_hour": 2.5} for size in sizes[len(tried):len(tried) + 1]]
 print(json.dumps({"cells": cells}))
 """
@@ -83,10 +84,10 @@ def test_a_program_proposes_cells_of_the_latest_releases_and_sessions_are_added(
     con = open_build(current_build(project).path)
     rows = con.execute("select session, cell, status, is_added, factors, effective, unlike from campaign_cell_fact order by session, cell").fetchall()
     con.close()
-    # c01 and c02 are the newest release. The third session was not wanted; sessions 4 to 6 confirm, 7 was added.
+    # c01 and c02 are the newest release. The third session was not wanted; sessions 5 to 7 confirm, 8 was added.
     assert [row[:4] for row in rows] == [
         (1, "c01", "succeeded", False), (2, "c02", "succeeded", False),
-        *((session, cell, "succeeded", session == 7) for session in (4, 5, 6, 7) for cell in ("c01", "c02")),
+        *((session, cell, "succeeded", session == 8) for session in (5, 6, 7, 8) for cell in ("c01", "c02")),
     ]
     assert json.loads(rows[1][4]) == {"speedy": "1.2", "size": "2", "price_usd_per_hour": "2.5"}
     assert json.loads(rows[1][5]) == {"speedy": "1.2", "size": "2", "price_usd_per_hour": None} and rows[1][6] == ""

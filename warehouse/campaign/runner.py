@@ -88,6 +88,8 @@ class Runner:
         for session in range(1, self._spec.sessions + 1):
             if session > self._spec.whole_sessions and self._spec.search:
                 cells = self._searched(self._spec.search, session, cells)
+            if not cells:  # the program wants no more
+                break
             self._run_session(session, cells)
         last = self._spec.sessions
         if self._spec.confirmation:
@@ -181,11 +183,11 @@ class Runner:
     def _await_session(self, session: int) -> None:
         """Wait until the session may begin, and say in the store that it has."""
         progress = self.progress()
-        before = progress.session_began.get(session - 1)
+        before = max((began for number, began in progress.session_began.items() if number < session), default=None)  # a search may skip some
         if session not in progress.session_began and before is not None:
             due = before + timedelta(seconds=self._spec.session_gap_s)
             if datetime.now(UTC) < due:
-                self._on_wait(f"session {session} begins {self._spec.session_gap_s:g} s after session {session - 1}", due)
+                self._on_wait(f"session {session} begins {self._spec.session_gap_s:g} s after the one before it", due)
             while datetime.now(UTC) < due:  # in short steps: a host that slept, or whose clock was set, is not late
                 time.sleep(min(_POLL_S, max(0.01, (due - datetime.now(UTC)).total_seconds())))
         began = canonical_json({"began_at": datetime.now(UTC).isoformat()})

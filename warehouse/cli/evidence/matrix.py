@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from warehouse.campaign.spec import Spec
 
 PAGE = "docs/campaigns.md"
-EXAMPLES = ("wh matrix stacks.toml --dry-run", "wh matrix stacks.toml", "wh matrix stacks.toml --add-sessions 2 --cell c02 --cell c03")
+EXAMPLES = ("wh matrix stacks.toml --dry-run", "wh matrix stacks.toml", "wh matrix stacks.toml --add-sessions 1 --cell c01 --cell c02")
 _MOST_CELLS = 20
 
 
@@ -79,7 +79,9 @@ def _say_plan(spec: "Spec", runner: "Runner") -> None:
         say(f"and {len(cells) - _MOST_CELLS:,} more cells")
     apart = f", at least {spec.session_gap_s:g} s apart" if spec.sessions > 1 else ""
     say(f"{runner.campaign_id}: {counted(len(cells), 'cell')} of {counted(len(stacks), 'stack')}, {counted(spec.sessions, 'session')}{apart}")
-    say(f"{counted(runs, 'run')}, {done:,} of them done; {_bound(spec, runs)}")
+    fewer = ", or fewer by the search" if spec.search else ""
+    then = f", then {counted(spec.confirmation.sessions, 'session')} of front-runners" if spec.confirmation else ""
+    say(f"{counted(runs, 'run')}{fewer}{then}; {done:,} done; {_bound(spec, runs)}")
 
 
 def _bound(spec: "Spec", runs: int) -> str:

@@ -34,7 +34,7 @@ asked as (
         campaign.factor.name as factor,
         campaign.factor.kind as kind,
         campaign.factor.target as target,
-        map_extract(from_json(case when json_valid(slot.factors) then slot.factors end, '"MAP(VARCHAR, VARCHAR)"'), campaign.factor.name)[1] as requested
+        map_extract(slot.factors::json::map(varchar, varchar), campaign.factor.name)[1] as requested
     from recorded_slot as slot
     inner join campaign
         on campaign.campaign_id = slot.campaign
@@ -71,11 +71,7 @@ found as (
             when 'package' then installed.version
             when 'python' then regexp_extract(run.python_version, '^[0-9.]+')
             when 'driver' then run.gpu_driver_version
-            when 'environment' then
-                case
-                    when json_valid(run.environment_settings)
-                        then map_extract(from_json(run.environment_settings, '"MAP(VARCHAR, VARCHAR)"'), asked.target)[1]
-                end
+            when 'environment' then map_extract(run.environment_settings::json::map(varchar, varchar), asked.target)[1]
             when 'image' then case when contains(run.command, asked.requested) then asked.requested end
             when 'argument' then
                 coalesce(used.value, case when list_contains(from_json(run.command, '["VARCHAR"]'), replace(asked.target, '{}', asked.requested)) then asked.requested end)

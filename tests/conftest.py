@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.assertion import rewrite
+from campaign_clock import ahead as ahead
 from cpu_time import CpuTime
 from exhaustive import is_in_share
 

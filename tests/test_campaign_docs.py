@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
-from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from package_index import package_index, wheel
 from standard import standard_project
 
-from warehouse.campaign import runner
 from warehouse.errors import ExitCode
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "campaigns.md"
@@ -29,23 +25,6 @@ class Ones:
 def ones(shape, dtype): return Ones(1)
 """
 SECONDS = {"2.1.3": 0.002, "2.3.1": 0.02}
-
-
-@pytest.fixture
-def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waits of the runner move its clock instead of taking time."""
-    moved = [timedelta(0)]
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:
-            return datetime.now(tz) + moved[0]
-
-    def sleep(seconds: float) -> None:
-        moved[0] += timedelta(seconds=seconds)
-
-    monkeypatch.setattr(runner, "datetime", Clock)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
 
 
 @pytest.mark.usefixtures("ahead")

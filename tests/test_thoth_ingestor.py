@@ -256,6 +256,16 @@ def test_an_adviser_that_failed_is_a_state_and_a_stack_knows_its_runs(sample: Pr
     assert sql_of(sample)("select code from ingest_issue where raw_path like 'adviser%'") == []
 
 
+def test_an_adviser_s_ranking_is_given_again(tmp_path: Path) -> None:
+    """Its products are the best first; equal scores keep their order."""
+    advised = thoth.adviser()
+    scores = {"1.19.2": 2.5, "1.19.1": 1.0, "1.18.0": 1.0, "1.17.0": -0.5}
+    advised["result"]["report"]["products"] = [thoth.product(score, numpy=version) for version, score in scores.items()]
+    thoth.put(tmp_path / "tree" / "adviser.json", advised)
+    sql = sql_of(built(tmp_path / "tree", standard_project(tmp_path / "project")))
+    assert sql("select stack_number, score from advised_stack order by score desc, stack_number") == [*enumerate(scores.values(), start=1)]
+
+
 def test_documents_state_packages(sample: Project) -> None:
     stated = sql_of(sample)(
         "select dim.software_stack, component, version from software_package_dim inner join software_version_dim as dim using (software_version_key) "

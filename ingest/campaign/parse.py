@@ -109,6 +109,8 @@ def _add_campaign(stated: _Stated, campaign: str, bundle: Bundle, buffer: RowBuf
     size = bundle.manifest.by_path[CAMPAIGN].bytes
     spec = stated.within("spec")
     counts = {name: spec.count(name) for name in _COUNTS}
+    search = spec.within("search")
+    counts["whole_sessions"] = 0 if search.json("command", list) not in (None, "[]") else 1 if search.text("metric") else counts["sessions"]
     counts["confirmation_sessions"] = spec.within("confirmation").count("sessions")
     cells = list(_cells(stated))
     runs = len(cells) * (counts["repeats"] or 0) * ((counts["sessions"] or 0) + (counts["confirmation_sessions"] or 0))
@@ -128,8 +130,13 @@ def _add_campaign(stated: _Stated, campaign: str, bundle: Bundle, buffer: RowBuf
 
 def _add_choice(stated: _Stated, campaign: str, bundle: Bundle, buffer: RowBuffer) -> None:
     size = bundle.manifest.by_path[CHOICE].bytes
+    session, method = stated.count("session"), stated.text("method")
+    if session is not None and session > _MOST_RUNS:
+        buffer.issue("impossible-value", f"session {session:,}; its runs are not listed", CHOICE, severity="error")
+        return
     for cell, name in _cells(stated):
-        buffer.add("matrix_choice", CHOICE, 0, size, campaign_id=campaign, cell=name, value=cell.number("value"))
+        value = cell.number("value")
+        buffer.add("matrix_choice", CHOICE, 0, size, campaign_id=campaign, session=session, method=method, cell=name, value=value)
 
 
 def _cells(stated: _Stated) -> Iterator[tuple[_Stated, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     import duckdb
 
 _LOCK = "pylock.toml"
-_COLUMNS = ("campaign_key", "cell", "session", "is_screening", "factors", "is_baseline", "run_id", "status", "status_reason", "stack_digest")
+_COLUMNS = (
+    "campaign_key", "cell", "session", "is_screening", "is_added", "factors", "is_baseline", "run_id", "unlike", "status", "status_reason",
+    "stack_digest",
+)
+PRICE = "price_usd_per_hour"  # a factor of this name is the price of its cell
 _TABLES = ("campaign_cell_fact", "campaign_dim", "campaign_measurement", "campaign_stacks", "stack_vulnerability")
 _WORK = ("benchmark_case_id", "workload", "point")
 _VALUES = (*_WORK, "metric", "unit", "better", "cell", "session", "run_id", "value")
@@ -37,6 +42,18 @@ _VULNERABLE = (
     "select stack_digest, package, version, vulnerability_id, summary, is_affected from stack_vulnerability where coalesce(is_affected, true) and"
     " stack_digest in (select stack_digest from campaign_cell_fact where campaign_key = ?) order by all"
 )
+_MACHINES = """
+select
+    run.run_id,
+    min(price.usd_per_hour),
+    min(concat_ws(' ', hardware.accelerator_name, hardware.gpu_model, hardware.cpu_model, hardware.system_name))
+from campaign_cell_fact as slot
+inner join benchmark_run_fact as run on run.run_id = slot.run_id
+left join hardware_topology_dim as hardware on hardware.hardware_topology_key = run.hardware_topology_key
+left join run_price as price on price.run_id = run.run_id and price.artifact_manifest_digest = run.artifact_manifest_digest
+where slot.campaign_key = ?
+group by run.run_id
+"""
 _LIMIT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*) *(<=|>=) *([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
 MEETS, MISSES, NOT_SHOWN = "meets", "misses", "not shown"
 
@@ -45,7 +62,8 @@ MEETS, MISSES, NOT_SHOWN = "meets", "misses", "not shown"
 class CellResult:
     """A cell with what it gave: `values` has the geometric mean of the runs of each session in which it has a result, `run_ids` all of those runs,
     `typical` the geometric mean over them, `number_id` that number in the rollup campaign_stacks. `failures`: how its other runs ended, and why, with
-    their number. `slo`: whether it meets the limits that were given; None: none were."""
+    their number. `slo`: whether it meets the limits that were given; None: none were. `usd_per_hour`: the price of what it runs on. `unlike`:
+    factors of which a run had another value than was asked for."""
 
     cell: str
     factors: Mapping[str, str]
@@ -57,6 +75,8 @@ class CellResult:
     number_id: str | None
     failures: Mapping[tuple[str, str | None], int]
     slo: str | None = None
+    usd_per_hour: float | None = None
+    unlike: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -71,7 +91,8 @@ class CellResult:
 @dataclass(frozen=True)
 class Advice:
     """What a campaign says of one piece of work. `sessions` that the campaign has; `cells` by name; `found` compares those that can be compared, and
-    where limits were given those that meet them."""
+    where limits were given those that meet them, and of these with `is_cheapest` those of the lowest price. `run_more` begins the command that adds
+    sessions."""
 
     campaign: str
     case: str | None
@@ -84,6 +105,8 @@ class Advice:
     cells: Mapping[str, CellResult]
     found: Best
     slo: str | None = None
+    is_cheapest: bool = False
+    run_more: str = "wh matrix SPEC"
     other_metrics: tuple[str, ...] = field(default=())
 
     @property
@@ -114,7 +137,8 @@ class Advice:
         if self.slo and not any(cell.slo == MEETS for cell in self.cells.values()):
             return "no advice: no stack is shown to meet the SLO"
         if len(found.may_be_best) == 1 and not found.against:
-            return f"{self.cells[found.may_be_best[0]].label} alone is shown to meet the SLO"
+            only = self.cells[found.may_be_best[0]]
+            return f"{only.label} alone is {'the cheapest that is ' if self.is_cheapest else ''}shown to meet the SLO"
         if not found.may_be_best:
             return "no advice: two stacks with three sessions in common are needed"
         return f"a tie of {len(found.may_be_best)}: no stack is shown to be better than all others{zone}"
@@ -122,10 +146,14 @@ class Advice:
     def state(self, name: str) -> str:
         """What is said of a cell, in a few words."""
         cell, found = self.cells[name], self.found
+        if name == found.named:
+            return "best"
         if name in found.beaten_by:
             return f"beaten by {found.beaten_by[name]}"
         if cell.slo in (MISSES, NOT_SHOWN):
             return "misses the SLO" if cell.slo == MISSES else "SLO not shown"
+        if self.is_cheapest and name not in found.may_be_best:
+            return "no price" if cell.usd_per_hour is None else "costs more"
         return "may be best" if name in found.may_be_best else "too few sessions"
 
     @property
@@ -154,6 +182,19 @@ class Advice:
         return max(may, key=lambda name: against[name].high / against[name].low) if len(may) > 1 else runner_up[0]
 
 
+    @property
+    def next_run(self) -> str | None:
+        """The command that makes the next most informative run: a session of the least certain cell beside the one that it is compared with, and of
+        the baseline. None: nothing can be compared."""
+        cell, base = self.least_certain, self.baseline
+        if cell is None:
+            return None
+        against, first = self.found.against.get(cell), self.found.may_be_best[0]
+        beside = against.other if against and cell in self.found.may_be_best else first
+        cells = sorted({cell, beside, *([base.cell] if base else [])})
+        return f"{self.run_more} --add-sessions 1 {' '.join(f'--cell {each}' for each in cells)}"
+
+
 @dataclass(frozen=True)
 class Vulnerability:
     """A known vulnerability of a package in a stack, by a file that the user brought. `is_affected` None: the entry lists no versions."""
@@ -173,12 +214,14 @@ class Vulnerability:
 @dataclass(frozen=True)
 class Advised:
     """All that a campaign says: an advice for each piece of work, the cells that have no result at all, and how many combinations of its factors
-    were not drawn. `vulnerabilities` of its stacks, those that are not affected left out."""
+    were not drawn. `added_sessions`: sessions after the plan, which were asked for by who had seen results. `vulnerabilities` of its stacks, those
+    that are not affected left out."""
 
     campaign: str
     works: tuple[Advice, ...]
     failed: tuple[CellResult, ...]
     not_drawn: int
+    added_sessions: int = 0
     vulnerabilities: tuple[Vulnerability, ...] = ()
 
 
@@ -199,8 +242,12 @@ def read_slo(text: str) -> tuple[Limit, ...]:
     return tuple(Limit(each[1], each[2] == "<=", float(each[3])) for each in found if each)
 
 
-def advise(project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0, slo: str | None = None) -> Advised:
-    """What a campaign says, which is given by its name or id; `*` stands for any characters. With `slo`, stacks compete that are shown to meet it.
+def advise(
+    project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0, slo: str | None = None, is_cheapest: bool = False,
+    hardware: str | None = None,
+) -> Advised:
+    """What a campaign says, which is given by its name or id; `*` stands for any characters. With `slo`, stacks compete that are shown to meet it;
+    with `is_cheapest` those of the lowest price among them. With `hardware`, the runs count on machines of which it is a part of the description.
     Raises WH211 (nothing built), WH501 (a build without tables of campaigns),
     WH502 (no such campaign, or several; no result; no such metric; no SLO) and WH504 where it has several metrics and
     none was chosen."""
@@ -215,11 +262,17 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         slots = [_slot(row) for row in con.execute(f"select {', '.join(_COLUMNS)} from campaign_cell_fact where campaign_key = ?", [key]).fetchall()]
         sql = f"select {', '.join(_VALUES)} from campaign_measurement where campaign_key = ? and {_COUNTED} order by started_at nulls first, run_id"
         taken = [dict(zip(_VALUES, row, strict=True)) for row in con.execute(sql, [key]).fetchall()]
-        numbers = _numbers(con, key)
+        numbers = {} if hardware else _numbers(con, key)  # those are of all runs
         known = con.execute(_VULNERABLE, [key]).fetchall()
-        not_drawn = _combinations(con, key) - len({slot["cell"] for slot in slots})
+        machines = {run: (price, text) for run, price, text in con.execute(_MACHINES, [key]).fetchall()}
+        spec = _spec(con, key)
     finally:
         con.close()
+    not_drawn = math.prod(len(factor["values"]) for factor in spec["factors"]) - len({slot["cell"] for slot in slots})
+    if hardware is not None:
+        ours = _of_hardware(machines, hardware, key)
+        slots = [slot for slot in slots if slot["run_id"] is None or slot["run_id"] in ours]
+        taken = [each for each in taken if each["run_id"] in ours]
     # What chose the front-runners says too much of them: only fresh sessions count, once there are some.
     is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in slots)
     slots = [slot for slot in slots if not (is_confirmed and slot["is_screening"])]
@@ -234,6 +287,8 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
     for slot in slots:
         of_cell.setdefault(slot["cell"], []).append(slot)
     sessions = len({slot["session"] for slot in slots})
+    added = len({slot["session"] for slot in slots if slot["is_added"]})
+    more = _run_more(spec, key)
     advised = []
     for work, by_metric in sorted(works.items(), key=lambda each: str(each[0])):
         if chosen not in by_metric:
@@ -241,22 +296,25 @@ def advise(project: Project, campaign: str, metric: str | None = None, indiffere
         runs = _by_cell(by_metric[chosen])
         states = _states(by_metric, limits)
         cells = {
-            name: _result(of_cell[name], runs[name], numbers.get((name, *work, chosen)), states.get(name, NOT_SHOWN) if limits else None)
+            name: _result(of_cell[name], runs[name], numbers.get((name, *work, chosen)), states.get(name, NOT_SHOWN) if limits else None, machines)
             for name in sorted(runs)
         }
         first = by_metric[chosen][0]
         is_higher = first["better"] == "higher"
         others = tuple(name for name in metrics if name != chosen)
-        found = _compared(cells, is_higher, indifference)
+        found = _compared(cells, is_higher, indifference, is_cheapest)
         case, workload, point = work
-        advised.append(Advice(key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, others))
+        advised.append(Advice(key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, is_cheapest, more, others))
     measured_cells = {name for each in advised for name in each.cells}
-    failed = tuple(_result(found, [], None, None) for name, found in sorted(of_cell.items()) if name not in measured_cells)
-    return Advised(key, tuple(advised), failed, not_drawn, tuple(Vulnerability(*row) for row in known))
+    failed = tuple(_result(found, [], None, None, {}) for name, found in sorted(of_cell.items()) if name not in measured_cells)
+    return Advised(key, tuple(advised), failed, not_drawn, added, tuple(Vulnerability(*row) for row in known))
 
 
-def _compared(cells: Mapping[str, CellResult], higher_is_better: bool, indifference: float) -> Best:
+def _compared(cells: Mapping[str, CellResult], higher_is_better: bool, indifference: float, is_cheapest: bool) -> Best:
     meeting = {name: cell.values for name, cell in cells.items() if cell.slo in (None, MEETS)}
+    if is_cheapest:
+        prices = {name: price for name in meeting if (price := cells[name].usd_per_hour) is not None}
+        meeting = {name: meeting[name] for name, price in prices.items() if price == min(prices.values())}
     found = best(meeting, higher_is_better=higher_is_better, indifference=indifference)
     if len(meeting) == 1 and any(cell.slo for cell in cells.values()):  # nothing to compare it with, and nothing else does what is asked for
         return Best(tuple(meeting), {}, (), {}, found.confidence, indifference)
@@ -287,16 +345,6 @@ def _state(values: Sequence[float], limit: Limit) -> str:
     return MEETS if high <= bound else MISSES if low > bound else NOT_SHOWN
 
 
-def front_runners(project: Project, campaign: str, metric: str, count: int) -> dict[str, float]:
-    """The best `count` cells of each piece of work of a campaign by `metric`, and the baseline, each with its typical value. Raises as `advise`."""
-    found: dict[str, float] = {}
-    for work in advise(project, campaign, metric).works:
-        ranked = sorted(work.cells, key=work.typical, reverse=work.higher_is_better)
-        base = work.baseline
-        found |= {name: work.typical(name) for name in (*ranked[:count], *([base.cell] if base else []))}
-    return found
-
-
 def _metric(metrics: Sequence[str], metric: str | None, key: str) -> str:
     if not metrics:
         hint = "wh sql \"select * from campaign_cell_fact\" says what became of them"
@@ -316,10 +364,25 @@ def _numbers(con: "duckdb.DuckDBPyConnection", key: str) -> dict[tuple[Any, ...]
     return {tuple(row[:-1]): row[-1] for row in rows}
 
 
-def _combinations(con: "duckdb.DuckDBPyConnection", key: str) -> int:
-    """How many combinations of values its factors have."""
+def _spec(con: "duckdb.DuckDBPyConnection", key: str) -> dict[str, Any]:
     [(parameters,)] = con.execute("select parameters from campaign_dim where campaign_key = ?", [key]).fetchall()
-    return math.prod(len(factor["values"]) for factor in json.loads(parameters)["factors"])
+    spec: dict[str, Any] = json.loads(parameters)
+    return spec
+
+
+def _run_more(spec: Mapping[str, Any], key: str) -> str:
+    """`wh matrix` of the campaign: the file's name where its evidence has it."""
+    rerun = key.removeprefix(f"matrix/{spec['name']}").rpartition("-")[0].removeprefix(".")
+    return f"wh matrix {shlex.quote(spec.get('spec_file') or 'SPEC')}{f' --rerun {rerun}' if rerun else ''}"
+
+
+def _of_hardware(machines: Mapping[str, tuple[float | None, str]], hardware: str, key: str) -> set[str]:
+    """The runs on machines of which the text is a part of the description. Raises WH502 where there are none."""
+    found = {run for run, (_, text) in machines.items() if hardware.lower() in text.lower()}
+    if not found:
+        known = "; ".join(sorted({text for _, text in machines.values() if text})) or "its runs do not state their machine"
+        raise WarehouseError("WH502", f"no run on {printable(hardware)}", key, known, ExitCode.NOT_FOUND)
+    return found
 
 
 def _by_cell(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -337,14 +400,26 @@ def _sessions(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {session: math.exp(fmean(values)) for session, values in logs.items()}
 
 
-def _result(slots: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], number_id: str | None, slo: str | None) -> CellResult:
+def _result(
+    slots: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], number_id: str | None, slo: str | None,
+    machines: Mapping[str, tuple[float | None, str]],
+) -> CellResult:
     failures = Counter((slot["status"], slot["status_reason"]) for slot in slots if slot["status"] != "succeeded")
     first = slots[0]
+    unlike = {name for slot in slots for name in (slot["unlike"] or "").split(", ") if name}
     return CellResult(
         first["cell"], first["factors"], first["is_baseline"], next((slot["stack_digest"] for slot in slots if slot["stack_digest"]), None),
         _sessions(runs), math.exp(fmean(math.log(each["value"]) for each in runs)) if runs else None,
         tuple(each["run_id"] for each in runs), number_id, failures, slo,
+        _price(first["factors"], [machines[each["run_id"]][0] for each in runs]), tuple(sorted(unlike)),
     )
+
+
+def _price(factors: Mapping[str, str], of_runs: Sequence[float | None]) -> float | None:
+    """What an hour of a cell costs: by its factor, else by the price list that applies to all of its runs. None: unknown, or not one price."""
+    if PRICE in factors:
+        return float(factors[PRICE]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", factors[PRICE]) else None
+    return of_runs[0] if len(set(of_runs)) == 1 else None
 
 
 def _slot(row: tuple[Any, ...]) -> dict[str, Any]:

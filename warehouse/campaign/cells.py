@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from warehouse.campaign.spec import ARGUMENT, ENVIRONMENT, PACKAGE, PYTHON, Spec
+from warehouse.campaign.spec import ARGUMENT, ENVIRONMENT, IMAGE, PACKAGE, PYTHON, Spec
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.record.indicators import SUPPLIED
@@ -95,6 +95,9 @@ def wanted(spec: Spec, cell: Cell) -> Wanted:
 def command_of(spec: Spec, cell: Cell) -> tuple[str, ...]:
     """The command with the arguments of a cell; without one, the supplied indicator under the cell's Python."""
     command = spec.command or ("python", *SUPPLIED[str(spec.indicator)])
+    image = next((cell.values[factor.name] for factor in spec.factors if factor.kind == IMAGE), None)
+    if image is not None:
+        command = tuple(word.replace("{image}", image) for word in command)
     return (*command, *spec.arguments, *(factor.target.format(cell.values[factor.name]) for factor in spec.factors if factor.kind == ARGUMENT))
 
 

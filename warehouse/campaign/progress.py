@@ -17,8 +17,9 @@ def session_key(campaign_id: str, session: int) -> str:
     return f"{CAMPAIGNS}/{campaign_id}/sessions/{session:04d}.json"
 
 
-def choice_key(campaign_id: str) -> str:
-    return f"{CAMPAIGNS}/{campaign_id}/choice.json"
+def choice_key(campaign_id: str, session: int | None) -> str:
+    """Where the cells of a session are said; None: those of the confirmation's sessions."""
+    return f"{CAMPAIGNS}/{campaign_id}/choice.json" if session is None else f"{CAMPAIGNS}/{campaign_id}/choices/{session:04d}.json"
 
 
 def attempt_key(campaign_id: str, slot_id: str, attempt: int) -> str:
@@ -31,10 +32,11 @@ def done_key(campaign_id: str, slot_id: str, attempt: int) -> str:
 
 @dataclass
 class Progress:
-    """What was seen of a campaign so far. `attempts`: how many of each slot began; `done`: how the last of them that ended did, by slot: status,
-    reason, busy_s."""
+    """What was seen of a campaign so far. `chosen_sessions` have cells of their own; `attempts`: how many of each slot began; `done`: how the last of
+    them that ended did, by slot: status, reason, busy_s."""
 
     session_began: dict[int, datetime] = field(default_factory=dict)
+    chosen_sessions: set[int] = field(default_factory=set)
     attempts: dict[str, int] = field(default_factory=dict)
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
     _read: set[str] = field(default_factory=set)
@@ -43,6 +45,7 @@ class Progress:
         """See what came since: the objects are never changed, so each is read once."""
         for key in self._unread(objects, f"{CAMPAIGNS}/{campaign_id}/sessions/*.json"):
             self.session_began[int(_name(key))] = datetime.fromisoformat(json.loads(objects.read(key))["began_at"])
+        self.chosen_sessions |= {int(_name(key)) for key in self._unread(objects, f"{CAMPAIGNS}/{campaign_id}/choices/*.json")}
         for key in self._unread(objects, f"{CAMPAIGNS}/{campaign_id}/attempts/*.json"):
             slot_id, _, attempt = _name(key).rpartition(".")
             self.attempts[slot_id] = max(int(attempt), self.attempts.get(slot_id, 0))

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,19 +20,20 @@ from typing import Any
 
 from ulid import ULID
 
-from warehouse.campaign.advice import front_runners
 from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
 from warehouse.campaign.gpu_leases import held_gpus
 from warehouse.campaign.leases import Leases
 from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
-from warehouse.campaign.spec import Confirmation, Spec
+from warehouse.campaign.search import front_runners, halved, proposed, question, results
+from warehouse.campaign.spec import DRIVER, Confirmation, Search, Spec
 from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, Outcome, Uv, locked, make_room
 from warehouse.digest import canonical_json, file_digest
-from warehouse.errors import WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean, printable
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
+from warehouse.record.gpu import gpus
 from warehouse.transform.build.build import build
 
 FORMAT_VERSION = 1
@@ -53,18 +54,19 @@ class Told:
 
 
 class Runner:
-    """One process that works on a campaign. `on_slot` is told of every slot, `on_wait` why nothing is run now, and until when."""
+    """One process that works on a campaign, whose spec is the file `path`. `on_slot` is told of every slot, `on_wait` why nothing is run now, and
+    until when."""
 
     def __init__(
-        self, project: Project, spec: Spec, folder: Path, on_slot: Callable[[Told], None] = lambda told: None,
+        self, project: Project, spec: Spec, path: Path, on_slot: Callable[[Told], None] = lambda told: None,
         on_wait: Callable[[str, datetime | None], None] = lambda why, until: None, rerun: str | None = None,
     ) -> None:
         self._project, self._spec = project, spec
-        self._rerun = rerun
+        self._rerun, self._spec_file = rerun, path.name
         self._on_slot, self._on_wait = on_slot, on_wait
         self._store = open_store(project)
         self._ingestors = tuple(load_ingestors(project).values())
-        self._files = {name: place or folder / name for name, place in spec.copied.items()}
+        self._files = {name: place or path.parent / name for name, place in spec.copied.items()}
         self.campaign_id = spec.campaign_id({name: file_digest(place) for name, place in self._files.items()}, rerun)
         self.cells = {cell.cell_id: cell for cell in cells_of(spec)}
         self._leases = Leases(self._store.objects, self.campaign_id)
@@ -73,44 +75,97 @@ class Runner:
         self._uv: Uv | None = None
         self._progress = Progress()
         self._stacks: dict[str, Outcome] = {}
+        self._elsewhere = _not_here(spec, self.cells)
 
     def run(self) -> Progress:
         """Work until nothing is left to do. Returns what the store then says of the campaign."""
         self._work.mkdir(parents=True, exist_ok=True)
         self._declare()
         self._hand_over()
-        self._run_sessions(range(1, self._spec.sessions + 1), tuple(self.cells.values()))
+        if self._elsewhere:
+            self._on_wait(f"{counted(len(self._elsewhere), 'cell')} of another GPU driver are left to a runner on a machine that has it", None)
+        cells = list(self.cells)
+        for session in range(1, self._spec.sessions + 1):
+            if session > self._spec.whole_sessions and self._spec.search:
+                cells = self._searched(self._spec.search, session, cells)
+            if not cells:  # the program wants no more
+                break
+            self._run_session(session, cells)
+        last = self._spec.sessions
         if self._spec.confirmation:
-            chosen = set(self._front_runners(self._spec.confirmation))
-            fresh = range(self._spec.sessions + 1, self._spec.sessions + self._spec.confirmation.sessions + 1)
-            self._run_sessions(fresh, tuple(cell for cell in self.cells.values() if cell.cell_id in chosen))
+            searched = list(self.cells) if self._spec.search and self._spec.search.command else cells
+            front = self._front_runners(self._spec.confirmation, searched)
+            last += self._spec.confirmation.sessions
+            for session in range(self._spec.sessions + 1, last + 1):
+                self._run_session(session, front)
+        for session in sorted(each for each in self.progress().chosen_sessions if each > last):
+            self._run_session(session, self._chosen(session, dict))
         return self.progress()
+
+    def add_sessions(self, cells: Sequence[str], count: int) -> None:
+        """Add sessions after those of the plan, with some of the cells. Raises WH402 for a cell that is not in the campaign."""
+        for cell in cells:
+            if cell not in self.cells:
+                hint = did_you_mean(cell, list(self.cells)) or f"{self.campaign_id} has {next(iter(self.cells))} to {list(self.cells)[-1]}"
+                raise WarehouseError("WH402", "is not a cell of this campaign", printable(cell), hint, ExitCode.USAGE)
+        planned = self._spec.sessions + (self._spec.confirmation.sessions if self._spec.confirmation else 0)
+        session = max(planned, *self.progress().chosen_sessions) if self.progress().chosen_sessions else planned
+        for _ in range(count):
+            document = {"method": "added", "cells": [{"cell": cell} for cell in dict.fromkeys(cells)]}
+            session += 1
+            while not self._store.objects.create(choice_key(self.campaign_id, session), self._choice(session, document)):
+                session += 1
 
     def progress(self) -> Progress:
         """What the store says now."""
         self._progress.look(self._store.objects, self.campaign_id)
         return self._progress
 
-    # -- a session ----------------------------------------------------------------------------------------------
+    def _run_session(self, session: int, names: Collection[str]) -> None:
+        cells = tuple(cell for name, cell in self.cells.items() if name in names)
+        slots = tuple(slot for slot in session_slots(self._spec, cells, session) if slot.cell_id not in self._elsewhere)
+        if self.progress().lacks(slots):
+            self._await_session(session)
+            self._run_slots(slots)
 
-    def _run_sessions(self, sessions: Iterable[int], cells: tuple[Cell, ...]) -> None:
-        for session in sessions:
-            slots = tuple(session_slots(self._spec, cells, session))
-            if self.progress().lacks(slots):
-                self._await_session(session)
-                self._run_session(slots)
+    # -- which cells --------------------------------------------------------------------------------------------
 
-    def _front_runners(self, confirmation: Confirmation) -> list[str]:
-        """The cells that are confirmed: those of the first runner that got so far, as evidence and for all others."""
-        key = choice_key(self.campaign_id)
-        if not self._store.objects.exists(key):
+    def _front_runners(self, confirmation: Confirmation, cells: Collection[str]) -> list[str]:
+        def choose() -> dict[str, Any]:
             build(self._project)
-            ranked = front_runners(self._project, self.campaign_id, confirmation.metric, confirmation.front_runners)
-            document = {
-                "format": "warehouse-campaign-choice", "format_version": FORMAT_VERSION, "campaign": self.campaign_id,
-                "cells": [{"cell": cell, "value": value} for cell, value in ranked.items()],
-            }
-            self._store.objects.create(key, json.dumps(document, indent=2).encode())
+            ranked = front_runners(self._project, self.campaign_id, confirmation.metric, confirmation.front_runners, cells)
+            return {"cells": _listed(ranked)}
+
+        return self._chosen(None, choose)
+
+    def _searched(self, search: Search, session: int, cells: Collection[str]) -> list[str]:
+        """The cells of a session: those that are the best of the session before, or that a program proposes."""
+        def choose() -> dict[str, Any]:
+            if session > 1:
+                build(self._project)
+            if search.metric is not None:
+                kept, left_out = halved(self._project, self.campaign_id, search.metric, search.keep, cells)
+                return {"method": "halving", "cells": _listed(kept), "left_out": _listed(left_out)}
+            asked = question(self._spec, self.campaign_id, session, results(self._project, self.campaign_id) if session > 1 else ())
+            scratch = self._scratch()
+            try:
+                names, log = proposed(search.command, asked, self.cells, scratch, self._passed())
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+            return {"method": "command", "cells": [{"cell": name} for name in names], "asked": asked, "log": log}
+
+        return self._chosen(session, choose)
+
+    def _chosen(self, session: int | None, choose: Callable[[], dict[str, Any]]) -> list[str]:
+        """The cells of a session, or of the confirmation: what the first runner chose that got so far, as evidence and for all others."""
+        key = choice_key(self.campaign_id, session)
+        while not self._store.objects.exists(key):
+            with self._leases.held(f"choice-{session or 'confirmation'}") as is_ours:
+                if is_ours and not self._store.objects.exists(key):
+                    self._store.objects.create(key, self._choice(session, choose()))
+            if not is_ours:
+                self._on_wait("another runner chooses the cells", None)
+                time.sleep(_POLL_S)
         chosen = self._store.objects.read(key)
         folder = self._work / "chosen"
         folder.mkdir(exist_ok=True)
@@ -118,20 +173,27 @@ class Runner:
         self._ingest(folder)
         return [each["cell"] for each in json.loads(chosen)["cells"]]
 
+    def _choice(self, session: int | None, document: Mapping[str, Any]) -> bytes:
+        named = {} if session is None else {"session": session}
+        opening = {"format": "warehouse-campaign-choice", "format_version": FORMAT_VERSION, "campaign": self.campaign_id}
+        return json.dumps({**opening, **named, **document}, indent=2, default=str).encode()
+
+    # -- a session ----------------------------------------------------------------------------------------------
+
     def _await_session(self, session: int) -> None:
         """Wait until the session may begin, and say in the store that it has."""
         progress = self.progress()
-        before = progress.session_began.get(session - 1)
+        before = max((began for number, began in progress.session_began.items() if number < session), default=None)  # a search may skip some
         if session not in progress.session_began and before is not None:
             due = before + timedelta(seconds=self._spec.session_gap_s)
             if datetime.now(UTC) < due:
-                self._on_wait(f"session {session} begins {self._spec.session_gap_s:g} s after session {session - 1}", due)
+                self._on_wait(f"session {session} begins {self._spec.session_gap_s:g} s after the one before it", due)
             while datetime.now(UTC) < due:  # in short steps: a host that slept, or whose clock was set, is not late
                 time.sleep(min(_POLL_S, max(0.01, (due - datetime.now(UTC)).total_seconds())))
         began = canonical_json({"began_at": datetime.now(UTC).isoformat()})
         self._store.objects.create(session_key(self.campaign_id, session), began)
 
-    def _run_session(self, slots: tuple[Slot, ...]) -> None:
+    def _run_slots(self, slots: tuple[Slot, ...]) -> None:
         while left := self.progress().lacks(slots):
             is_busy = False
             for slot in left:
@@ -167,12 +229,8 @@ class Runner:
             self._finish(slot, attempt, {"status": stack.status}, 0.0)
             self._on_slot(Told(slot, cell, stack.status, stack.reason))
             return
-        folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._work / "scratch" / str(ULID())
+        folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._scratch()
         shutil.rmtree(folder, ignore_errors=True)
-        scratch.mkdir(parents=True)
-        for name, place in self._files.items():
-            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place, scratch / name)
         began = time.monotonic()
         try:
             seen = self._record(cell, stack, folder, scratch, uuids)
@@ -209,11 +267,24 @@ class Runner:
                 seen["reason"] += f", its limit of processes refused {run['refused_processes']}"
         return seen
 
+    def _scratch(self) -> Path:
+        """A new folder with the campaign's files."""
+        scratch = self._work / "scratch" / str(ULID())
+        scratch.mkdir(parents=True)
+        for name, place in self._files.items():
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, scratch / name)
+        return scratch
+
+    def _passed(self) -> dict[str, str]:
+        """The variables of this process that programs see: those that every program needs, and those that the spec passes on."""
+        return {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TZ", "TMPDIR", *self._spec.passed) if name in os.environ}
+
     def _environment(self, digest: str, cell: Cell) -> dict[str, str]:
-        """The variables that a run sees: those that every program needs, those that the spec passes on, those that it sets."""
+        """The variables that a run sees: those that programs see, those of its environment, those that the spec sets."""
         programs = self._environments / digest / "bin"
-        passed = {name: os.environ[name] for name in ("HOME", "LANG", "TZ", "TMPDIR", *self._spec.passed) if name in os.environ}
-        path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        passed = self._passed()
+        path = f"{programs}{os.pathsep}{passed.get('PATH', os.defpath)}"
         return {**passed, "PATH": path, "VIRTUAL_ENV": str(programs.parent), "PYTHONNOUSERSITE": "1", **variables_of(self._spec, cell)}
 
     def _describe(self, slot: Slot, cell: Cell, attempt: int, stack: Outcome, folder: Path) -> None:
@@ -268,7 +339,8 @@ class Runner:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         _write(folder / "campaign.json", {
-            "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "spec": self._spec.document(),
+            "format": "warehouse-campaign", "format_version": FORMAT_VERSION, "campaign": self.campaign_id,
+            "spec": {**self._spec.document(), "spec_file": self._spec_file},
             **({"rerun": self._rerun} if self._rerun else {}),
             "files": {name: file_digest(place) for name, place in self._files.items()},
             "cells": [
@@ -324,6 +396,17 @@ class Runner:
         if report.problems:
             raise report.problems[0]
         shutil.rmtree(folder)
+
+
+def _not_here(spec: Spec, cells: Mapping[str, Cell]) -> set[str]:
+    """The cells whose GPU driver this machine does not have: it is chosen by the machine."""
+    names = [factor.name for factor in spec.factors if factor.kind == DRIVER]
+    here = {gpu["driver_version"] for gpu in gpus() or ()} if names else set()
+    return {cell.cell_id for cell in cells.values() if any(cell.values[name] not in here for name in names)}
+
+
+def _listed(cells: Mapping[str, float]) -> list[dict[str, Any]]:
+    return [{"cell": cell, "value": value} for cell, value in cells.items()]
 
 
 def _slot(document: Mapping[str, Any]) -> Slot:

@@ -20,8 +20,10 @@ from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.record.indicators import SUPPLIED, supplied_file
 from warehouse.record.processes.limits import Limits
 
-PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON = "package", "environment", "argument", "python"
-_KINDS = (PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON)
+PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON, IMAGE, DRIVER = "package", "environment", "argument", "python", "image", "driver"
+_KINDS = (PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON, IMAGE, DRIVER)
+_UNNAMED = (PYTHON, IMAGE, DRIVER)  # there is one of it
+_IMAGE = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PROJECT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\[[A-Za-z0-9,._ -]+\])?")  # a package, with its extras
@@ -29,7 +31,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)")
 _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
-_SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm")
+_SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm", "search")
 _OF_CAMPAIGN = (
     "name", "command", "indicator", "arguments", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass",
     "files", "gpus",
@@ -38,13 +40,15 @@ _OF_CAMPAIGN = (
 
 @dataclass(frozen=True)
 class Factor:
-    """What is varied: versions of a package, a variable of the environment, an argument of the command, or the version of Python. `target` is the
-    package, variable or argument's pattern, in which `{}` is the value."""
+    """What is varied: versions of a package, a variable of the environment, an argument of the command, the version of Python, the image that the
+    command runs in, or the GPU driver. `target` is the package, variable or argument's pattern, in which `{}` is the value. `latest`: how many of
+    the newest releases of the package; `values` has them once the index was asked."""
 
     name: str
     kind: str
     target: str
     values: tuple[str, ...]
+    latest: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,16 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
+class Search:
+    """How the cells of each session before the confirmation are chosen: by `metric`, the best `keep` (a share) of each piece of work go on to the
+    next session; or `command` is given all results, and answers with cells."""
+
+    metric: str | None = None
+    keep: float = 0.5
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Spec:
     """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began. Every cell runs `repeats` times in each
     session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with.
@@ -106,12 +120,21 @@ class Spec:
     indicator: str | None = None
     arguments: tuple[str, ...] = ()
     gpus: int = 0
+    search: Search | None = None
 
     def document(self) -> dict[str, Any]:
         """The spec as JSON values; the same for specs that ask for the same."""
         document: dict[str, Any] = asdict(self)
         # Campaigns from before there were these keep their ids.
-        return {key: value for key, value in document.items() if key not in ("indicator", "arguments", "gpus") or value}
+        for factor in document["factors"]:
+            if factor["latest"] is None:
+                del factor["latest"]
+        return {key: value for key, value in document.items() if key not in ("indicator", "arguments", "gpus", "search") or value}
+
+    @property
+    def whole_sessions(self) -> int:
+        """How many sessions from the first on have all cells: those after them have the cells that are chosen."""
+        return self.sessions if self.search is None else 0 if self.search.command else 1
 
     @property
     def copied(self) -> dict[str, Path | None]:
@@ -184,8 +207,14 @@ class _Reader:
         baseline = {key: _told(value) for key, value in self._table("baseline").items()}
         for key, value in baseline.items():
             chosen = next((factor for factor in factors if factor.name == key), None)
-            if chosen is None or value not in chosen.values:
+            if chosen is None or (value not in chosen.values and not chosen.latest):
                 raise self._fault(f"baseline.{key}", "names no value of a factor")
+        if any(factor.kind == IMAGE for factor in factors) is not any("{image}" in word for word in command):
+            hint = 'for example: ["podman", "run", "--rm", "{image}"]'
+            raise self._fault("campaign.command", "has {image} where a factor is an image, and only there", hint)
+        search = self._search()
+        if search and confirmation is None:
+            raise self._fault("confirm", "a search needs it: what chose the cells says too much of them", "confirm the best in fresh sessions")
         sample = campaign.get("sample")
         return Spec(
             name=name, command=command, factors=factors, sessions=sessions,
@@ -196,30 +225,36 @@ class _Reader:
             needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
             passed=self._texts("campaign.pass", campaign.get("pass", [])),
             files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator,
-            arguments=arguments, gpus=self._count("campaign.gpus", campaign.get("gpus", 0)),
+            arguments=arguments, gpus=self._count("campaign.gpus", campaign.get("gpus", 0)), search=search,
         )
 
     def _factor(self, name: str, value: Any) -> Factor:
         place = f"factors.{name}"
         if not isinstance(value, dict):
             raise self._fault(place, "is a table")
-        self._known(place, value, (*_KINDS, "values"))
+        self._known(place, value, (*_KINDS, "values", "latest"))
         kinds = [kind for kind in _KINDS if kind in value]
         if len(kinds) != 1:
             raise self._fault(place, f"is one of {', '.join(_KINDS)}")
         [kind] = kinds
-        target = "python" if kind == PYTHON else self._text(f"{place}.{kind}", value[kind])
+        target = kind if kind in _UNNAMED else self._text(f"{place}.{kind}", value[kind])
         pattern = {PACKAGE: _PROJECT_NAME, ENVIRONMENT: _VARIABLE}.get(kind)
         if pattern and not pattern.fullmatch(target):
             raise self._fault(f"{place}.{kind}", f"is no name of a {'package' if kind == PACKAGE else 'variable'}")
         if kind == ARGUMENT and "{}" not in target:
             raise self._fault(f"{place}.argument", "has no {} for the value")
+        if "latest" in value:
+            if kind != PACKAGE or "values" in value:
+                raise self._fault(f"{place}.latest", "is of a package, and in place of values")
+            return Factor(name, kind, target, (), self._count(f"{place}.latest", value["latest"], least=1))
         values = value.get("values")
         if not isinstance(values, list) or not values or any(isinstance(each, (dict, list)) for each in values):
             raise self._fault(f"{place}.values", "is a list of values")
         texts = tuple(_told(each) for each in values)
         if len(set(texts)) < len(texts):
             raise self._fault(f"{place}.values", "has a value twice")
+        if kind == IMAGE and not all(_IMAGE.fullmatch(each) for each in texts):
+            raise self._fault(f"{place}.values", "are images by digest", "for example: vllm/vllm-openai@sha256:... ; a tag is another image tomorrow")
         return Factor(name, kind, target, texts)
 
     def _resolving(self) -> Resolving:
@@ -282,6 +317,23 @@ class _Reader:
             self._text("confirm.metric", table.get("metric")), self._count("confirm.front_runners", table.get("front_runners", 5), least=2),
             self._count("confirm.sessions", table.get("sessions"), least=3),
         )
+
+    def _search(self) -> Search | None:
+        table = self._table("search")
+        self._known("search", table, ("metric", "keep", "command"))
+        if not table:
+            return None
+        if ("metric" in table) is ("command" in table):
+            raise self._fault("search", "has a metric, to halve by, or a command, which proposes cells")
+        if "command" in table:
+            command = self._texts("search.command", table["command"])
+            if not command or "keep" in table:
+                raise self._fault("search.command", "is a program and its arguments, without keep")
+            return Search(command=command)
+        keep = self._amount("search.keep", table.get("keep", 0.5))
+        if keep >= 1:
+            raise self._fault("search.keep", "is a share below 1")
+        return Search(self._text("search.metric", table["metric"]), keep)
 
     def _variables(self) -> dict[str, str]:
         table = self._table("environment")

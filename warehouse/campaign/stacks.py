@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from warehouse.campaign.cells import Wanted
-from warehouse.campaign.spec import Resolving
+from warehouse.campaign.spec import Resolving, Spec
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 
@@ -59,20 +59,25 @@ class Uv:
 
     def resolve(self, wanted: Wanted, resolving: Resolving) -> Outcome:
         """Choose a version of every package that is needed."""
-        command = [
-            self._program, "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-annotate", "--no-config", "--quiet",
-            "--exclude-newer", resolving.exclude_newer, *(["--python-version", wanted.python] if wanted.python else ["--python", sys.executable]),
-        ]
-        if not resolving.allow_source:
-            command += ["--only-binary", ":all:"]
-        if resolving.index:
-            command += ["--default-index", resolving.index]
-        if resolving.torch_backend:
-            command += ["--torch-backend", resolving.torch_backend]
-        code, out, log = self._outcome(command, "\n".join(wanted.requirements))
+        code, out, log = self._compiled(wanted, resolving)
         if code:
             return Outcome(NOT_RESOLVED, log)
         return Outcome(RESOLVED, log, out, stack_digest(out, wanted.python))
+
+    def releases(self, package: str, count: int, python: str | None, resolving: Resolving) -> tuple[str, ...]:
+        """The newest `count` releases of a package that can be installed, the newest first; fewer if there are no more. Raises WH404 where the index
+        does not answer."""
+        found: list[str] = []
+        while len(found) < count:
+            # An ordered comparison takes no local version (PEP 440).
+            older = f"{package}<{found[-1].partition('+')[0]}" if found else package
+            code, out, log = self._compiled(Wanted(python, (older,)), resolving, "--no-deps")
+            if code == _UNSATISFIABLE:
+                break
+            if code:
+                raise WarehouseError("WH404", "the package index did not answer", package, Outcome(NOT_RESOLVED, log).reason)
+            found += [version for _, version, _ in locked(out) if version]
+        return tuple(found)
 
     def build(self, folder: Path, lock: str, wanted: Wanted) -> Outcome:
         """Make the environment of a lock in `folder`, which is not there. Where it fails nothing is left."""
@@ -116,6 +121,19 @@ class Uv:
         (first, unknown), (rest, others) = self.newest(packages[:half]), self.newest(packages[half:])
         return first | rest, unknown + others
 
+    def _compiled(self, wanted: Wanted, resolving: Resolving, *flags: str) -> tuple[int, str, str]:
+        command = [
+            self._program, "pip", "compile", "-", "--format", "pylock.toml", "--no-header", "--no-annotate", "--no-config", "--quiet", *flags,
+            "--exclude-newer", resolving.exclude_newer, *(["--python-version", wanted.python] if wanted.python else ["--python", sys.executable]),
+        ]
+        if not resolving.allow_source:
+            command += ["--only-binary", ":all:"]
+        if resolving.index:
+            command += ["--default-index", resolving.index]
+        if resolving.torch_backend:
+            command += ["--torch-backend", resolving.torch_backend]
+        return self._outcome(command, "\n".join(wanted.requirements))
+
     def _outcome(self, command: list[str], given: str | None = None) -> tuple[int, str, str]:
         try:
             return self._run(command, given)
@@ -127,6 +145,23 @@ class Uv:
         environment["UV_CACHE_DIR"] = str(self._folder / "cache")
         done = subprocess.run(command, input=given or "", capture_output=True, text=True, timeout=_TIMEOUT_S, env=environment, check=False)
         return done.returncode, done.stdout, done.stderr
+
+
+def with_latest(spec: Spec, folder: Path) -> Spec:
+    """A spec with the versions of its factors that ask for the latest; uv's cache is in `folder`. Raises WH402 where there is no release, and WH404
+    where the index does not answer."""
+    factors = []
+    for factor in spec.factors:
+        if factor.latest:
+            values = Uv(folder).releases(factor.target, factor.latest, spec.resolving.python, spec.resolving)
+            if not values:
+                raise WarehouseError("WH402", f"factors.{factor.name}: the index has no release that can be installed", exit_code=ExitCode.USAGE)
+            if spec.baseline.get(factor.name, values[0]) not in values:
+                message = f"baseline.{factor.name}: is none of the latest releases, which are {', '.join(values)}"
+                raise WarehouseError("WH402", message, exit_code=ExitCode.USAGE)
+            factor = replace(factor, values=values)
+        factors.append(factor)
+    return replace(spec, factors=tuple(factors))
 
 
 def stack_digest(lock: str, python: str | None) -> str:

@@ -13,7 +13,8 @@ select
     run.ended_at,
     false as is_zone_assumed,
     campaign.spec as parameters,
-    cell.count * campaign.sessions * campaign.repeats as requested_count
+    -- A search chooses how many as it goes.
+    case when campaign.whole_sessions = campaign.sessions then cell.count * campaign.sessions * campaign.repeats end as requested_count
 from matrix_campaign as campaign
 left join (
     select

@@ -28,14 +28,18 @@ def command(
     slo: Annotated[
         str | None, typer.Option("--slo", metavar="SLO", help="limits that a stack must be shown to meet, such as 'latency_p99_ms<=20'")
     ] = None,
+    cheapest: Annotated[bool, typer.Option("--cheapest", help="with --slo: compare those of the lowest price per hour among what meets it")] = False,
+    hardware: Annotated[str | None, typer.Option("--hardware", metavar="TEXT", help="count only runs on such machines, such as H100")] = None,
     lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
 ) -> ExitCode:
     from warehouse.campaign.advice import advise, lock_of
     from warehouse.project.project import find_project
 
+    if cheapest and not slo:
+        raise typer.BadParameter("--cheapest needs --slo: what the stacks must reach")
     project = find_project()
-    advised = advise(project, campaign, metric, indifference, slo)
+    advised = advise(project, campaign, metric, indifference, slo, cheapest, hardware)
     if as_json:
         print_json(_document(advised))
     else:
@@ -66,8 +70,10 @@ def _say(advised: "Advised") -> None:
         known = [each.text for each in advised.vulnerabilities if each.stack_digest == stack]
         if known:
             say(f"known vulnerabilities of {cell.label}: {'; '.join(known[:_MOST_FAILED])}{f'; and {len(known) - 4} more' if len(known) > 4 else ''}")
+    if advised.added_sessions:
+        say(f"{counted(advised.added_sessions, 'session')} of these added after results were seen: the intervals are somewhat too narrow")
     if advised.not_drawn:
-        say(f"not measured  {counted(advised.not_drawn, 'combination')} of the factors, which the sample does not have")
+        say(f"not measured  {counted(advised.not_drawn, 'combination')} of the factors, which were not chosen")
 
 
 def _say_work(advice: "Advice") -> None:
@@ -81,8 +87,11 @@ def _say_work(advice: "Advice") -> None:
     say(table(headings, [_row(advice, name) for name in advice.ranked[:_MOST_CELLS]]))
     if len(advice.ranked) > _MOST_CELLS:
         say(f"and {len(advice.ranked) - _MOST_CELLS} more cells")
-    if advice.least_certain:
-        say(f"  more sessions of {advice.cells[advice.least_certain].label} would say most")
+    for name in advice.found.may_be_best:
+        if unlike := advice.cells[name].unlike:
+            say(f"  {name}: a run had another {', '.join(unlike)} than was asked for; see campaign_cell_fact")
+    if advice.next_run:
+        say(f"  would say most: {advice.next_run}")
 
 
 def _row(advice: "Advice", name: str) -> list[Any]:

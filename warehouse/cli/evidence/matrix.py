@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from warehouse.campaign.spec import Spec
 
 PAGE = "docs/campaigns.md"
-EXAMPLES = ("wh matrix stacks.toml --dry-run", "wh matrix stacks.toml")
+EXAMPLES = ("wh matrix stacks.toml --dry-run", "wh matrix stacks.toml", "wh matrix stacks.toml --add-sessions 1 --cell c01 --cell c02")
 _MOST_CELLS = 20
 
 
@@ -25,13 +25,21 @@ def command(
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="the campaign's spec, a TOML file")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say which cells and runs there are, and run nothing")] = False,
     rerun: Annotated[str | None, typer.Option("--rerun", metavar="NAME", help="run the whole campaign again, as one of its own")] = None,
+    add_sessions: Annotated[
+        int | None, typer.Option("--add-sessions", metavar="N", min=1, max=1000, help="run more sessions than the spec has, of the cells of --cell")
+    ] = None,
+    cell: Annotated[list[str] | None, typer.Option("--cell", metavar="CELL", help="a cell of --add-sessions; may be repeated")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the campaign's state as JSON")] = False,
 ) -> ExitCode:
     from warehouse.campaign.runner import Runner
     from warehouse.campaign.spec import read_spec
+    from warehouse.campaign.stacks import with_latest
     from warehouse.project.project import find_project
 
-    read = read_spec(spec)
+    if bool(cell) is not bool(add_sessions) or (cell and dry_run):
+        raise typer.BadParameter("--add-sessions N and --cell CELL go together, without --dry-run")
+    project = find_project()
+    read = with_latest(read_spec(spec), project.root / ".wh" / "uv")
 
     def on_slot(told: "Told") -> None:
         wall = f", {told.wall_s:.2f} s" if told.wall_s is not None else ""
@@ -40,10 +48,12 @@ def command(
     def on_wait(why: str, until: "datetime | None") -> None:
         notice(f"waiting{f' until {until:%H:%M:%S} UTC' if until else ''}: {why}; Ctrl-C is safe, the campaign goes on when it is started again")
 
-    runner = Runner(find_project(), read, spec.resolve().parent, on_slot, on_wait, rerun)
+    runner = Runner(project, read, spec.resolve(), on_slot, on_wait, rerun)
     if dry_run:
         _say_plan(read, runner)
         return ExitCode.OK
+    if cell and add_sessions:
+        runner.add_sessions(cell, add_sessions)
     progress = runner.run()
     failed = {slot: each for slot, each in progress.done.items() if each["status"] != "succeeded"}
     if as_json:
@@ -69,7 +79,9 @@ def _say_plan(spec: "Spec", runner: "Runner") -> None:
         say(f"and {len(cells) - _MOST_CELLS:,} more cells")
     apart = f", at least {spec.session_gap_s:g} s apart" if spec.sessions > 1 else ""
     say(f"{runner.campaign_id}: {counted(len(cells), 'cell')} of {counted(len(stacks), 'stack')}, {counted(spec.sessions, 'session')}{apart}")
-    say(f"{counted(runs, 'run')}, {done:,} of them done; {_bound(spec, runs)}")
+    fewer = ", or fewer by the search" if spec.search else ""
+    then = f", then {counted(spec.confirmation.sessions, 'session')} of front-runners" if spec.confirmation else ""
+    say(f"{counted(runs, 'run')}{fewer}{then}; {done:,} done; {_bound(spec, runs)}")
 
 
 def _bound(spec: "Spec", runs: int) -> str:

@@ -90,6 +90,8 @@ def _one(found: Reader, visit: Visit, campaign: Mapping[str, Any]) -> Iterator[P
     for number, advice in enumerate(advised.works, start=1):
         yield _entry(advice, number)
         yield _stacks(advice, number)
+    if advised.failed:
+        yield _failed(advised)
     if advised.vulnerabilities:
         yield _vulnerabilities(advised)
     yield _plan(found, key, advised)
@@ -134,10 +136,10 @@ def _entry(advice: Advice, number: int) -> Entry:
         other, against = advice.runner_up
         interval = f"{against.low:.3g} to {against.high:.3g}"
         lines.append(f"runner-up: {advice.cells[other].label}; the best is {against.ratio:.3g} times as good ({interval})")
-    if advice.least_certain:
-        lines.append(f"more sessions of {advice.cells[advice.least_certain].label} would say most")
+    if advice.next_run:
+        lines.append(f"the next run that would say most: {advice.next_run}")
     title = advice.verdict[:1].upper() + advice.verdict[1:]
-    value = f"{rounded(advice.typical(first[0]))}{unit}" if first else ""
+    value = f"{rounded(advice.typical(first[0]))}{unit or f' {advice.metric}'}" if first else ""
     return Entry(f"advice_{number}", title, lines=tuple(lines), value=value, tone="good" if named else "warn")
 
 
@@ -156,6 +158,18 @@ def _stacks(advice: Advice, number: int) -> Table:
         Column("value", advice.metric, "number", unit, link="/numbers/{number}") if column.name == "value" else column for column in _STACKS
     )
     return Table(f"stacks_{number}", columns, tuple(rows), total=len(advice.cells))
+
+
+def _failed(advised: Advised) -> Table:
+    """The stacks that have no result, and why."""
+    columns = (
+        Column("stack", below="cell"), Column("status", kind="state"), Column("runs", kind="number"), Column("reason", most=200),
+        Column("cell", is_hidden=True),
+    )
+    rows = tuple(
+        (cell.label, status, count, reason, cell.cell) for cell in advised.failed[:_MOST] for (status, reason), count in cell.failures.items()
+    )
+    return Table("failed", columns, rows, "Stacks without a result", total=len(advised.failed))
 
 
 def _vulnerabilities(advised: Advised) -> Table:
@@ -202,8 +216,8 @@ def _plan(found: Reader, key: str, advised: Advised | None) -> Table:
         label = " ".join(f"{name}={each}" for name, each in factors.items())
         rows.append((label, session, slot["status"], value, beside, slot["status_reason"], slot["run_id"], slot["cell"]))
     chart = Chart(
-        "grid", "session", "stack", "Each stack in each session", state="status", hatched=_WITHOUT, value="beside", link="/runs/{run_id:path}",
-        details=("reason",),
+        "grid", "session", "stack", "Each stack in each session: times as good as the others of its session", state="status", hatched=_WITHOUT,
+        value="beside", link="/runs/{run_id:path}", details=("reason",),
     )
     return Table("plan", _PLAN, tuple(rows), "Every run of the plan", total=len(slots), chart=chart, is_folded=True)
 

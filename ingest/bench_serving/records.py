@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from warehouse.landing.readers.json_text import Json
@@ -21,6 +22,9 @@ _BETWEEN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n,\[\]]*+")  # appended with or
 _LISTED = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+\{[ \t\r\n]*+"(?:[^"\\]++|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+(?=\[[ \t\r\n]*+\{)', re.DOTALL)
 _LISTED_END = re.compile(rb"[ \t\r\n]*+\}[ \t\r\n]*+\Z")
 _TO_BRACKETS = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+(?:([\[{]++)|([\]}]++))', re.DOTALL)  # outside of texts
+# A pair without escapes whose value is a text or a scalar, and what follows it: nearly all pairs, at once.
+_PLAIN_PAIR = re.compile(rb'("[^"\\]*+")[ \t\r\n]*+:[ \t\r\n]*+("[^"\\]*+"|[^ \t\r\n,\[\]{}":]++)[ \t\r\n]*+([,}])')
+_SHORT_KEY = 100  # bytes
 _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
 _AFTER_NUMBERS = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+|\}[ \t\r\n]*+(?:,?[ \t\r\n]*+\{[ \t\r\n]*+)?)")
 _NESTED = re.compile(rb"\[[ \t\r\n]*+\[")
@@ -145,6 +149,13 @@ class _Walk:
         while True:
             self.past(_BLANK)
             offset = self.begun = self.position
+            if plain := _PLAIN_PAIR.match(self._data, offset):
+                self.position = plain.end(2)
+                yield Pair(key_text(plain[1]), offset, plain.start(2), plain.end(2), self.line_number(offset))
+                self.position = plain.end()
+                if plain[3] == b"}":
+                    return
+                continue
             if self._data[offset : offset + 1] != b'"':
                 raise ValueError("expected a key")
             self.position = self._string_stop(offset)
@@ -209,6 +220,11 @@ class _Walk:
 
 def key_text(written: bytes) -> str:
     """A key as text. Raises `ValueError` when it is no JSON string."""
+    return _known_key(written) if len(written) <= _SHORT_KEY else clean(str(scalar(written)))
+
+
+@lru_cache(maxsize=4096)  # files of one tool have the same keys
+def _known_key(written: bytes) -> str:
     return clean(str(scalar(written)))
 
 

@@ -80,7 +80,7 @@ def _adds_beside_kept_rows(block: Node) -> bool:
 
 def disordered(tree: Node, views: Collection[str] = ()) -> bool:
     """Whether rows come out of a statement in an order that depends on how many others there are: out of a join (for each vector of rows its
-    first matches, then its second ones), a hash table, or a window. `views` are the names of those of which this is true."""
+    first matches, then its second ones), a semi-join, a hash table, or a window. `views` are the names of those of which this is true."""
     return _is_disordered(tree, _disordered_names(tree, views))
 
 
@@ -89,7 +89,7 @@ def takes_disordered_rows(tree: Node, views: Collection[str] = ()) -> bool:
     300,000 rows on, sums of floats have other last bits then (DuckDB 2.0.0 and 2.0.1)."""
     taking = [node for node in nodes(tree) if node.get("type") == "SELECT_NODE" and _takes_by_order(node)]
     names = _disordered_names(tree, views) if taking else ()
-    return any(_is_disordered(block["from_table"], names) for block in taking)
+    return any(_is_disordered(block["from_table"], names) or _filters_by_join(block) for block in taking)
 
 
 def _takes_by_order(block: Node) -> bool:
@@ -115,17 +115,24 @@ def _is_disordered(tree: Node, names: Collection[str]) -> bool:
                 continue  # sorted here, whatever came before
             if _disorders(node) or (node.get("type") == "BASE_TABLE" and node["table_name"].lower() in names):
                 return True
-        pending += inner(node, "cte_map", "where_clause", "having")  # what filters rows leaves their order
+        pending += inner(node, "cte_map", "where_clause", "having")  # `_disorders` looks at what filters rows
     return False
 
 
 def _disorders(node: Node) -> bool:
     if node.get("type") == "SELECT_NODE":
         is_distinct = any(modifier["type"] == "DISTINCT_MODIFIER" for modifier in node["modifiers"])
-        return is_distinct or bool(node["group_expressions"]) or node["aggregate_handling"] == "FORCE_AGGREGATES"
+        is_grouped = bool(node["group_expressions"]) or node["aggregate_handling"] == "FORCE_AGGREGATES"
+        return is_distinct or is_grouped or _filters_by_join(node)
     if node.get("type") == "SET_OPERATION_NODE":
         return not ("UNION" in node["setop_type"] and node["setop_all"])
     return node.get("type") == "JOIN" or node.get("class") == "WINDOW"
+
+
+def _filters_by_join(block: Node) -> bool:
+    """Whether a filter asks a query. The engine joins for IN and for what refers to the row; of few rows and many it hashes the few, and gives
+    them out of its hash table. A query that has one answer for all rows is no join, but which one is not in the tree."""
+    return any(node.get("class") == "SUBQUERY" for node in nodes(block.get("where_clause") or []))
 
 
 def _aggregates_of(block: Node) -> list[Node]:

@@ -243,7 +243,7 @@ def test_training_steps(whole: Sql) -> None:
 
 
 def test_keys_end_in_the_unit_that_the_suites_scripts_compute(whole: Sql) -> None:
-    assert whole("select indicator, key, value_number, unit from performance_indicator_fact left join (select distinct metric as key, unit from measurement) using (key) "
+    assert whole("select indicator, key, value_number, measured.unit from performance_indicator_fact left join (select distinct metric as key, unit from measurement) as measured using (key) "
                  "where kind = 'result' and indicator in ('allreduce_stability', 'c2c_memcpy', 'mamf', 'node_parity_summary') and key not like '%\\_ms' escape '\\' order by all") == [
         ("allreduce_stability", "summary__busbw_cv_pct", 2.189, "%"), ("allreduce_stability", "summary__busbw_median_gb_per_s", 811.25, "GB/s"),
         ("c2c_memcpy", "records__bw_h2d_pinned_4194304__bw_gbps", 115.5, None),  # no script that can be read says which

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -14,17 +11,8 @@ from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.verify.parsed import Parsed
-from warehouse.claims.verify.verdict import VERIFIED
-from warehouse.claims.verify.verification import verify_all
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
-from warehouse.evidence.manifest import Manifest
-from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.parse import own_batches, refresh
-from warehouse.landing.parse.parsing import parse
-from warehouse.landing.parse.task import Outcome
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
@@ -76,56 +64,6 @@ def test_a_landing_file_that_was_multiplied_is_not_published(sql: str, found: st
     build(project)
     assert [finding.message for finding in check_store(project, Scope()).findings] == ["4 rows are not what parsing the evidence again gives"]
     assert refused(project) == f"the build's rollup is not what a replay of its evidence gives, which has {found}"
-
-
-def test_only_what_this_machine_parsed_itself_is_published_without_parsing_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = made(tmp_path)
-    build(project)
-    parsed: list[int] = []
-
-    def counting(store: EvidenceStore, waiting: Mapping[str, Mapping[str, Manifest]], *rest: Any) -> list[Outcome]:
-        parsed.append(sum(map(len, waiting.values())))
-        return parse(store, waiting, *rest)
-
-    monkeypatch.setattr(refresh, "parse", counting)
-    publish(project, "claim")
-    assert parsed == []
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
-    publish(project, "claim")
-    assert parsed == [3]
-
-
-def test_verification_parses_all_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = made(tmp_path)
-    build(project)
-    publish(project, "claim")
-
-    def taken(*given: Any) -> None:
-        raise AssertionError("a batch was taken as it is")
-
-    monkeypatch.setattr(own_batches, "_is_own", taken)
-    assert {verdict.state for verdict in verify_all(project)} == {VERIFIED}
-
-
-def test_a_batch_with_a_damaged_bundle_is_not_taken(tmp_path: Path) -> None:
-    project = made(tmp_path)
-    build(project)
-    [path] = (path for path in project.store_root.rglob("r1.nv"))
-    path.chmod(0o600)
-    path.write_text("a=9.5\n")
-    with closing(Parsed(project, frozenset())) as parsed:
-        part = parsed.part(open_store(project).digests(), ())
-        assert [problem.code for problem in part.tables.damaged] == ["WH105"]
-        assert sum(file.rows for file in part.tables.tables["value"].files) == 3
-
-
-def test_a_batch_is_taken_without_the_times_of_arrival(tmp_path: Path) -> None:
-    project = made(tmp_path)
-    build(project)
-    with closing(Parsed(project, frozenset())) as parsed:
-        part = parsed.part(open_store(project).digests(), ())
-        [file] = part.tables.tables["evidence_bundle"].files
-        assert duckdb.sql(f"select count(*), count(arrived_at) from '{file.path}'").fetchall() == [(3, 0)]
 
 
 def test_what_evidence_outside_its_rows_decides_is_published(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ _DIGEST = "workload", "workload_spec_digest"
 # How likely a condition matters, the likeliest first; and of packages those that run the model.
 _ORDER = (
     "script", "machine", "git", "package", "software", "serving", "parameter", "option", "environment", "limit", "log", "workload", "hardware",
-    "testbed", "declared", "host", "telemetry", "reported", EVIDENCE,
+    "testbed", "declared", "campaign", "host", "telemetry", "reported", EVIDENCE,
 )
 _PACKAGES = re.compile(
     r"(torch|pytorch|triton|vllm|sglang|tensorrt[_-]?llm|tensorrt|jax|jaxlib|tensorflow|flash[_-]attn\w*|flashinfer\w*|xformers|deepspeed|megatron\w*"

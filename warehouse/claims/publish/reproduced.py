@@ -39,7 +39,7 @@ def check_reproduced(
 
     grain = specification["document"]["contract"]["grain"]
     found: str | WarehouseError = ""
-    with closing(Parsed(project, frozen.bundles)) as parsed:
+    with closing(Parsed(project)) as parsed:
         try:
             replayer = Replayer(project, specification, parsed, named_decisions(open_store(project).objects, decisions)[0])
             changed = replayer.changed_parsers(frozen.bundles)

@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.part import part_of
-from warehouse.landing.parse.own_batches import take_own
 from warehouse.landing.parse.refresh import refresh
 from warehouse.landing.registry import RegisteredIngestor, find_ingestors
 from warehouse.project.project import Project
@@ -36,11 +35,9 @@ class ParsedPart:
 
 @dataclass
 class Parsed:
-    """Parts of a project's store, parsed by the ingestors that it has now. With `checked`, the bundles whose bytes were checked just now,
-    what this machine parsed itself for a build is not parsed again (`own_batches`)."""
+    """Parts of a project's store, parsed by the ingestors that it has now."""
 
     project: Project
-    checked: frozenset[str] | None = None
     _kept: dict[tuple[frozenset[str], tuple[str, ...]], ParsedPart] = field(default_factory=dict)
 
     @cached_property
@@ -59,8 +56,6 @@ class Parsed:
     def _parsed(self, bundles: Collection[str], decisions: Collection[Decision]) -> ParsedPart:
         folder = TemporaryDirectory(prefix="wh-replay-")
         part = part_of(open_store(self.project), bundles, Path(folder.name) / "store")
-        if self.checked is not None:
-            take_own(open_store(self.project), part, bundles, self._ingestors, self.checked)
         landing = refresh(part, self._ingestors, decisions=decisions)
         if "pyarrow" in sys.modules:  # of what was parsed nothing is needed any more: 150 MB after 10,000 bundles
             sys.modules["pyarrow"].default_memory_pool().release_unused()

@@ -28,7 +28,6 @@ def refresh(
     trusted: Mapping[str, PublicKey] | None = None,
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
-    on_batch: Callable[[Batch], None] = lambda batch: None,
     elsewhere: Callable[..., list[Outcome]] | None = None,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
@@ -36,9 +35,8 @@ def refresh(
 
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
-    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `on_batch`
-    is called with each batch that was parsed; `elsewhere` parses them in place of this machine. Raises WH124 when a parsing process is
-    killed; what is parsed by then stays.
+    them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `elsewhere`
+    parses in place of this machine. Raises WH124 when a parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()
     ledger = Ledger(store.objects)
@@ -69,7 +67,6 @@ def refresh(
             damaged += (error for error in outcome.damaged if (error.code, error.place) not in known)
             if outcome.batch:
                 current[outcome.batch.name] = outcome.batch
-                on_batch(outcome.batch)
     batches = tuple(sorted(current.values(), key=lambda batch: batch.name))
     bundles = sorted(_bundles(batch for batch in batches if batch.ingestor not in readers))
     signing = write_signing(store, bundles, trusted) if trusted is not None else []

@@ -23,6 +23,8 @@ SPLIT: dict[str, tuple[str, str]] = {
     "machine": (NOT_SAID, "the host where it ran: ours, and not for others"),
     "testbed": (NOT_SAID, "where it ran: ours, and not for others"),
     "declared": (NOT_SAID, "what we declared of a run: ours, and not for others"),
+    "campaign": (NOT_SAID, "the campaign and cell of a run: ours, and not for others"),
+    "log": (NOT_SAID, "what programs wrote into logs: an effect as often as a cause"),
     "host": (NOT_SAID, "what a host did meanwhile: an effect as often as a cause"),
     "telemetry": (NOT_SAID, "what a machine did meanwhile: an effect as often as a cause"),
     "reported": (NOT_SAID, "what the benchmark reports besides its results: an effect as often as a cause"),

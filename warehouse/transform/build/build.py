@@ -190,16 +190,13 @@ def _landing(
     found = find_ingestors(project)
     if not found and store.is_empty():
         return no_evidence()
-    from warehouse.evidence.signing.keys import public_keys  # this and the next two import pyarrow, which no build needs so far
-    from warehouse.landing.parse.own_batches import note_parsed
+    from warehouse.evidence.signing.keys import public_keys  # this and the next import pyarrow, which no build needs so far
     from warehouse.landing.parse.refresh import refresh
 
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
     keys = public_keys(project.trusted_keys)
-    if elsewhere:  # what other machines parsed is not noted as this machine's own
-        return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, elsewhere=elsewhere.parse))
-    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, note_parsed))
+    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, elsewhere.parse if elsewhere else None))
 
 
 def _build(

@@ -19,7 +19,6 @@ from warehouse.digest import bytes_digest, memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.project.making import init_project
 from warehouse.project.project import KINDS, Project, read_project, standard_folder
-from warehouse.project.user_cache import user_cache
 from warehouse.transform.finished.builds import FORM, Build, find_current
 
 _KEPT = 3  # of other versions too: who works on the standard project makes many
@@ -31,7 +30,7 @@ def standard_base(project: Project, make: Callable[[Project], object]) -> Build 
     """The standard project's build of no evidence, which `make` makes where it is not there yet; None where the cache folder cannot be
     used. What earlier builds remembered of its texts is given to `project`."""
     try:
-        folder = user_cache("standard")
+        folder = _folder()
         place = folder / _digest()
         if not place.exists():
             _make(folder, place, make)
@@ -47,6 +46,11 @@ def standard_base(project: Project, make: Callable[[Project], object]) -> Build 
         return build
     except (OSError, RuntimeError, WarehouseError):  # the second is how Python reports that there is no home folder
         return None
+
+
+def _folder() -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one is invalid by the XDG specification, and to be ignored
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "wh" / "standard"
 
 
 def _digest() -> str:

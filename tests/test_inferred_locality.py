@@ -135,21 +135,6 @@ def test_floats_of_joined_rows_are_added_as_a_full_build_adds_them(project: Proj
     assert tables_unlike_from_nothing(project, tmp_path) == []
 
 
-@pytest.mark.parametrize("sql", [
-    "select hash(i) % 997 as h, count(*) as n from fact group by all", "select distinct i % 500 as i, watts from fact",
-    "select a.watts, b.i from fact as a join fact as b on a.i = b.i + 1 where b.i < 50", "select i, watts from fact where i in (select i * 3 from fact)",
-])
-def test_the_order_of_a_stored_table_follows_from_its_rows(sql: str, project: Project, wh: Wh) -> None:
-    """However the rows came to it, and in whatever order the engine made them: a sum of floats over it is one number."""
-    write(project, {"models/fact.sql": "/*\nmaterialized: view\n*/\nselect * from read_parquet('samples/*.parquet')", "models/m.sql": sql})
-    found = []
-    for order in ("i", "i desc"):
-        parquet(project.root / "samples" / "1.parquet", f"select 'run-1' as run_id, i, 0.1 * (i % 7) as watts, 0 as host from range(3000) as r (i) order by {order}")
-        assert wh("build")[0] == 0
-        found.append(wh("sql", "from m", "--format", "csv")[1])
-    assert found[0] == found[1]
-
-
 ORDERS = {
     "select k, sum(x) from t group by k": False,
     "select k, sum(x) from t join u using (k) group by k": True,

@@ -146,19 +146,6 @@ measured as (
     from in_window
 ),
 
--- In order before they are added: floats of joined rows would come in an order that depends on the samples of other bundles. Rows of one
--- group that tie here are alike in all that is added.
-ordered as (
-    select *
-    from measured
-    order by
-        sampled,
-        previous,
-        value,
-        previous_value,
-        is_inside
-),
-
 aggregated as (
     select
         run_id,
@@ -186,7 +173,7 @@ aggregated as (
             min(previous) filter (where value is not null) - window_start,
             window_end - max(sampled) filter (where value is not null)
         ) / 1e6 as largest_gap_s
-    from ordered
+    from measured
     group by
         run_id,
         artifact_manifest_digest,

@@ -32,14 +32,12 @@ class Readers:
         self._material = material
         self._checked = material.checked
         self._opened: set[str] = set()
-        self._in_one_piece: set[str] = set()  # landing tables of which no reader can tell in which files they are
         self._analyzed: set[str] = set()
         self._intact: set[Path] = set()  # landing files whose digests this session has checked
 
     def forget(self) -> None:
         """After a rollback nothing is open."""
         self._opened.clear()
-        self._in_one_piece.clear()
         self._analyzed.clear()
 
     def tables(self, name: str, by_key: Collection[str] = ()) -> set[str]:
@@ -63,8 +61,7 @@ class Readers:
                     open_remote(self._con, read.patterns)
                     check_as_engine_finds(self._con, self._material.inputs.files[read.call], self._material.root)
                     self._opened.add(read.call)
-            tables = [table for table in graph.landing[found] if table not in by_key or not self._has_rows(table)]
-            self._open_landing(tables, in_one_piece=name not in self._checked.key_plans and self._checked.tells_inputs(name))
+            self._open_landing(table for table in graph.landing[found] if table not in by_key or not self._has_rows(table))
             if found != name and not self._checked.is_stored(found) and found not in self._opened:
                 execute(self._con, models[found], f"create or replace view {quoted(models[found].qualified)} as ")
                 self._opened.add(found)
@@ -80,7 +77,7 @@ class Readers:
                 rewritten[other] = replace(states[other], kind="table", layout=WHOLE)
         for other in sorted(self.tables(name, by_key) & self._checked.key_plans.keys()):
             model, state = self._checked.models[other], rewritten.get(other, states[other])
-            if state.layout != WHOLE and (state.layout != GROWN or self._checked.tells_inputs(name)):
+            if state.layout != WHOLE and (state.layout != GROWN or self._checked.sees_layout(name)):
                 rewrite(self._con, model, self._checked.columns[other], state.layout)
                 rewritten[other] = replace(state, layout=WHOLE)
             if other not in self._analyzed or other in rewritten:
@@ -88,18 +85,15 @@ class Readers:
                 self._analyzed.add(other)
         return rewritten
 
-    def _open_landing(self, tables: Iterable[str], *, in_one_piece: bool = False) -> None:
-        for table in sorted(set(tables) - (self._in_one_piece if in_one_piece else self._opened)):
+    def _open_landing(self, tables: Iterable[str]) -> None:
+        for table in sorted(set(tables) - self._opened):
             if table == REJECTED_TABLE:
                 open_rejected_rows(self._con)
                 self._opened.add(table)
-                self._in_one_piece.add(table)
                 continue
             found = self._material.landing.tables[table]
-            open_landing_table(self._con, table, found.types, found.files, in_one_piece=in_one_piece)
+            open_landing_table(self._con, table, found.types, found.files)
             self._opened.add(table)
-            if in_one_piece or len(found.files) != 1:
-                self._in_one_piece.add(table)
             self._intact.update(file.path for file in found.files)
 
     def _has_rows(self, table: str) -> bool:

@@ -22,14 +22,13 @@ _NUMBERED = f'select row_number() over () as "{_PLACE}", * from {_ROWS}'
 
 
 def write_rollup(
-    con: "duckdb.DuckDBPyConnection", spec: Model, envelope: Envelope, order: str, reject: Callable[[str], object],
-    former: str | None = None,
+    con: "duckdb.DuckDBPyConnection", spec: Model, envelope: Envelope, reject: Callable[[str], object], former: str | None = None
 ) -> None:
     """Create `rollup.<spec>` in the session's database: the query's own columns, then `query_spec_digest` and a struct
-    `number_ids` with one field a value column. `order` is the clause that puts its rows in order, empty where they have one; `reject`
-    takes out of its rows what is not to be in it. `former` is the table that the same spec had before: rows that it has too keep their
-    ids, and it is dropped. Raises WH302 when two rows that are left have the same grain."""
-    execute(con, spec, f"create temp table {_ROWS} as {'select * from (' if order else ''}", f"){order}" if order else "")
+    `number_ids` with one field a value column. `reject` takes out of its rows what is not to be in it. `former` is the table that the
+    same spec had before: rows that it has too keep their ids, and it is dropped. Raises WH302 when two rows that are left have the same
+    grain."""
+    execute(con, spec, f"create temp table {_ROWS} as ")
     reject(_ROWS)
     types = {row[0]: row[1] for row in con.execute(f"describe {_ROWS}").fetchall()}
     columns = [*types]

@@ -44,7 +44,7 @@ from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
-from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, has_grain_over_key, in_order, order_of, rewrite
+from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, content_of_parts, patch, take, take_rejected
@@ -256,9 +256,8 @@ class Session:
         self._remove(name)
         left_out = detail_rows.left_out(self._con, name, self._material.tier)
         is_unique, rejection = False, self._rejection(name)
-        order = in_order(model, types) if not plan and self._checked.is_disordered(name) else ""
         if model.schema == "rollup":
-            write_rollup(self._con, model, self._material.made[name], order, rejection.reject if rejection else lambda rows: False, numbered)
+            write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False, numbered)
         elif plan:
             if parts is None:
                 sees_layout = self._checked.sees_layout(name)
@@ -273,9 +272,8 @@ class Session:
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
-            within, rest = ("select * from (", f"){f' where not {left_out}' if left_out else ''}{order}") if left_out or order else ("", "")
-            with incremental.joins_as_written(self._con, is_needed=self._checked.takes_disordered(name)):
-                execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
+            within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
+            execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
         if rejection and model.schema != "rollup" and rejection.reject(quoted(model.qualified), is_unique=is_unique):
             rewrite(self._con, model, types, GROWN)
         if model.retention_tier:

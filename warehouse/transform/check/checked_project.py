@@ -12,18 +12,15 @@ from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Column, Model
-from warehouse.transform.sql.aggregates import disordered, sees_layout, takes_disordered_rows
+from warehouse.transform.sql.aggregates import sees_layout
 from warehouse.transform.sql.emptiness import EmptyWhen, empty_when
 
 
 @dataclass(frozen=True)
 class SqlFacts:
-    """What a build asks of a model's SQL: whether it may tell how tables are laid out, whether its rows come in no order of their own, and
-    whether it takes rows that do by their order (`aggregates`); and when it has no row."""
+    """What a build asks of a model's SQL: whether it may tell how tables are laid out (`aggregates`), and when it has no row."""
 
     sees_layout: bool
-    is_disordered: bool
-    takes_disordered: bool
     empty_when: EmptyWhen
 
 
@@ -84,34 +81,17 @@ class CheckedProject:
 
     def sees_layout(self, name: str) -> bool:
         """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
-        return any(self._order_facts(found)[0] for found in self.with_views(name))
-
-    def is_disordered(self, name: str) -> bool:
-        """Whether a model's rows come out in an order that depends on how the engine makes them, and not on the rows alone."""
-        return self._order_facts(name)[1]
-
-    def takes_disordered(self, name: str) -> bool:
-        """Whether a model, or a view that it reads, adds floats, or takes a first row, of rows that come in no order of their own."""
-        return any(self._order_facts(found)[2] for found in self.with_views(name))
-
-    def tells_inputs(self, name: str) -> bool:
-        """Whether what a model gives may depend on how its inputs are laid out: by their vectors rows are joined, and floats added."""
-        return self.sees_layout(name) or self.takes_disordered(name)
+        return any(self._sees_layout(found) for found in self.with_views(name))
 
     def facts(self, name: str) -> SqlFacts:
         """The facts about a model's SQL."""
-        return SqlFacts(*self._order_facts(name), self.empty_when(name))
+        return SqlFacts(self._sees_layout(name), self.empty_when(name))
 
-    def _order_facts(self, name: str) -> tuple[bool, bool, bool]:
-        if name not in self._orders:
-            if known := self.known_facts.get(name):
-                self._orders[name] = known.sees_layout, known.is_disordered, known.takes_disordered
-            else:
-                tree = self.graph.trees[name]
-                views = sorted(self.with_views(name) - {name}, key=self.place_of)  # so that what each reads is known by then
-                without_order = {self.models[view].name.lower() for view in views if self._order_facts(view)[1]}
-                self._orders[name] = sees_layout(tree), disordered(tree, without_order), takes_disordered_rows(tree, without_order)
-        return self._orders[name]
+    def _sees_layout(self, name: str) -> bool:
+        known = self.known_facts.get(name)
+        if name not in self._layouts:
+            self._layouts[name] = known.sees_layout if known else sees_layout(self.graph.trees[name])
+        return self._layouts[name]
 
     def empty_when(self, name: str) -> EmptyWhen:
         """When a model's SQL has no row: asked of every model, where how tables are laid out is asked only of those that are run."""
@@ -121,7 +101,7 @@ class CheckedProject:
         return self._empty_when[name]
 
     @cached_property
-    def _orders(self) -> dict[str, tuple[bool, bool, bool]]:
+    def _layouts(self) -> dict[str, bool]:
         return {}
 
     @cached_property

@@ -66,15 +66,15 @@ class Updated:
 
 
 @contextmanager
-def joins_as_written(con: "duckdb.DuckDBPyConnection", *, is_needed: bool) -> Iterator[None]:
-    """For a model that may take joined rows in their order: how the engine joins would depend on statistics.
+def _joins_as_written(con: "duckdb.DuckDBPyConnection", model: Model) -> Iterator[None]:
+    """Only an incremental model may take joined rows in their order: of others the check has seen that they do not.
 
     Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
     session calls `as_ever` after its rollback."""
-    if is_needed:
+    if model.materialized == "incremental":
         con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
     yield
-    if is_needed:
+    if model.materialized == "incremental":
         as_ever(con)
 
 
@@ -95,7 +95,7 @@ def build(
         prefix, suffix = f"{prefix}select * from (", f"){f' where not {left_out}' if left_out else ''}"
     if plan.is_gathered:
         suffix += in_order(model, types)
-    with joins_as_written(con, is_needed=model.materialized == "incremental"):  # of others the check has seen that they do not
+    with _joins_as_written(con, model):
         if sees_layout and plan.can_narrow:
             try:
                 for number, found in enumerate(plan.inputs):
@@ -145,7 +145,7 @@ def update(
 
     Leaves the rows of changed keys, as they were and as they are, in the temporary table of `delta_name`.
     """
-    with joins_as_written(con, is_needed=model.materialized == "incremental"):  # of others the check has seen that they do not
+    with _joins_as_written(con, model):
         _find_affected(con, model, plan, types, leaves, also)
         if _is_too_much(con, model, before, least_keys):
             return None

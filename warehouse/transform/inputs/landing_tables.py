@@ -253,10 +253,10 @@ def _engine_types(types: tuple["pa.DataType", ...]) -> dict["pa.DataType", str]:
 
 
 def open_landing_table(
-    con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str, str], files: Sequence[LandingFile], *, in_one_piece: bool = False
+    con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str, str], files: Sequence[LandingFile]
 ) -> None:
-    """Give a session the columns `types` of one landing table under its name: `in_one_piece` for a reader that may tell where files cut
-    it into vectors. Raises WH123 when a file is missing or not what its batch says."""
+    """Give a session the columns `types` of one landing table under its name. Raises WH123 when a file is missing or not what its batch
+    says."""
     for file in files:
         check_landing_file(file)
     paths = ", ".join(path_literal(str(file.path)) for file in files)
@@ -264,12 +264,10 @@ def open_landing_table(
     if not files:
         columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
         con.execute(f"create or replace temp table {quote(table)} ({columns})")
-    elif len(files) == 1 and not in_one_piece:
+    elif len(files) == 1:
         # Within a batch rows are in the order of their manifests' digests already.
         con.execute(f"create or replace temp view {quote(table)} as select {names} from read_parquet([{paths}])")
     else:
-        if len(files) == 1:  # a view, if it was read before
-            con.execute(f"drop view if exists {quote(table)}")
         # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive.
         con.execute(
             f"create or replace temp table {quote(table)} as select {names} from ({landing_rows(files)})"

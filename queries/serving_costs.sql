@@ -10,9 +10,6 @@ claim:
   unit_of_replication: the run; its requests are not replicates
   policy: exploratory
 columns:
-  model: {type: varchar, description: "The served model"}
-  framework: {type: varchar, description: "The serving software"}
-  framework_version: {type: varchar, description: "Its version"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together; NULL: not known, or contradicted"}
   accelerator_count_ratio: {type: double, description: "Accelerators by the deployment / accelerators by throughput over stated throughput per accelerator: 1 if they agree"}
   cost_reason: {type: varchar, description: "Why a cost is NULL: no-price until a price list is ingested, others in docs/serving.md; NULL: all three are known"}
@@ -29,9 +26,9 @@ select
     cost.concurrency_point,
     cost.request_rate_per_s,
     cost.family,
-    workload.model,
-    software.framework,
-    software.framework_version,
+    cost.model,
+    cost.framework,
+    cost.framework_version,
     cost.accelerator,
     cost.accelerator_count,
     cost.prefill_accelerator_count,
@@ -63,9 +60,3 @@ select
     cost.provisioned_energy_per_total_token_j,
     cost.provisioned_energy_reason
 from serving_cost as cost
-inner join benchmark_run_fact as run
-    on run.run_id = cost.run_id
-left join workload_dim as workload
-    on workload.workload_spec_digest = run.workload_spec_digest
-left join software_version_dim as software
-    on software.software_version_key = run.software_version_key

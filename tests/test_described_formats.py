@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from built import built, sql_of
@@ -217,11 +216,6 @@ def _perf(path: Path) -> Values:
             yield "perf stat", metric, float(each["metric-value"])
 
 
-def _catch(path: Path) -> Values:
-    for each in ElementTree.parse(path).iter("BenchmarkResults"):
-        yield f"catch2/{each.get('name')}", "mean_ns", float(each.find("mean").get("value"))  # type: ignore[union-attr, arg-type]
-
-
 def _benchy(path: Path) -> Values:
     keys = {
         "pp_throughput": "prompt_tokens_per_s", "pp_req_throughput": "prompt_per_request_tokens_per_s", "tg_throughput": "generated_tokens_per_s",
@@ -258,7 +252,6 @@ READINGS: dict[str, Reading] = {
         _text("babelstream/CUDA", X_mb_per_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) +{_N}", X_mean_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) .* {_N} +$")
     )(path),
     "benchmarkdotnet": _dotnet,
-    "catch2": _catch,
     "clickbench": _clickbench,
     "criterion": _keys(
         lambda record: f"criterion/{record['id']}", {"typical_ns": "typical/estimate", "mean_ns": "mean/estimate", "median_ns": "median/estimate"},

@@ -321,7 +321,7 @@ def test_a_run_without_times_or_a_place_says_what_that_hides(wh_on: WhOn) -> Non
     assert {each.state for each in explained("untimed").answers if not each.check.is_symptom} == {MISSING}
     _, out, err = wh_on(project(), "explain", "untimed", "--baseline", "fine")
     assert f"note: {explained('untimed').notes[0]}" in out
-    assert "no check found a cause" in out and "-v lists every check with what it looked at, also 3" in err
+    assert "no check found a cause" in out and "-v lists every check with what it looked at, also 4" in err
     document = json.loads(wh_on(project(), "explain", "untimed", "--baseline", "fine", "--json")[1])
     assert document["notes"] == list(explained("untimed").notes)
     assert {"host"} == {each["name"] for each in document["differences"]}

@@ -6,7 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -14,18 +15,22 @@ from built import built, sql_of
 from serving import client
 from standard import standard_project
 
+from warehouse.claims.numbers.recorded import changed_parsers
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.logs.rules import RULES_FILE, Rule, check_rules, does_match, read_rules
 from warehouse.landing.logs.search import search
+from warehouse.landing.parse.parsing import parse
 from warehouse.landing.parse.refresh import refresh
+from warehouse.landing.parse.task import Outcome
 from warehouse.landing.readers.text import MAX_LINE_BYTES, Report
 from warehouse.landing.registry import faults_of_descriptions, find_ingestors, load_ingestors
 from warehouse.landing.rows import RowBuffer
 from warehouse.project.making import init_project
 from warehouse.project.project import Project, standard_folder
 from warehouse.record.command import record
+from warehouse.transform.build.build import build
 
 STANDARD = standard_folder() / "ingest" / RULES_FILE
 RULES = read_rules([STANDARD]).rules
@@ -119,8 +124,13 @@ def test_a_rule_that_changes_has_logs_read_again_and_nothing_else(tmp_path: Path
     parsed: list[Any] = []
 
     def refreshed() -> list[str]:
+        def keeping(*given: Any) -> list[Outcome]:
+            outcomes = parse(*given)
+            parsed.extend(outcome.batch for outcome in outcomes)
+            return outcomes
+
         parsed.clear()
-        refresh(open_store(project), find_ingestors(project), on_batch=parsed.append)
+        refresh(open_store(project), find_ingestors(project), elsewhere=keeping)
         return [batch.ingestor for batch in parsed]
 
     assert refreshed() == ["unrecognised"]  # a bare project has no rules
@@ -136,6 +146,15 @@ def test_a_rule_that_changes_has_logs_read_again_and_nothing_else(tmp_path: Path
     assert {row["count"] for row in rows(project, "log_match") if row["rule"] == "shard_missing"} == {2}
     stored(project, tree)
     assert len(rows(project, "evidence_bundle")) == 1
+    before = build(project).build.evidence
+    (project.root / "ingest" / RULES_FILE).write_text(OWN)
+    assert build(project).build.evidence != before  # nothing else is new
+
+
+def test_other_rules_are_another_parser_of_every_family() -> None:
+    then = {"document": {"landing": [{"table": "log_match", "parsed_by": "log_rules 1.aaaa"}]}, "models": {}}
+    now = SimpleNamespace(tables={"log_match": SimpleNamespace(parsed_by="log_rules 1.bbbb")})
+    assert changed_parsers(then, cast(Any, now), ["bench_serving"]) == {"log_rules": ("1.aaaa", "1.bbbb")}
 
 
 @pytest.mark.parametrize(("old", "new", "told"), [

@@ -222,7 +222,7 @@ def test_load_and_find_give_the_same_ingestors(tmp_path: Path) -> None:
     (project.root / "ingest" / "values.py").write_text(VALUES_INGESTOR)
     found = find_ingestors(project)
     assert [name for name, each in found.items() if each.source.origin == "project"] == ["values"]
-    assert list(found) == list(load_ingestors(project))
+    assert [name for name in found if name != "log_rules"] == list(load_ingestors(project))  # which recognises no evidence
     again = found["values"].source.load()
     assert (again.name, again.version, again.tables) == ("values", 1, found["values"].ingestor.tables)
 

@@ -22,17 +22,18 @@ from warehouse.claims.numbers.lineage import lineage
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
+from warehouse.landing.parse.batches import batch_name
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project.making import init_project
 from warehouse.project.project import Project, read_project
 from warehouse.scale.choice import partitioned_models
 from warehouse.scale.cohorts import Arrived, cohorts
-from warehouse.scale.drive import Distribution, Work, place_of
+from warehouse.scale.drive import Distribution, Work, landed, place_of
 from warehouse.scale.engines.file import FileExecutor, run_slice
 from warehouse.scale.engines.local import LocalExecutor
 from warehouse.scale.engines.ray import RayExecutor, check_token
 from warehouse.scale.engines.spark import SparkExecutor
-from warehouse.scale.task import Executor, Place, Receipt, Result, Task, TaskFailed
+from warehouse.scale.task import Executor, Part, Place, Receipt, Result, Task, TaskFailed
 from warehouse.scale.worker import run
 from warehouse.trace.catalog import open_trace_session
 from warehouse.trace.tracing import trace
@@ -365,3 +366,16 @@ def test_late_evidence_of_a_run_goes_to_the_partition_of_the_run() -> None:
     [changed] = [part for part in after if late.digest in part]
     assert run in changed
     assert len(set(before) ^ set(after)) <= 4  # its own partition, and at most the next cut
+
+
+def test_a_receipt_that_is_not_of_its_task_is_refused(tmp_path: Path) -> None:
+    store = open_store(init_project(tmp_path / "project", bare=True))
+    task = Task("parse", "one bundle", {}, ("a" * 64,), family="notes", parser="notes 1")
+    name = batch_name("notes", "notes 1", task.bundles)
+    forged = [
+        Receipt(task.digest, batch="../../escaped", bundles=task.bundles), Receipt(task.digest, batch=name, bundles=("b" * 64,)),
+        Receipt(task.digest, (Part("../escaped", "c" * 64, 1, 1),), batch=name, bundles=task.bundles),
+    ]
+    for receipt in forged:
+        with pytest.raises(WarehouseError, match="WH105"):
+            landed(store, task, receipt)

@@ -10,6 +10,9 @@ columns:
   run_id: {type: varchar, description: "The run, the unit of replication", tests: [not_null]}
   workload_point: {tests: [not_null]}
   family: {tests: [not_null]}
+  model: {type: varchar, description: "The served model"}
+  framework: {type: varchar, description: "The serving software"}
+  framework_version: {type: varchar, description: "Its version"}
   accelerator: {type: varchar, description: "Accelerator under one name for all spellings, else as written"}
   accelerator_count: {type: bigint, description: "Accelerators, of prefill and decode together"}
   input_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input tokens per second"}
@@ -41,6 +44,8 @@ with counted as (
         outcome.*,
         run.family,
         run.hardware_topology_key,
+        run.workload_spec_digest,
+        run.software_version_key,
         case when not coalesce(outcome.is_token_throughput_inferred, false) then nullif(outcome.output_token_throughput_per_s, 0) end as output_rate,
         nullif(outcome.total_token_throughput_per_s, 0) as total_rate
     from serving_outcome_fact as outcome
@@ -74,6 +79,9 @@ select
     point.concurrency_point,
     point.request_rate_per_s,
     point.family,
+    workload.model,
+    software.framework,
+    software.framework_version,
     coalesce(hardware.accelerator_name, hardware.gpu_model) as accelerator,
     hardware.gpu_count as accelerator_count,
     configuration.prefill_accelerator_count,
@@ -140,5 +148,9 @@ left join run_price as price
         and price.artifact_manifest_digest = point.artifact_manifest_digest
 left join hardware_topology_dim as hardware
     on hardware.hardware_topology_key = point.hardware_topology_key
+left join workload_dim as workload
+    on workload.workload_spec_digest = point.workload_spec_digest
+left join software_version_dim as software
+    on software.software_version_key = point.software_version_key
 left join serving_configuration_fact as configuration
     on configuration.run_id = point.run_id

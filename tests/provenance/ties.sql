@@ -42,6 +42,11 @@ select k, mode(t) as x from step group by k
 -- at: list(v
 select k, list(v order by t) as x from step group by k
 
+-- case: e_tie_list_in_a_subtotal
+-- refuse: E_TIE
+-- at: list(v
+select id, list(v order by t) as x from step group by rollup (id)
+
 -- case: tie_list_ordered_by_itself
 select k, list(v order by v) as x from step group by k
 

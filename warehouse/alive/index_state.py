@@ -124,7 +124,7 @@ def _document(document: Mapping[str, Any]) -> tuple[dict[str, str], str, str]:
 
 
 def _record(project: Project, said: Mapping[str, Any], brought: Path | None = None) -> IndexState:
-    document = {"format": _FORMAT, "format_version": 1, "at": datetime.now(UTC).isoformat(timespec="seconds"), **said}
+    document = {"format": _FORMAT, "format_version": 1, "at": datetime.now(UTC).isoformat(timespec="microseconds"), **said}
     store = open_store(project)
     with TemporaryDirectory(prefix="wh-index-") as name:
         folder = Path(name)

@@ -19,7 +19,7 @@ from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_parser, record, record_path
+from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_name, batch_parser, record, record_path
 from warehouse.landing.parse.task import Outcome, bundle_bytes
 from warehouse.project.project import Project
 from warehouse.scale.choice import part_of_project, partitioned_models, read_by_key
@@ -97,7 +97,7 @@ class Distribution:
         total, done, outcomes = sum(map(len, waiting.values())), 0, []
         receipts = self._receipts(store, tasks)
         for task in tasks:
-            outcomes.append(_landed(store, task, receipts[task.digest]))
+            outcomes.append(landed(store, task, receipts[task.digest]))
             done += len(task.bundles)
             on_bundle(done, total)
         return outcomes
@@ -187,11 +187,14 @@ def place_of(project: Project) -> Place:
     return Place(project.store_root, project.store_url, project.store_endpoint, project.store_region, project.store_lock_days)
 
 
-def _landed(store: EvidenceStore, task: Task, receipt: Receipt) -> Outcome:
+def landed(store: EvidenceStore, task: Task, receipt: Receipt) -> Outcome:
     """The batch of a parsing task, put into the landing folder."""
     damaged = tuple(fault.error() for fault in receipt.damaged)
     if not receipt.batch:
         return Outcome(None, damaged)
+    is_of_task = set(receipt.bundles) <= set(task.bundles) and receipt.batch == batch_name(task.family, task.parser, receipt.bundles)
+    if not is_of_task or any("/" in part.table for part in receipt.parts):
+        raise WarehouseError("WH105", "the receipt is not of its task", task.receipt_key, "remove it: the task is done again", ExitCode.TAMPERED)
     store.objects.fetch({part.key: part.sha256 for part in receipt.parts})
     files = []
     with scratch_folder(store.scratch) as scratch:

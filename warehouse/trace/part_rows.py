@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from warehouse.landing.parse.batches import LandingFile, check_landing_file
+from warehouse.landing.parse.batches import FILE_TABLE, LandingFile, check_landing_file
 from warehouse.transform.finished.builds import Build
-from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
+from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table, path_literal
 from warehouse.transform.inputs.made_elsewhere import PartFile
-from warehouse.transform.inputs.part_tables import rows_of
 from warehouse.transform.sql.duck import SEARCH_PATH, quote, quoted
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class PartRows:
         [(own,)] = con.execute("select current_database()").fetchall()
         held = con.execute("select distinct read from state.part").fetchall()
         self.in_parts = {name for (name,) in held if name in build.parts}
-        self.landing = {name for (name,) in held if name in landing}
+        self.landing = {name for (name,) in held if name in landing and name != FILE_TABLE}  # which lineage itself reads
         self._there: dict[str, set[str]] = {name: set() for name in self.in_parts | self.landing}
         self._intact = set[tuple[str, str]]()
         ways = con.execute("select read, list(distinct columns) from state.part_way group by read").fetchall()
@@ -129,4 +128,4 @@ class PartRows:
             return f"({landing_rows(found)})"
         for sha256 in new:
             PartFile(self._files[sha256], sha256).check()
-        return rows_of(name, files)
+        return f"read_parquet([{', '.join(path_literal(str(self._files[sha256])) for sha256 in files)}])"  # the files that were checked

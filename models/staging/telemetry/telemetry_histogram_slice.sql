@@ -54,15 +54,27 @@ scaled as (
         histograms as (partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start)
 ),
 
--- Each bucket with the ones below it.
-bucket as (
+-- Each bucket with at least what the ones below it count.
+counted_to as (
     select
         *,
         bucket_at_most * factor as at_most,
-        lag(bucket_at_most * factor, 1, 0.0) over buckets as more_than,
-        greatest(max(increase) over (buckets rows between unbounded preceding and 1 preceding), 0.0) as below,
-        max(increase) over (buckets rows between unbounded preceding and current row) as counted
+        max(increase) over buckets as counted
     from scaled
+    window
+        buckets as (
+            partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start, bucket_at_most is null
+            order by bucket_at_most
+        )
+),
+
+-- Each bucket with the one below it.
+bucket as (
+    select
+        *,
+        lag(at_most, 1, 0.0) over buckets as more_than,
+        coalesce(lag(counted) over buckets, 0.0) as below
+    from counted_to
     window
         buckets as (
             partition by run_id, artifact_manifest_digest, histogram, group_labels, window_kind, window_name, window_start, bucket_at_most is null

@@ -95,6 +95,7 @@ def changed_parsers(
 ) -> dict[str, tuple[str | None, str | None]]:
     """The parsers of evidence of these families that are others here than when a query was recorded, by name: the version with the digest of
     the code (`_versions`) then and here, None where it gave none of the query's tables."""
+    from warehouse.landing.logs.reader import LogReader
     from warehouse.landing.parse.batches import ENGINE_PARSER
 
     then: dict[str, str] = {}
@@ -103,7 +104,7 @@ def changed_parsers(
         then |= _versions(leaf["parsed_by"])
         if leaf["table"] in landing.tables:
             now |= _versions(landing.tables[leaf["table"]].parsed_by)
-    parsing = {*_versions(ENGINE_PARSER), *families}
+    parsing = {*_versions(ENGINE_PARSER), LogReader.name, *families}  # logs of any family are read by rules
     return {name: (then.get(name), now.get(name)) for name in sorted(parsing) if then.get(name) != now.get(name)}
 
 

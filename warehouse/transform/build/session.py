@@ -208,7 +208,10 @@ class Session:
     def _lies_elsewhere(self, name: str) -> bool:
         """Whether a table that stays in parts has other parts now."""
         before = self._before[name]
-        now = {part.sha256 for part in self._elsewhere.tables[name]} if name in self._elsewhere.as_parts else set(before.parts)
+        made = self._elsewhere.tables.get(name)
+        if made is None:  # nobody made it now: it stays where it is
+            return False
+        now = {part.sha256 for part in made} if name in self._elsewhere.as_parts else set[str]()
         return before.layout == PARTS and now != set(before.parts)
 
     def _show(self, name: str) -> None:

@@ -69,9 +69,12 @@ def record_keys(con: "duckdb.DuckDBPyConnection", made: MadeElsewhere, tables: M
     con.execute(
         "create table if not exists state.part (task varchar, read varchar, file varchar);"
         "create table if not exists state.part_key (task varchar, path varchar, key ubigint);"
-        "create or replace table state.part_way (path varchar, reader varchar, read varchar, key varchar[], columns varchar[]);"
-        "delete from state.part"
+        "create table if not exists state.part_way (path varchar, reader varchar, read varchar, key varchar[], columns varchar[])"
     )
+    former = {path for (path,) in con.execute("select path from state.part_way").fetchall()}
+    if {way.path for way in made.ways} - former:  # partitions that were recorded before have no keys of it
+        con.execute("delete from state.part_key")
+    con.execute("delete from state.part; delete from state.part_way")
     parts = [(part.task, tables[name], part.sha256) for name in sorted(made.as_parts) for part in made.tables[name]]
     parts += [(task, table, file) for task, files in made.inputs.items() for table, file in files]
     _insert(con, "state.part", 3, parts)

@@ -56,6 +56,9 @@ def tied_rows(sql: str, number: int) -> str:
             return ""
         keys, rows = _rows_of_window(point, block, exp.Literal.number(0))
     elif isinstance(point, exp.Func) and function_name(point) in _ALL_IN_ORDER and own_order(point):
+        group = block.args.get("group")
+        if group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
+            return ""  # a set of fewer keys puts rows together that all keys tell apart
         keys, rows = _rows_of_aggregate(point, group_keys(block), own_order(point), block)
     else:
         return ""

@@ -63,7 +63,7 @@ def test_a_note_on_a_cluster_its_testbed_a_node_or_a_series_is_near_the_event_of
     assert entry.lines[0] == "noted 2026-02-09: driver updated"
     found = read_findings(project, current_build(project), None)
     (findings,) = [part for part in exploratory.engineering(found) if part.name == "findings"]
-    assert findings.records()[0]["noted"].startswith("2026-02-09: driver updated; ")  # type: ignore[union-attr]
+    assert findings.records()[0]["noted"].startswith("2026-02-09: driver updated; ")
     assert not [column for part in exploratory.partner(found) for column in getattr(part, "columns", ()) if column.name == "noted"]  # it may be ours alone
 
 

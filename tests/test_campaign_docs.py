@@ -19,7 +19,7 @@ __version__, dtype = {version!r}, str
 class Ones:
     def __init__(self, value): self.value = value
     def __matmul__(self, other):
-        time.sleep({seconds})
+        time.sleep({seconds})  # what one version takes longer than another
         return Ones(512)
     def max(self): return self.value
 def ones(shape, dtype): return Ones(1)

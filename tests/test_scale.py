@@ -86,7 +86,6 @@ class _Every:
     def __eq__(self, other: object) -> bool:
         return True
 
-    __hash__ = None  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +136,7 @@ def expected(plain: Path) -> dict[str, list[tuple]]:
 def _engine(name: str, place: Place) -> Executor:
     if name in ("ray", "spark"):
         if importlib.util.find_spec("pyspark" if name == "spark" else name) is None:
-            pytest.skip(f"the extra {name} is not installed")
+            pytest.skip(f"the extra {name} is not installed")  # an engine of 900 MB: no part of the tests' own requirements
         return RayExecutor(place) if name == "ray" else SparkExecutor(place)
     return LocalExecutor(place, 2) if name == "local" else InThisProcess(place)
 
@@ -189,7 +188,7 @@ def test_a_driver_that_is_killed_leaves_receipts_to_the_next(plain: Path, expect
     deadline = time.monotonic() + 60
     while len(list(project.store_root.glob("receipts/*/*.json"))) < 3:
         assert time.monotonic() < deadline and driver.poll() is None
-        time.sleep(0.01)
+        time.sleep(0.01)  # until three receipts are there
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     there = len(list(project.store_root.glob("receipts/*/*.json")))

@@ -45,7 +45,7 @@ HANGS = """
                 pass
             else:
                 import time
-                time.sleep(SLOW_S)
+                time.sleep(SLOW_S)  # the slow task: its twin is done before
 """
 
 

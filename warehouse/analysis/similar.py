@@ -31,7 +31,9 @@ _COMMON, _QUANTITY = 0.5, 0.75  # the weights of a text that all have and of a q
 _IN_PART = 0.8  # how alike two texts are that have all words in common, in another order
 _UNASKED = 0.5  # the weight of what only the other one states
 _RUNS, _WORKLOADS, _STACKS = "benchmark_run_fact", "workload_dim", "software_version_dim"
-_NAMES = {"run": ("run_id", _RUNS), "workload": ("workload_spec_digest", _WORKLOADS), "stack": ("software_version_key", _STACKS)}
+_NAMES: Mapping[Kind, tuple[str, str]] = {
+    "run": ("run_id", _RUNS), "workload": ("workload_spec_digest", _WORKLOADS), "stack": ("software_version_key", _STACKS),
+}
 
 
 @dataclass(frozen=True)
@@ -281,7 +283,7 @@ def _found(con: "duckdb.DuckDBPyConnection", what: str) -> tuple[Kind, str] | No
         else:
             rows = []
         if len(rows) == 1:
-            return kind, rows[0][0]  # type: ignore[return-value]
+            return kind, rows[0][0]
     return None
 
 

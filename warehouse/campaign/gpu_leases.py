@@ -36,4 +36,4 @@ def held_gpus(objects: Objects, count: int, on_wait: Callable[[str], None]) -> I
         if not is_told:
             on_wait(f"other runs have the GPUs: {counted(count, 'GPU')} of {len(known)} must be free")
             is_told = True
-        time.sleep(_POLL_S)
+        time.sleep(_POLL_S)  # nothing tells when another run gives its GPUs back

@@ -165,7 +165,7 @@ class Runner:
                     self._store.objects.create(key, self._choice(session, choose()))
             if not is_ours:
                 self._on_wait("another runner chooses the cells", None)
-                time.sleep(_POLL_S)
+                time.sleep(_POLL_S)  # it may die, and the choice is ours then
         chosen = self._store.objects.read(key)
         folder = self._work / "chosen"
         folder.mkdir(exist_ok=True)

@@ -31,7 +31,7 @@ from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 
-NOW = datetime.now(UTC).replace(hour=12)
+NOW = datetime.now(UTC).replace(hour=12, minute=0, second=0)
 SECRET = "T0k3n-that-nobody-may-see"
 
 

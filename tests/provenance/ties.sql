@@ -47,6 +47,19 @@ select k, list(v order by t) as x from step group by k
 -- at: list(v
 select id, list(v order by t) as x from step group by rollup (id)
 
+-- case: e_tie_listed_query
+-- refuse: E_TIE
+-- at: v from
+select k, array(select v from step as other where other.k = step.k order by t)[1] as x from step
+
+-- case: e_tie_listed_query_of_all_rows
+-- refuse: E_TIE 2 groups of rows tie and decide the answer, such as t = 1
+-- at: v from
+select array(select v from step order by t) as x
+
+-- case: tie_listed_query_in_the_order_of_its_values
+select k, array(select v from step as other where other.k = step.k order by v)[1] as x from step
+
 -- case: tie_list_ordered_by_itself
 select k, list(v order by v) as x from step group by k
 

@@ -18,7 +18,7 @@ from warehouse.trace.inlined_views import expanded
 from warehouse.trace.parse_cache import parsed
 from warehouse.trace.provenance.syntax.admission import admit
 from warehouse.trace.provenance.syntax.refusals import Refusal, offset_of, refuse
-from warehouse.trace.provenance.ties.tie_points import POINT_WORDS, WAYS, broken, tie_points, ways
+from warehouse.trace.provenance.ties.tie_points import POINT_WORDS, WAYS, broken, has_cut, tie_points, ways
 from warehouse.trace.provenance.ties.tied_groups import is_ordered_by_value, tied_groups, tied_rows
 from warehouse.trace.provenance.values import copied
 from warehouse.trace.trace_step import OWN_PREFIX
@@ -113,7 +113,7 @@ def cuts(sql: str, grain: Sequence[str]) -> list[tuple[int | None, str]]:
     tree = copied(parsed(sql))
     found = []
     for point in tie_points(tree):
-        if isinstance(point, exp.Query):
+        if isinstance(point, exp.Query) and has_cut(point):
             order, limit, offset, distinct = (point.args.get(name) for name in ("order", "limit", "offset", "distinct"))
             is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
             if is_on or point is not tree or not _orders_by(point, point.args["order"], grain):

@@ -29,8 +29,9 @@ _CHOOSERS = frozenset(
     "any_value arbitrary first last mode list array_agg string_agg listagg group_concat "
     "arg_max arg_min max_by min_by argmax argmin".split()
 )
-# A text without any of these words has no point at which rows may tie: a window has OVER, a cut one of LIMIT, OFFSET, FETCH and DISTINCT ON.
-POINT_WORDS = re.compile(rf"\b({'|'.join(['over', 'limit', 'offset', 'fetch', 'distinct', 'asof', *sorted(_CHOOSERS)])})\b", re.IGNORECASE)
+# A text without any of these words has no point at which rows may tie: a window has OVER, a cut one of LIMIT, OFFSET, FETCH and DISTINCT ON,
+# a listed query ARRAY.
+POINT_WORDS = re.compile(rf"\b({'|'.join(['over', 'limit', 'offset', 'fetch', 'distinct', 'asof', 'array', *sorted(_CHOOSERS)])})\b", re.IGNORECASE)
 _PICKS = frozenset("first_value last_value nth_value first last".split())
 _PLACES_IN_ORDER = frozenset("row_number ntile lag lead".split())
 _RANKS = frozenset("rank rank_dense dense_rank percent_rank cume_dist".split())  # tied rows have one rank
@@ -60,7 +61,7 @@ def ways(points: Sequence[exp.Expr]) -> tuple[Way, ...]:
 
 def tie_points(tree: exp.Expr) -> list[exp.Expr]:
     """The clauses of a query whose answer may depend on a tie, in the order of the text: windows, aggregates, queries whose
-    ORDER BY cuts, and ASOF joins."""
+    ORDER BY cuts or orders a list, and ASOF joins."""
     for block in tree.find_all(exp.Select):
         inline_windows(block)
     return sorted((node for node in tree.walk() if _may_tie(node)), key=lambda node: (offset_of(node) or 0))
@@ -85,10 +86,18 @@ def _may_tie(node: exp.Expr) -> bool:
         return function_name(node) in _CHOOSERS and is_aggregate_of_block(node) and bool(_operands(node))
     if isinstance(node, exp.Join):
         return (node.method or "").upper() == "ASOF"
-    return isinstance(node, exp.Query) and node.args.get("order") is not None and _cuts(node)
+    return isinstance(node, exp.Query) and node.args.get("order") is not None and (has_cut(node) or _is_listed(node))
 
 
-def _cuts(node: exp.Expr) -> bool:
+def _is_listed(node: exp.Expr) -> bool:
+    """Whether a query's rows become a list in their order: `array(select v from t order by k)`."""
+    above = node.parent
+    while isinstance(above, (exp.Paren, exp.Subquery)):
+        above = above.parent
+    return isinstance(above, exp.Array)
+
+
+def has_cut(node: exp.Expr) -> bool:
     """Whether the ORDER BY of a query decides which rows it has."""
     distinct = node.args.get("distinct")
     is_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None

@@ -13,7 +13,7 @@ from sqlglot import exp
 from warehouse.trace.provenance.syntax.engine import NULL_KEEPING, function_name
 from warehouse.trace.provenance.syntax.spelling import respelled
 from warehouse.trace.provenance.syntax.stars import has_star
-from warehouse.trace.provenance.ties.tie_points import asof_keys, chosen_value, group_keys, own_order, tie_points, what_tells_rows_apart
+from warehouse.trace.provenance.ties.tie_points import asof_keys, chosen_value, group_keys, has_cut, own_order, tie_points, what_tells_rows_apart
 from warehouse.trace.provenance.values import call, identifier, is_not_null, named, select, subquery
 from warehouse.trace.provenance.windows import bare_function
 
@@ -124,6 +124,8 @@ def _of_cut(block: exp.Select) -> tuple[list[exp.Expr], exp.Select]:
     read = what_tells_rows_apart(block) if has_star(block) else [item.unalias().copy() for item in block.expressions]
     rows = select([exp.Star(), named(rank, "__rank")], subquery(_rows(block, keys, call("hash", *read), True), "__tied"))
     offset = block.args.get("offset")
+    if not has_cut(block):
+        return keys, _grouped(rows, len(keys), _DIFFERENT)
     if on is not None or (limit is None and offset is None):
         return keys, _grouped(rows, len(keys), f"{_DIFFERENT} and min(__rank) = 1")
     first = offset.expression.sql("duckdb") if offset is not None else "0"

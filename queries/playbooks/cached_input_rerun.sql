@@ -75,8 +75,8 @@ select
         expected is null, null,
         observed <= 0.9 * expected and rerun - observed >= 0.5 * (expected - observed)
     ) as is_found,
-    greatest(1, rerun / nullif(observed, 0)) as slowdown,
-    greatest(1, rerun / nullif(observed, 0)) as slowdown_least,
+    rerun / nullif(observed, 0) as slowdown,
+    rerun / nullif(observed, 0) as slowdown_least,
     greatest(0, least(1, (rerun - observed) / nullif(expected - observed, 0))) as score,
     printf('with %s it reached %.4g %s, this run %.4g, and the baseline %.4g', replace(setting, '"', ''), rerun, coalesce(unit, ''), observed, expected) as statement,
     observed,

@@ -74,8 +74,8 @@ usual as (
 select
     'first steps' as subject,
     if(usual.share is not null, own.extra_s / own.total_s >= 0.05 and own.extra_s / own.total_s > 1.5 * usual.share, null) as is_found,
-    greatest(1, (1 - usual.share) / (1 - least(0.99, own.extra_s / own.total_s))) as slowdown,
-    greatest(1, (1 - usual.share) / (1 - least(0.99, own.extra_s / own.total_s))) as slowdown_least,
+    (1 - usual.share) / (1 - least(0.99, own.extra_s / own.total_s)) as slowdown,
+    (1 - usual.share) / (1 - least(0.99, own.extra_s / own.total_s)) as slowdown_least,
     printf('they took %.4g s more than the median step, of %.4g s for %d steps', own.extra_s, own.total_s, own.steps)
     || coalesce(printf(' (%.3g %%), in the baseline %.3g %%', 100 * own.extra_s / own.total_s, 100 * usual.share), '; the baseline has no such figure')
         as statement,

@@ -39,7 +39,7 @@ select
     'node ' || level.subject as subject,
     -- CPUs with less to do lower their clocks.
     if(level.is_supported and usual.clock_mhz is not null and level.busy_pct >= 0.9 * usual.busy_pct, level.clock_mhz < 0.9 * usual.clock_mhz, null) as is_found,
-    greatest(1, usual.clock_mhz / nullif(level.clock_mhz, 0)) as slowdown,
+    usual.clock_mhz / nullif(level.clock_mhz, 0) as slowdown,
     printf('its CPUs ran at %.4g MHz in the mean', level.clock_mhz)
     || coalesce(printf(', in the baseline at %.4g MHz', usual.clock_mhz), '; the baseline has no such figure')
     || if(level.busy_pct < 0.9 * usual.busy_pct, '; they were less busy, and idle CPUs lower their clocks', '')

@@ -136,7 +136,7 @@ select
     -- At most the time in which the run's threads, or the pod's or any tasks, waited for a CPU. Busy CPUs alone do not say how much was lost.
     case
         when own.share is not null and measured.kind <> 'throttled' then
-            greatest(1, (1 - coalesce(usual_own.share, 0)) / (1 - least(0.99, own.share)))
+            (1 - coalesce(usual_own.share, 0)) / (1 - least(0.99, own.share))
         when measured.kind <> 'busy' then 1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0))))
     end as slowdown,
     if(measured.kind = 'busy' and own.share is null, 0.5, null) as score,

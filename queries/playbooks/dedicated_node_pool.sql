@@ -88,8 +88,8 @@ compared as (
 select
     concat_ws(' ', metric, nullif(point, ''), 'on', place) as subject,
     observed >= 1.5 * expected and observed - other >= 0.5 * (observed - expected) as is_found,
-    greatest(1, observed / nullif(other, 0)) as slowdown,
-    greatest(1, observed / nullif(other, 0)) as slowdown_least,
+    observed / nullif(other, 0) as slowdown,
+    observed / nullif(other, 0) as slowdown_least,
     greatest(0, least(1, (observed - other) / nullif(observed - expected, 0))) as score,
     printf('%.4g ms here (%s), and %.4g ms there (median of %d %s)', observed, own_place, other, runs, if(runs = 1, 'run', 'runs')) as statement,
     observed,

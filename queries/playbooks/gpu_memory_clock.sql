@@ -32,7 +32,7 @@ usual as (
 select
     'GPU ' || clock.subject as subject,
     if(clock.is_supported and usual.value is not null, clock.value < 0.95 * usual.value, null) as is_found,
-    greatest(1, usual.value / nullif(clock.value, 0)) as slowdown,
+    usual.value / nullif(clock.value, 0) as slowdown,
     printf('its memory ran at %.4g MHz in the median', clock.value)
     || coalesce(printf(', in the baseline at %.4g MHz', usual.value), '; the baseline has no such figure')
     || coalesce(clock.note, '') as statement,

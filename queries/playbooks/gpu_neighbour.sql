@@ -120,7 +120,7 @@ select
         own.is_supported and usual.memory_bytes is not null,
         own.memory_bytes - usual.memory_bytes >= 200e6 and own.memory_bytes > usual.memory_most_bytes + 200e6 and busy.growth >= 1.2, null
     ) as is_found,
-    greatest(1, busy.growth) as slowdown,
+    busy.growth as slowdown,
     printf('it held %.4g GB of memory at most and was busy for %.3g %% of the time', own.memory_bytes / 1e9, own.busy_pct)
     || coalesce(
         printf(

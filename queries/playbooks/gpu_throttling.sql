@@ -84,7 +84,7 @@ select
         when held_back.reason is not null then held_back.value >= 5 and coalesce(held_back.value > 1.5 * usual.value, true)
         when usual.value is not null then held_back.value < 0.95 * usual.value
     end as is_found,
-    greatest(1, clock.slowdown) as slowdown,
+    clock.slowdown,
     -- Without a clock to compare, the time in which it was held back is all that is known.
     if(clock.slowdown is null, greatest(0, least(1, (held_back.value - coalesce(usual.value, 0)) / 100)), null) as score,
     if(

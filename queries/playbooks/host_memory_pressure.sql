@@ -33,10 +33,17 @@ reading as (
     select
         role,
         run_id,
-        greatest(
-            least(1, coalesce(max(value) filter (where metric = 'disk_read_s'), 0) + coalesce(sum(value) filter (where metric = 'process_system_cpu_s'), 0)),
-            coalesce(max(value) filter (where metric = 'io_pressure_s'), 0), coalesce(max(value) filter (where metric = 'memory_pressure_s'), 0)
-        ) as share
+        case
+            when bool_or(metric in ('disk_read_s', 'process_system_cpu_s', 'io_pressure_s', 'memory_pressure_s'))
+                then greatest(
+                    least(
+                        1,
+                        coalesce(max(value) filter (where metric = 'disk_read_s'), 0)
+                        + coalesce(sum(value) filter (where metric = 'process_system_cpu_s'), 0)
+                    ),
+                    coalesce(max(value) filter (where metric = 'io_pressure_s'), 0), coalesce(max(value) filter (where metric = 'memory_pressure_s'), 0)
+                )
+        end as share
     from rate
     group by
         role,
@@ -80,10 +87,10 @@ select
         own.is_supported,
         own.value > known.least_value and coalesce(own.value > known.least_growth * usual.value, true), null
     ) as is_found,
-    if(
-        own.metric like '%kill_count', null,
-        greatest(1, (1 - least(0.99, coalesce(usual_reading.share, 0))) / (1 - least(0.99, reading.share)))
-    ) as slowdown,
+    case
+        when own.metric not like '%kill_count' and reading.share is not null
+            then (1 - least(0.99, coalesce(usual_reading.share, 0))) / (1 - least(0.99, reading.share))
+    end as slowdown,
     if(own.metric like '%kill_count', 0.9, null) as score,
     printf(known.words, own.value)
     || coalesce(printf(', in the baseline %.3g', usual.value), '; the baseline has no such figure')

@@ -152,8 +152,8 @@ usual_host as (
 select
     waited.subject,
     if(waited.is_supported, waited.share >= 0.05 and coalesce(waited.share > 1.5 * usual.share, true), null) as is_found,
-    greatest(1, (1 - coalesce(usual.share, 0)) / (1 - least(0.99, waited.share_most))) as slowdown,
-    greatest(1, (1 - coalesce(usual.share, 0)) / (1 - least(0.99, shared.share_least))) as slowdown_least,
+    (1 - coalesce(usual.share, 0)) / (1 - least(0.99, waited.share_most)) as slowdown,
+    (1 - coalesce(usual.share, 0)) / (1 - least(0.99, shared.share_least)) as slowdown_least,
     null as score,
     printf('it waited for input for %.3g %% of the time', 100 * waited.share)
     || coalesce(printf(', in the baseline %.3g %%', 100 * usual.share), '; the baseline has no such figure')
@@ -176,7 +176,7 @@ select
     'node ' || host.node as subject,
     if(host.is_supported, host.cpu_pct >= 90 and gpu.busy_pct < 60 and coalesce(host.cpu_pct > usual_host.cpu_pct + 10, true), null) as is_found,
     -- At most all that the GPUs waited more.
-    greatest(1, usual_host.busy_pct / nullif(gpu.busy_pct, 0)) as slowdown,
+    usual_host.busy_pct / nullif(gpu.busy_pct, 0) as slowdown,
     1 as slowdown_least,
     0.4 as score,
     printf('its CPUs were busy for %.3g %% of the time and its GPUs for %.3g %%', host.cpu_pct, gpu.busy_pct)

@@ -98,7 +98,7 @@ select
         when measured.kind = 'loss' then measured.value >= 0.5 and coalesce(measured.value > 2 * usual.value, true)
         when usual.value is not null then measured.value > 1.5 * usual.value and measured.value - usual.value >= 0.1
     end as is_found,
-    if(measured.kind = 'rtt', greatest(1, measured.value / nullif(usual.value, 0)), null) as slowdown,
+    if(measured.kind = 'rtt', measured.value / nullif(usual.value, 0), null) as slowdown,
     case measured.kind
         when 'link_failures' then 0.9
         when 'loss' then least(0.9, 0.3 + measured.value / 10)

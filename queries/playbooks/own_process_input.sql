@@ -87,9 +87,14 @@ select
             then measured.user_cores * worst.worse_by >= 1.5 * usual.user_cores and measured.user_cores * worst.worse_by - usual.user_cores >= 0.1
     end as is_found,
     -- At most the time in which they computed and did not read; where that is all of the time, all that the GPUs waited more.
-    greatest(1, coalesce(least(
-        usual.busy_pct / nullif(measured.busy_pct, 0), 1 / (1 - least(0.99, greatest(0, least(1, measured.cores_per_gpu) - measured.reading)))
-    ), 1 + greatest(0, measured.user_cores * worst.worse_by - usual.user_cores))) as slowdown,
+    case
+        when measured.busy_pct is not null and usual.busy_pct is not null
+            then least(
+                usual.busy_pct / nullif(measured.busy_pct, 0),
+                1 / (1 - least(0.99, greatest(0, least(1, measured.cores_per_gpu) - measured.reading)))
+            )
+        else 1 + greatest(0, measured.user_cores * worst.worse_by - usual.user_cores)
+    end as slowdown,
     printf(
         'they used %.3g CPU cores%s', measured.cores_per_gpu,
         coalesce(printf(' a GPU, and the GPUs were busy for %.3g %% of the time', measured.busy_pct), '')

@@ -72,8 +72,8 @@ select
     end as is_found,
     -- If all of the time were transfers. A generation doubles the rate.
     case metric
-        when 'pcie_width' then greatest(1, expected / nullif(level, 0))
-        when 'pcie_generation' then greatest(1, pow(2, expected - level))
+        when 'pcie_width' then expected / nullif(level, 0)
+        when 'pcie_generation' then pow(2, expected - level)
     end as slowdown,
     case metric
         when 'pcie_width' then 1 - level / nullif(expected, 0)

@@ -44,7 +44,7 @@ found as (
     select
         concat_ws(' ', 'rank ' || score.rank, 'on ' || score.node_name) as subject,
         score.is_slow as is_found,
-        greatest(1, score.step_time_s / nullif(score.what_if_step_time_s, 0)) as slowdown,
+        score.step_time_s / nullif(score.what_if_step_time_s, 0) as slowdown,
         (1 - score.what_if_step_time_s / nullif(score.step_time_s, 0)) / 2 as score,
         printf(
             'own work is %.3f times the median, robust z %.1f (threshold %.1f); it waits %.4g s a step; a step would take %.4g s, not %.4g s, with it at the median%s',
@@ -65,7 +65,7 @@ found as (
     select
         concat_ws(' among ', coalesce(peer.test, 'test ' || peer.test_index), peer.nodes) as subject,
         peer.ratio_to_median < 0.8 as is_found,
-        greatest(1, 1 / nullif(peer.ratio_to_median, 0)) as slowdown,
+        1 / nullif(peer.ratio_to_median, 0) as slowdown,
         (1 - peer.ratio_to_median) / 2 as score,
         printf('%.2f GB/s, the median of %d tests is %.2f GB/s', peer.avg_bus_bandwidth_gb_per_s, peer.peer_count, peer.peer_median_gb_per_s) as statement,
         peer.avg_bus_bandwidth_gb_per_s as observed,
@@ -85,7 +85,7 @@ found as (
     select
         concat_ws(' ', pair.test, pair.scope_name) as subject,
         pair.bandwidth_gb_per_s < 0.8 * peers.bandwidth_gb_per_s as is_found,
-        greatest(1, peers.bandwidth_gb_per_s / nullif(pair.bandwidth_gb_per_s, 0)) as slowdown,
+        peers.bandwidth_gb_per_s / nullif(pair.bandwidth_gb_per_s, 0) as slowdown,
         (1 - pair.bandwidth_gb_per_s / peers.bandwidth_gb_per_s) / 2 as score,
         printf('%.2f GB/s, the median of %d pairs is %.2f GB/s', pair.bandwidth_gb_per_s, peers.pair_count, peers.bandwidth_gb_per_s) as statement,
         pair.bandwidth_gb_per_s as observed,
@@ -106,7 +106,7 @@ found as (
     select
         concat_ws(' ', pair.test, pair.scope_name) as subject,
         pair.latency_mean_us > 1.5 * peers.latency_mean_us as is_found,
-        greatest(1, pair.latency_mean_us / nullif(peers.latency_mean_us, 0)) as slowdown,
+        pair.latency_mean_us / nullif(peers.latency_mean_us, 0) as slowdown,
         (1 - peers.latency_mean_us / pair.latency_mean_us) / 2 as score,
         printf('%.2f us, the median of %d pairs is %.2f us', pair.latency_mean_us, peers.pair_count, peers.latency_mean_us) as statement,
         pair.latency_mean_us as observed,

@@ -74,8 +74,8 @@ select
         usual.exposed_s is not null,
         own.exposed_least_s > usual.exposed_most_s and own.exposed_s - usual.exposed_s >= 0.05 * own.step_time_s, null
     ) as is_found,
-    greatest(1, own.step_time_s / nullif(own.step_time_s - greatest(0, own.exposed_most_s - usual.exposed_s), 0)) as slowdown,
-    greatest(1, own.step_time_s / nullif(own.step_time_s - greatest(0, own.exposed_least_s - usual.exposed_s), 0)) as slowdown_least,
+    own.step_time_s / nullif(own.step_time_s - (own.exposed_most_s - usual.exposed_s), 0) as slowdown,
+    own.step_time_s / nullif(own.step_time_s - (own.exposed_least_s - usual.exposed_s), 0) as slowdown_least,
     printf('each rank communicated for %.4g s of a step or longer, and computed nothing meanwhile', own.exposed_s)
     || coalesce(printf('; in the baseline for %.4g s', usual.exposed_s), '; the baseline has no such figure') as statement,
     own.exposed_s as observed,

@@ -22,7 +22,14 @@ own as (
         role,
         run_id,
         sum(rate_per_s) filter (where metric = 'process_read_bytes') as bytes_per_s,
-        least(1, coalesce(max(rate_per_s) filter (where metric = 'disk_read_s'), 0) + sum(rate_per_s) filter (where metric = 'process_system_cpu_s')) as share,
+        case
+            when bool_or(metric in ('disk_read_s', 'process_system_cpu_s'))
+                then least(
+                    1,
+                    coalesce(max(rate_per_s) filter (where metric = 'disk_read_s'), 0)
+                    + coalesce(sum(rate_per_s) filter (where metric = 'process_system_cpu_s'), 0)
+                )
+        end as share,
         bool_and(is_supported) filter (where metric = 'process_read_bytes') as is_supported,
         min(note) filter (where metric = 'process_read_bytes') as note,
         min(artifact_manifest_digest) filter (where metric = 'process_read_bytes') as artifact_manifest_digest,
@@ -102,12 +109,13 @@ select
         when measured.rate >= 0.9 * usual.rate then false
     end as is_found,
     -- If the run did nothing else in that time, and nothing of it before.
-    1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0)))) as slowdown,
+    case when measured.share is not null then 1 / (1 - least(0.99, greatest(0, measured.share - coalesce(usual.share, 0)))) end as slowdown,
     case measured.metric
         when 'io_pressure_s' then printf('tasks waited for input and output for %.3g %% of the time', 100 * measured.rate)
         when 'disk_busy_s' then printf('it was busy for %.3g %% of the time', 100 * measured.rate)
         when 'process_read_bytes' then
-            printf('they read %.4g MB/s from disks, which took at most %.3g %% of the time', measured.rate / 1e6, 100 * measured.share)
+            printf('they read %.4g MB/s from disks', measured.rate / 1e6)
+            || coalesce(printf(', which took at most %.3g %% of the time', 100 * measured.share), '')
         else printf('it read %.4g MB/s', measured.rate / 1e6)
     end
     || coalesce(

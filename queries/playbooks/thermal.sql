@@ -53,7 +53,7 @@ select
         when metric = 'gpu_sm_clock_mhz' then value < 0.95 * expected
         else value > expected + 10 and coalesce(slowed_share > 0.01, true)
     end as is_found,
-    if(metric = 'gpu_sm_clock_mhz', greatest(1, expected / nullif(value, 0)), null) as slowdown,
+    if(metric = 'gpu_sm_clock_mhz', expected / nullif(value, 0), null) as slowdown,
     case
         when metric like 'gpu_throttle%' then least(1, value / observed_s)
         when metric = 'gpu_sm_clock_mhz' then 1 - value / nullif(expected, 0)

@@ -109,7 +109,7 @@ select
         when without_it is null or with_it is null then null
         else with_it < 0.8 * usual and without_it > 0.9 * usual
     end as is_found,
-    greatest(1, without_it / nullif(with_it, 0)) as slowdown,
+    without_it / nullif(with_it, 0) as slowdown,
     least(0.3, 1 - with_it / nullif(without_it, 0)) as score,
     concat_ws(
         ', ', coalesce(printf('%d other tests with it reach %.2f GB/s', with_count, with_it), 'no other test with it'),
@@ -125,7 +125,7 @@ union all
 select
     node_name as subject,
     if(without_it is null, null, without_it < 0.95 * step_time_s and coalesce(with_it > 1.05 * without_it, true)) as is_found,
-    greatest(1, step_time_s / nullif(without_it, 0)) as slowdown,
+    step_time_s / nullif(without_it, 0) as slowdown,
     least(0.3, 1 - without_it / nullif(step_time_s, 0)) as score,
     printf('a step takes %.4g s here', step_time_s)
     || coalesce(printf(' and %.4g s in %d runs without the node', without_it, without_count), '; no run of the baseline is without the node') as statement,

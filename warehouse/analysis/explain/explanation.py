@@ -362,16 +362,14 @@ def _finding(check: Check, row: Mapping[str, Any], effect: float) -> Finding:
         return value
 
     slowdown, least, score = number("slowdown"), number("slowdown_least") or 1.0, number("score")
-    for name, value in (("slowdown", slowdown), ("slowdown_least", least)):
-        if value is not None and value < 1:
-            raise WarehouseError("WH541", f"{name} is at least 1, not {value:g}", check.place)
-    if slowdown is not None:
+    if slowdown is not None:  # what makes nothing slower accounts for nothing
+        slowdown = max(1.0, slowdown)
         least = min(least, slowdown)
     if score is None:
         score = 0.0 if slowdown is None else _share(slowdown, effect)
     return Finding(
         text("subject") or "", kept("is_found", bool, "true, false or NULL"), score, _in_digits(text("statement") or ""), number("observed"),
-        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown, least,
+        number("expected"), text("unit"), text("artifact_manifest_digest"), text("raw_path"), slowdown, max(1.0, least),
         bool(kept("is_neighbour", bool, "true, false or NULL")),
     )
 

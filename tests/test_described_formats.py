@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from built import built, sql_of
@@ -240,6 +241,105 @@ def _babel(path: Path) -> Values:
         yield "babelstream/csv", f"{name.lower()}_mean_s", float(mean)
 
 
+def _tiny(path: Path) -> Values:
+    text = path.read_text()
+    for metric, pattern in (("inferences_per_s", "Throughput   :"), ("energy_per_inference_uj", "Energy/Inf.  :"), ("power_uw", "Power        :")):
+        yield from (("mlperf tiny", metric, float(line.split()[-2])) for line in text.splitlines() if pattern in line)
+
+
+def _client(path: Path) -> Values:
+    for each in _records(path):
+        case = f"mlperf client/{each['Scenario Name']}"
+        for name, category in (each["category_results"] or {}).items():
+            plain = name.lower().replace(" ", "_")
+            yield case, f"ttft_{plain}_s", category["Avg Time to First Token"]
+            yield case, f"generated_{plain}_tokens_per_s", category["Avg 2nd+ Token Generation Rate"]
+        if each["overall_results"]:
+            yield case, "ttft_geomean_s", each["overall_results"]["Geomean Time to First Token"]
+            yield case, "generated_geomean_tokens_per_s", each["overall_results"]["Geomean 2nd+ Token Generation Rate"]
+
+
+def _ycsb(path: Path) -> Values:
+    names = {"AverageLatency(us)": "latency_mean_us", "MinLatency(us)": "latency_min_us", "MaxLatency(us)": "latency_max_us", "Return=OK": "ok_count", "Return=ERROR": "error_count"}
+    for line in path.read_text().splitlines():
+        what, name, value = line.split(", ") if line.startswith("[") else ("", "", "")
+        if what == "[OVERALL]" and name.startswith("Throughput"):
+            yield "ycsb", "operations_per_s", float(value)
+        elif what == "[TOTAL_GC_TIME]":
+            yield "ycsb", "garbage_collection_ms", float(value)
+        elif metric := names.get(name) or re.sub(r"(\d+)thPercentileLatency\(us\)", r"latency_p\1_us", name if "Percentile" in name else ""):
+            yield "ycsb", f"{what.strip('[]').lower()}_{metric}", float(value)
+
+
+def _oha(path: Path) -> Values:
+    document = _json(path)
+    for metric, key in (("requests_per_s", "requestsPerSec"), ("success_share", "successRate"), ("bytes_per_s", "sizePerSec"), ("response_time_mean_s", "average"), ("response_time_max_s", "slowest"), ("response_time_min_s", "fastest")):
+        yield "oha", metric, document["summary"][key]
+    for name, section in (("response_time_{}_s", "latencyPercentiles"), ("first_byte_{}_s", "firstBytePercentiles"), ("status_{}_count", "statusCodeDistribution"), ("error_{}_count", "errorDistribution")):
+        yield from (("oha", name.format(key.replace(" ", "_")), value) for key, value in document[section].items() if value is not None)
+
+
+def _memtier(path: Path) -> Values:
+    case = "memtier_benchmark/redis"
+    for name, each in _json(path)["ALL STATS"].items():
+        if each.get("Count"):
+            yield case, f"{name.lower()}_per_s", each["Ops/sec"]
+            yield case, f"{name.lower()}_bytes_per_s", each["KB/sec"] * 1024
+            yield case, f"{name.lower()}_latency_mean_ms", each["Average Latency"]
+            yield case, f"{name.lower()}_latency_max_ms", each["Max Latency"]
+            yield from ((case, f"{name.lower()}_latency_{key}_ms", value) for key, value in each["Percentile Latencies"].items() if key[0] == "p")
+
+
+def _openssl(path: Path) -> Values:
+    sizes: list[str] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("type "):
+            sizes = re.findall(r"(\d+) bytes", line)
+        elif sizes and line.rstrip().endswith("k"):
+            for size, value in zip(sizes, re.findall(r"([\d.]+)k", line), strict=True):
+                yield f"openssl speed/{line[:15].strip()}", f"throughput_{size}_bytes_per_s", float(value) * 1000
+        elif " bits " in line:
+            name = line.split()[0] if line[0] != " " else line.partition("bits ")[2].partition("  ")[0]
+            rates = [float(each) for each in line.split() if re.fullmatch(r"[\d.]+\.\d", each)]
+            yield from ((f"openssl speed/{name}", metric, rate) for metric, rate in zip(("sign_per_s", "verify_per_s") if len(rates) == 2 else ("derive_per_s",), rates, strict=True))
+
+
+def _stress(path: Path) -> Values:
+    for line in path.read_text().splitlines():
+        cells = line.split()
+        if cells[1] == "metrc:" and cells[4].isdigit():
+            yield f"stress-ng/{cells[3]}", "operations_per_s", float(cells[8])
+            yield f"stress-ng/{cells[3]}", "operations_per_cpu_s", float(cells[9])
+            yield f"stress-ng/{cells[3]}", "rss_bytes", float(cells[11]) * 1024
+
+
+def _rocksdb(path: Path) -> Values:
+    for line in path.read_text().splitlines():
+        if "micros/op" in line:
+            case, words = f"rocksdb db_bench/{line.split()[0]}", line.split()
+            yield case, "time_per_operation_us", float(words[2])
+            yield case, "operations_per_s", float(words[4])
+            if "MB/s" in words:
+                yield case, "throughput_mib_per_s", float(words[words.index("MB/s") - 1])
+
+
+def _nvbench(path: Path) -> Values:
+    for benchmark in _json(path)["benchmarks"]:
+        for summary in (each for state in benchmark["states"] for each in state["summaries"]):
+            ending = {"duration": "_s", "byte_rate": "", "percentage": "_share"}.get(summary["hint"])
+            if ending is not None:
+                yield f"nvbench/{benchmark['name']}", summary["tag"].removeprefix("nv/").replace("/", "_") + ending, float(summary["data"][0]["value"])
+
+
+def _catch2(path: Path) -> Values:
+    for case in ElementTree.parse(path).iter("TestCase"):
+        for each in case.iter("BenchmarkResults"):
+            mean, deviation = each.find("mean"), each.find("standardDeviation")
+            assert mean is not None and deviation is not None
+            for metric, value in (("mean", mean.get("value")), ("mean_low", mean.get("lowerBound")), ("mean_high", mean.get("upperBound")), ("deviation", deviation.get("value"))):
+                yield f"catch2/{case.get('name')}/{each.get('name')}", f"elapsed_{metric}_ns", float(value or "nan")
+
+
 _N = r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)"
 READINGS: dict[str, Reading] = {
     "apache_bench": _text(
@@ -252,7 +352,9 @@ READINGS: dict[str, Reading] = {
         _text("babelstream/CUDA", X_mb_per_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) +{_N}", X_mean_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) .* {_N} +$")
     )(path),
     "benchmarkdotnet": _dotnet,
+    "catch2": _catch2,
     "clickbench": _clickbench,
+    "coremark": _text("coremark", iterations_per_s=rf"^Iterations/Sec +: {_N}"),
     "criterion": _keys(
         lambda record: f"criterion/{record['id']}", {"typical_ns": "typical/estimate", "mean_ns": "mean/estimate", "median_ns": "median/estimate"},
         read=lambda path: [record for record in _records(path) if record["reason"] == "benchmark-complete"],
@@ -294,8 +396,14 @@ READINGS: dict[str, Reading] = {
         "response_time_p90_ms": "90%", "response_time_p95_ms": "95%", "response_time_p99_ms": "99%", "requests_per_s": "Requests/s",
         "failures_per_s": "Failures/s", "content_size_mean_bytes": "Average Content Size",
     }),
+    "memtier_benchmark": _memtier,
+    "mlperf_client": _client,
     "mlperf_storage": _storage,
+    "mlperf_tiny": _tiny,
+    "nvbench": _nvbench,
+    "oha": _oha,
     "ollama": _ollama,
+    "openssl_speed": _openssl,
     "optimum_benchmark": _optimum,
     "osu": _together(
         _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>1|1024|1048576) +{_N}$(?=[\s\S]*Allreduce)"),
@@ -313,6 +421,7 @@ READINGS: dict[str, Reading] = {
     "redis_benchmark": _keys(lambda record: f"redis_benchmark/{record['test']}", {
         "requests_per_s": "rps", "latency_mean_ms": "avg_latency_ms", **{f"latency_{each}_ms": f"{each}_latency_ms" for each in ("min", "p50", "p95", "p99", "max")},
     }),
+    "rocksdb_db_bench": _rocksdb,
     "rust_bench": _together(
         _text("rust_bench/bench_parse", elapsed_ns=rf"^test bench_parse .* {_N} ns/iter"),
         _text("rust_bench/bench_copy", elapsed_ns=rf"^test bench_copy .* {_N} ns/iter", throughput_mb_per_s=rf"= {_N} MB/s"),
@@ -332,6 +441,7 @@ READINGS: dict[str, Reading] = {
         "transactions_per_s": "transaction_rate", "throughput_mb_per_s": "throughput", "transaction_count": "transactions",
         "failed_count": "failed_transactions", "availability_pct": "availability",
     }, read=_one),
+    "stress_ng": _stress,
     "stream": _together(*(
         _text("stream", X_mb_per_s=rf"^(?P<name>{name}): +{_N}", X_mean_s=rf"^(?P<name>{name}): +[\d.]+ +{_N}") for name in ("Copy", "Scale", "Add", "Triad")
     )),
@@ -355,6 +465,7 @@ READINGS: dict[str, Reading] = {
         "wrk/http://127.0.0.1:8767/hf.csv", requests_per_s=rf"Requests/sec: +{_N}", latency_mean_us=rf"^ +Latency +{_N}(?P<unit>ms)",
         latency_max_us=rf"^ +Latency +\S+ +\S+ +{_N}(?P<unit>ms)", latency_pX_us=rf"^ +(?P<name>\d+)% +{_N}(?P<unit>\w+)", request_count=rf"^ +{_N} requests in",
     ),
+    "ycsb": _ycsb,
 }
 SAMPLES = [(name, path) for name in NAMES for path in sorted((INGEST / name).glob("sample*"))]
 

@@ -44,7 +44,7 @@ class Source:
         if self.target.name == RULES_FILE:
             return LogReader(self._rule_files(self.target))
         if self.target.suffix == DESCRIPTION_SUFFIX:
-            return described_ingestor(self.target)
+            return described_ingestor(self.target, self.place)
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
         return _checked(_load(self.target, name), self.place)
 
@@ -108,14 +108,16 @@ def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
 
 
 def faults_of_descriptions(project: Project) -> list[WarehouseError]:
-    """What the samples beside the project's own descriptions, and the examples of its log rules, show to be wrong in them. Raises WH121 for one
-    that cannot be read."""
+    """What is wrong in the project's own descriptions, also by the samples beside them, and in its log rules by their examples."""
     from warehouse.landing.described.checking import description_faults
 
     found: list[WarehouseError] = []
     for source in _sources(project):
         if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
-            found += description_faults(read_description(source.target), source.target.parent, source.place)
+            try:
+                found += description_faults(read_description(source.target, source.place), source.target.parent, source.place)
+            except WarehouseError as fault:
+                found.append(fault)
         elif source.origin == "project" and isinstance(source.target, Path) and source.target.name == RULES_FILE:
             found += check_rules(source.target, source.place)
     return found

@@ -11,7 +11,8 @@ from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope
 from warehouse.landing.described.nodes import Node
 from warehouse.landing.described.reading import runs_of, tree_of
-from warehouse.landing.described.recognition import HEAD_BYTES, recognised
+from warehouse.landing.described.recognition import HEAD_BYTES, missing, recognised
+from warehouse.landing.described.sources import JSON, XML
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
@@ -30,13 +31,15 @@ def description_faults(description: Description, folder: Path, place: str) -> It
         data = sample.read_bytes()
         found = recognised(description, data[:HEAD_BYTES], len(data), partial(_first, data))
         if found is None:
-            yield WarehouseError("WH121", f"{printable(sample.name)} is not recognised: format.requires asks for what it lacks", place)
+            yield WarehouseError("WH121", f"{printable(sample.name)} is not recognised: {_lacks(description, data)}", place)
             continue
         report = Report(RowBuffer({}, ""), sample.name, None)
         root = tree_of(description, description.layouts[found.layout], found.form, data, report)
         scopes = [] if root is None else [scope for run in runs_of(description.layouts[found.layout], root, report) for scope in run]
         if root is None or not scopes:
-            yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {description.layouts[found.layout].each.text}", place)
+            layout = description.layouts[found.layout]
+            where = f" where {layout.where.text}" if layout.where else ""
+            yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {layout.each.text}{where}", place)
         elif root is not None:
             read.setdefault(found.layout, []).append((root, scopes))
     used = [scope for each in read.values() for _, scopes in each for scope in scopes]
@@ -44,6 +47,18 @@ def description_faults(description: Description, folder: Path, place: str) -> It
         if number in read:
             scopes = [scope for _, each in read[number] for scope in each]
             yield from _missing(layout, scopes, used, place)
+
+
+def _lacks(description: Description, data: bytes) -> str:
+    """What a sample lacks of what is required: of several layouts and forms, of the nearest."""
+    head, is_whole = data[:HEAD_BYTES], len(data) <= HEAD_BYTES
+    lacking = min(
+        (missing(description, layout, form, data if form in (JSON, XML) else head, is_whole) for layout in description.layouts for form in description.forms),
+        key=len,
+    )
+    if not lacking:
+        return f"no file of the form {' or '.join(description.forms)}"
+    return f"it has no {', '.join(each.text for each in lacking[:5])}"
 
 
 def _missing(layout: Layout, scopes: list[Scope], used: list[Scope], place: str) -> Iterator[WarehouseError]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean, printable
 from warehouse.landing.described import units
-from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
+from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
@@ -72,18 +73,38 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Records:
+    """Where the records are: what one path leads to, then the next."""
+
+    paths: tuple[ValuePath, ...]
+
+    @property
+    def text(self) -> str:
+        return ", ".join(path.text for path in self.paths)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the file is the one record."""
+        return not any(path.steps for path in self.paths)
+
+    def scopes(self, scope: Scope) -> Iterator[Scope]:
+        return (found for path in self.paths for found in path.scopes(scope))
+
+
+@dataclass(frozen=True)
 class Layout:
     """What one version of a format's files is recognised by and how it is read."""
 
     label: str
     requires: tuple[Expression, ...]
-    each: ValuePath
+    each: Records
     where: Expression | None
     group: tuple[Expression, ...]
     id: Expression | None
     texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
     moments: Mapping[str, Moment]
     duration_s: Expression | None
+    duration_by: Fraction  # seconds in its unit
     failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
     reason: Expression | None
     status: str | None
@@ -106,7 +127,7 @@ class Description:
     files: tuple[str, ...]
     forms: tuple[str, ...]
     dialect: Dialect
-    patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+    patterns: tuple[Pattern, ...]
     layouts: tuple[Layout, ...]
     expressions: tuple[tuple[str, Expression], ...] = field(default=(), compare=False)  # with the key that states each, for `wh check`
 
@@ -118,9 +139,9 @@ class Description:
         )
 
 
-def read_description(path: Path) -> Description:
-    """The description in a file. Raises WH121 with the key at fault."""
-    place = printable(str(path))
+def read_description(path: Path, place: str | None = None) -> Description:
+    """The description in a file. Raises WH121 with the key at fault, at `place`."""
+    place = place or printable(str(path))
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
         document = tomllib.loads(data.decode())
@@ -211,13 +232,13 @@ class _Reader:
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
         if "case" not in texts:
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
-        duration = run.get("duration_s")
+        duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
-            label, requires, self._path("run.each", run.get("each", "$")), self._optional("run.where", run.get("where")),
+            label, requires, Records(tuple(self._path("run.each", each) for each in self._texts("run.each", run.get("each", "$")))), self._optional("run.where", run.get("where")),
             tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
             self._template("run.id", run["id"]) if "id" in run else None, texts,
             {key: self._moment(f"run.{key}", run[key]) for key in ("started_at", "ended_at") if key in run},
-            self._optional("run.duration_s", duration), failed_if, reason, status, self._parameters(run.get("parameters", [])),
+            duration, duration_by, failed_if, reason, status, self._parameters(run.get("parameters", [])),
             self._values("run.workload", run.get("workload", {})), self._values("run.software", run.get("software", {}), SOFTWARE),
             self._values("run.hardware", run.get("hardware", {}), HARDWARE),
             self._values("run.source", run.get("source", {}), ("git_commit", "git_branch", "is_dirty", "git_remote")),
@@ -274,6 +295,14 @@ class _Reader:
         reason = self._template("run.status.reason", stated["reason"]) if "reason" in stated else None
         return stated.get("else"), conditions, reason
 
+    def _duration(self, stated: Any) -> tuple[Expression | None, Fraction]:
+        each = stated if isinstance(stated, dict) else {"value": stated}
+        self._known("run.duration_s", each, {"value", "unit"})
+        by = units.factor(str(each.get("unit", "s")), "s")
+        if by is None:
+            raise self._fault("run.duration_s.unit", f"no unit of time: {each['unit']!r}")
+        return self._optional("run.duration_s", each.get("value")), by
+
     def _moment(self, key: str, stated: Any) -> Moment:
         each = stated if isinstance(stated, dict) else {"value": stated}
         self._known(key, each, {"value", "format", "unit", "zone"})
@@ -301,20 +330,24 @@ class _Reader:
         of = self._expression(f"check {number}.of", stated.get("of", ""))
         return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
 
-    def _patterns(self) -> Mapping[str, tuple[Pattern, re.Pattern[str]]]:
-        found = {}
+    def _patterns(self) -> tuple[Pattern, ...]:
+        found = []
         for name, stated in self._table("lines", self._document, {}).items():
-            each = stated if isinstance(stated, dict) else {"pattern": stated}
-            self._known(f"lines.{name}", each, {"pattern", "after"})
-            pattern = Pattern(name, str(each.get("pattern", "")), each.get("after"))
-            try:
-                found[name] = pattern, pattern.compiled()
-            except PatternError as error:
-                raise self._fault(f"lines.{name}", str(error)) from error
-        for name, (pattern, _) in found.items():
-            if pattern.after is not None and pattern.after not in found:
-                raise self._fault(f"lines.{name}.after", f"no pattern {pattern.after!r}", did_you_mean(pattern.after, found))
-        return found
+            for several in stated if isinstance(stated, list) else [stated]:
+                each = several if isinstance(several, dict) else {"pattern": several}
+                self._known(f"lines.{name}", each, {"pattern", "after"})
+                for text in self._texts(f"lines.{name}", each.get("pattern", "")):
+                    pattern = Pattern(name, text, each.get("after"))
+                    try:
+                        pattern.compiled  # noqa: B018  # a pattern that cannot be used is told at once
+                    except PatternError as error:
+                        raise self._fault(f"lines.{name}", str(error)) from error
+                    found.append(pattern)
+        names = {pattern.name for pattern in found}
+        for pattern in found:
+            if pattern.after is not None and pattern.after not in names:
+                raise self._fault(f"lines.{pattern.name}.after", f"no pattern {pattern.after!r}", did_you_mean(pattern.after, names))
+        return tuple(found)
 
     def _dialect(self) -> Dialect:
         stated = self._table("csv", self._document, {})

@@ -12,12 +12,12 @@ from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree, Unc
 from warehouse.landing.described import reading
 from warehouse.landing.described.description import Description, read_description
 from warehouse.landing.described.recognition import HEAD_BYTES, Formats, recognised
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, XML
 from warehouse.landing.described.tables import TABLES
 from warehouse.landing.readers.text import Data
 from warehouse.landing.rows import RowBuffer
 
-_MEDIA = {JSON: "application/json", JSON_LINES: "application/jsonl", CSV: "text/csv"}
+_MEDIA = {JSON: "application/json", JSON_LINES: "application/jsonl", CSV: "text/csv", XML: "application/xml"}
 
 
 class DescribedIngestor:
@@ -54,6 +54,6 @@ def _first(data: Data, limit: int) -> bytes:
     return bytes(data[:limit])
 
 
-def described_ingestor(file: Path) -> DescribedIngestor:
-    """The ingestor that a description is. Raises WH121."""
-    return DescribedIngestor(read_description(file))
+def described_ingestor(file: Path, place: str | None = None) -> DescribedIngestor:
+    """The ingestor that a description is. Raises WH121, at `place`."""
+    return DescribedIngestor(read_description(file, place))

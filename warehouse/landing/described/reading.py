@@ -7,6 +7,7 @@ an issue, and no run.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -20,7 +21,7 @@ from warehouse.landing.described import units
 from warehouse.landing.described.description import Description, Layout, Metric, Moment
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
 from warehouse.landing.described.nodes import Node, Number, Numbers
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, XML, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.tables import (
     HARDWARE_COUNTS,
     PARAMETER,
@@ -30,6 +31,7 @@ from warehouse.landing.described.tables import (
     VALUE_TABLE,
     WORKLOAD_COLUMNS,
 )
+from warehouse.landing.described.xml import read_xml
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text, report_cut
@@ -44,15 +46,18 @@ _VALUES = (
 )
 _VALUES_AT_ONCE = 1 << 14
 _LAST_S = 253_402_300_800  # the year 10000
+_ZONE_NAME = re.compile(r"(\d{4}-\d\d-\d\d[ T][\d:.,]+) ([A-Z]{2,5})")  # such as CST, which is several zones
 
 
 def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
     """A file as a tree; None, and an issue, where it is damaged."""
-    if len(data) > MAX_BYTES and form == JSON:
+    if len(data) > MAX_BYTES and form in (JSON, XML):
         report("document-too-large", f"{len(data)} bytes", 0, len(data), severity="error")
         return None
     if form == JSON:
         return json_tree(data, report)
+    if form == XML:
+        return read_xml(bytes(data), report)
     if form == JSON_LINES:
         return lines_tree(data, report)
     if form == CSV:
@@ -69,7 +74,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
     root = tree_of(description, layout, form, data, report)
     if root is None:
         return
-    if form not in (JSON, JSON_LINES):
+    if form not in (JSON, JSON_LINES, XML):
         report_cut(data, report)
     if form == CSV:
         _report_columns(layout, root, report)
@@ -180,7 +185,7 @@ class _Runs:
             RUN_TABLE, self._raw_path, start, stop - start, run_id=run, family=self._description.name, benchmark_case_id=self._short(case),
             component=self._short(texts.pop("component", None)),
             component_version=texts.pop("component_version", None), node_name=texts.pop("node", None), cluster=texts.pop("cluster", None),
-            section=f"{start}+{stop - start}" if layout.each.steps else None, status=status, status_reason=reason, started_at=started,
+            section=f"{start}+{stop - start}" if not layout.each.is_file else None, status=status, status_reason=reason, started_at=started,
             ended_at=ended, is_zone_assumed=is_assumed, duration_s=self._duration(first),
             serving_point=_text(layout.serving_point, first) if layout.serving_point else None,
             concurrency_point=self._count(layout.workload["concurrency_point"], first) if "concurrency_point" in layout.workload else None,
@@ -287,11 +292,11 @@ class _Runs:
                 self._value(run, kind, key, samples[kind, key], one, metric, number, unit)
 
     def _not_computed(self, metric: Metric, name: str, scope: Scope) -> list[Node]:
-        """For a metric that is computed of several values, of which one is missing or is no number: that one, without a value."""
-        if len(metric.value.paths) < 2:
+        """For a metric that is computed of values, of which one is no number: that one, without a value."""
+        if not metric.value.is_computed:
             return []
-        found = [node for path in metric.value.paths for node in path.nodes(scope)]
-        bad = [node for node in found if number_of(node.value) is None and elements(node) is None]
+        found = [each for path in metric.value.paths for node in path.nodes(scope) for each in elements(node) or [node]]
+        bad = [node for node in found if number_of(node.value) is None]
         for node in bad:
             self._number(node, name, Fraction(1))
         return [node._replace(value=None) for node in bad[:1]]
@@ -345,7 +350,7 @@ class _Runs:
 
     def _duration(self, scope: Scope) -> float | None:
         node = self._layout.duration_s.one(scope) if self._layout.duration_s else None
-        number = None if node is None else self._number(node, "duration_s", Fraction(1))
+        number = None if node is None else self._number(node, "duration_s", self._layout.duration_by)
         if node is not None and number is not None and number <= 0:
             self._report.at("impossible-duration", f"duration_s: {number:g}", node, "error")
             return None
@@ -380,9 +385,11 @@ def moment_of(text: str, stated: Moment) -> tuple[datetime, bool] | None:
         if stated.unit is not None:
             seconds = units.converted(text, units.factor(stated.unit, "s") or Fraction(1))
             return None if seconds is None or not 0 <= seconds < _LAST_S else (_EPOCH + timedelta(microseconds=round(seconds * 1e6)), False)
+        named = _ZONE_NAME.fullmatch(text) if stated.format is None else None
+        text = named[1] if named else text
         moment = datetime.strptime(text, stated.format) if stated.format else datetime.fromisoformat(_shortened(text))
-        has_zone = moment.tzinfo is not None
-        return (moment if has_zone else moment.replace(tzinfo=UTC)).astimezone(UTC), not has_zone and not stated.is_zone_known
+        has_zone = moment.tzinfo is not None or named is not None and named[2] in ("UTC", "GMT")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC), not has_zone and not stated.is_zone_known
     except (ValueError, OverflowError):
         return None
 

@@ -11,7 +11,7 @@ from warehouse.landing.contract import Tree
 from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope, parsed
 from warehouse.landing.described.nodes import Node
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, Dialect, begun_tree
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, XML, Dialect, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
@@ -71,7 +71,7 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
             if not _may_be(form, head):
                 continue
             part = head
-            if form == JSON and size > len(head):
+            if form in (JSON, XML) and size > len(head):
                 part = more(_WHOLE_BYTES)
             has_all = all(any(hint in part for hint in hints_of_one) for hints_of_one in hints)
             if has_all and not missing(description, layout, form, part, size <= len(part)):
@@ -98,9 +98,8 @@ def _is_there(each: Expression, scope: Scope) -> bool:
 
 def _may_be(form: str, head: bytes) -> bool:
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if form == JSON:
-        return begin in (b"{", b"[")
-    return begin == b"{" if form == JSON_LINES else form == TEXT or begin not in (b"{", b"[") if form == CSV else True
+    begins = {JSON: (b"{", b"["), JSON_LINES: (b"{",), XML: (b"<",)}
+    return begin in begins[form] if form in begins else form == TEXT or begin not in (b"{", b"[")
 
 
 def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ...]]:
@@ -112,10 +111,10 @@ def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ..
                 yield texts
             continue
         for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
-            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith("@")]
-            if keys and keys[0] in description.patterns:
-                if literal := description.patterns[keys[0]][0].literal:
-                    yield (literal.encode(),)
+            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith(("@", "#", "<"))]
+            literals = tuple(pattern.literal.encode() for pattern in description.patterns if keys and pattern.name == keys[0])
+            if literals:
+                yield from [literals] if all(literals) else []
             elif keys:
                 yield (keys[-1].encode(),)
 
@@ -128,14 +127,14 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
     trees: dict[str, Node | None] = {}  # of JSON, which all formats read the same
     best: tuple[float, str] | None = None
     for name, form, requires, description in _candidates(descriptions, others):
-        if len(requires) < 2 or not _may_be(form, head) or form == JSON and size > len(head):
+        if len(requires) < 2 or not _may_be(form, head) or form in (JSON, XML) and size > len(head):
             continue
-        part = head if form == JSON else head[:HEAD_BYTES]
+        part = head if form in (JSON, XML) else head[:HEAD_BYTES]
         if not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
             continue
-        if form in (JSON, JSON_LINES):
+        if form in (JSON, JSON_LINES, XML):
             if form not in trees:
-                trees[form] = begun_tree(part, size <= len(part), form, Dialect(), frozenset(), {})
+                trees[form] = begun_tree(part, size <= len(part), form, Dialect(), frozenset(), ())
             lacking = _lacking(requires, trees[form])
         elif description is not None:
             columns = frozenset(found.steps[-1][1] for each in requires for found in each.paths if form == CSV and found.steps[-1][0] == "key")

@@ -32,7 +32,9 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print what was
     try:
         found = check_project(project)
     except WarehouseError as error:
-        raise together(described) if str(error) in map(str, described) else error
+        if str(error) not in map(str, described):
+            raise
+        raise together(described) from error
     found = replace(found, faults=(*found.faults, *described))
     if not found.faults:
         faults, notes = publishability(project, found.checked)

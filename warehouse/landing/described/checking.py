@@ -52,10 +52,8 @@ def description_faults(description: Description, folder: Path, place: str) -> It
 def _lacks(description: Description, data: bytes) -> str:
     """What a sample lacks of what is required: of several layouts and forms, of the nearest."""
     head, is_whole = data[:HEAD_BYTES], len(data) <= HEAD_BYTES
-    lacking = min(
-        (missing(description, layout, form, data if form in (JSON, XML) else head, is_whole) for layout in description.layouts for form in description.forms),
-        key=len,
-    )
+    parts = {form: data if form in (JSON, XML) else head for form in description.forms}
+    lacking = min((missing(description, layout, form, part, is_whole) for layout in description.layouts for form, part in parts.items()), key=len)
     if not lacking:
         return f"no file of the form {' or '.join(description.forms)}"
     return f"it has no {', '.join(each.text for each in lacking[:5])}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,18 +11,17 @@ from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean, printable
 from warehouse.landing.described import units
+from warehouse.landing.described.document import NAME, document_of
 from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
 
-MAX_BYTES = 256 << 10  # of a description
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")
 _BETTER = ("lower", "higher", "neither")
 _SUMMARIES = ("median", "min", "max")
 _SECTIONS = {
-    "format": frozenset("name version about source sample_by files form requires".split()),
+    "format": frozenset("name version about source sample_by files form requires extends".split()),
     "csv": frozenset("delimiter comment columns".split()),
     "run": frozenset(
         "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
@@ -139,18 +137,10 @@ class Description:
         )
 
 
-def read_description(path: Path, place: str | None = None) -> Description:
-    """The description in a file. Raises WH121 with the key at fault, at `place`."""
+def read_description(path: Path, place: str | None = None, standard: Path | None = None) -> Description:
+    """The description in a file; what it extends is in the folder `standard`. Raises WH121 with the key at fault, at `place`."""
     place = place or printable(str(path))
-    try:
-        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-        document = tomllib.loads(data.decode())
-    except OSError as error:
-        raise WarehouseError("WH121", f"cannot be read: {error.strerror}", place) from error
-    except (ValueError, RecursionError) as error:
-        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
-    if not data:
-        raise WarehouseError("WH121", f"is empty, or larger than {MAX_BYTES} bytes", place)
+    document = document_of(path, place, standard)
     return _Reader(place, document).description()
 
 
@@ -164,7 +154,7 @@ class _Reader:
         head = self._table("format", self._document)
         self._known("format", head, _SECTIONS["format"])
         name = str(head.get("name", ""))
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise self._fault("format.name", "has 1 to 48 lower-case letters, digits and _, and begins with a letter")
         forms = self._texts("format.form", head.get("form", JSON))
         for form in forms:
@@ -234,7 +224,8 @@ class _Reader:
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
         duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
-            label, requires, Records(tuple(self._path("run.each", each) for each in self._texts("run.each", run.get("each", "$")))), self._optional("run.where", run.get("where")),
+            label, requires, Records(tuple(self._path("run.each", each) for each in self._texts("run.each", run.get("each", "$")))),
+            self._optional("run.where", run.get("where")),
             tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
             self._template("run.id", run["id"]) if "id" in run else None, texts,
             {key: self._moment(f"run.{key}", run[key]) for key in ("started_at", "ended_at") if key in run},

@@ -35,7 +35,8 @@ class DescribedIngestor:
         for path, found in self.together.of(tree).items():
             if found.description is self.description:
                 name = path.rpartition("/")[2]
-                yield BundleDraft((DraftFile(name, tree.files[path], _MEDIA.get(found.form, "text/plain"), "results"),))
+                runs = (name,) if found.runs == 1 else tuple(f"{name}#{number}" for number in range(1, found.runs + 1))
+                yield BundleDraft((DraftFile(name, tree.files[path], _MEDIA.get(found.form, "text/plain"), "results"),), runs=runs)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
         buffer = RowBuffer(self.tables, bundle.digest)
@@ -54,6 +55,6 @@ def _first(data: Data, limit: int) -> bytes:
     return bytes(data[:limit])
 
 
-def described_ingestor(file: Path, place: str | None = None) -> DescribedIngestor:
-    """The ingestor that a description is. Raises WH121, at `place`."""
-    return DescribedIngestor(read_description(file, place))
+def described_ingestor(file: Path, place: str | None = None, standard: Path | None = None) -> DescribedIngestor:
+    """The ingestor that a description is; what it extends is in the folder `standard`. Raises WH121, at `place`."""
+    return DescribedIngestor(read_description(file, place, standard))

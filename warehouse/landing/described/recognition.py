@@ -11,7 +11,8 @@ from warehouse.landing.contract import Tree
 from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope, parsed
 from warehouse.landing.described.nodes import Node
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, XML, Dialect, begun_tree
+from warehouse.landing.described.reading import runs_of
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, XML, Dialect, Quiet, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
@@ -23,11 +24,12 @@ _MOST_NEAR = 0.5  # of what is required, that a file must have to be like a form
 
 @dataclass(frozen=True)
 class Recognised:
-    """A description that a file is of: its layout, by its place, and the form of the file."""
+    """A description that a file is of: its layout, by its place, the form of the file, and how many runs it has; 0: it is too long to know."""
 
     description: Description
     layout: int
     form: str
+    runs: int = 0
 
 
 @dataclass
@@ -74,14 +76,22 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
             if form in (JSON, XML) and size > len(head):
                 part = more(_WHOLE_BYTES)
             has_all = all(any(hint in part for hint in hints_of_one) for hints_of_one in hints)
-            if has_all and not missing(description, layout, form, part, size <= len(part)):
-                return Recognised(description, place, form)
+            if not has_all:
+                continue
+            tree = _begun(description, layout, form, part, size <= len(part))
+            if tree is not None and not _lacking(layout.requires, tree):
+                is_whole = size <= len(part)
+                return Recognised(description, place, form, sum(1 for _ in runs_of(layout, tree, Quiet())) if is_whole else 0)
     return None
+
+
+def _begun(description: Description, layout: Layout, form: str, head: bytes, is_whole: bool) -> Node | None:
+    return begun_tree(head, is_whole, form, description.dialect, description.columns(layout), description.patterns)
 
 
 def missing(description: Description, layout: Layout, form: str, head: bytes, is_whole: bool) -> list[Expression]:
     """What a file lacks to be of a description."""
-    return _lacking(layout.requires, begun_tree(head, is_whole, form, description.dialect, description.columns(layout), description.patterns))
+    return _lacking(layout.requires, _begun(description, layout, form, head, is_whole))
 
 
 def _lacking(requires: Sequence[Expression], tree: Node | None) -> list[Expression]:

@@ -225,13 +225,13 @@ def begun_tree(
         nodes = [node for line in (first if is_whole else first[:-1])[:50] if line.strip() and (node := begun_json(line)) is not None]
         return Node(nodes, 0, len(head)) if nodes else None
     whole = head if is_whole else head[: head.rfind(b"\n") + 1]
-    quiet = _Quiet()
+    quiet = Quiet()
     if form == CSV:
         return table_tree(whole, quiet, dialect, required)
     return text_tree(whole, quiet, patterns)
 
 
-class _Quiet(Report):
+class Quiet(Report):
     """Reports to nobody."""
 
     def __init__(self) -> None:

@@ -14,9 +14,10 @@ from warehouse.landing.described.nodes import MAX_DEPTH, BrokenError, Node
 from warehouse.landing.readers.text import Report, clean
 
 _NAME = rb"[A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*+"
+_STATED = _NAME + rb"\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+')"
 _MARK = re.compile(
     rb"<!--(?:(?!-->)[\s\S])*+-->|<\?(?:(?!\?>)[\s\S])*+\?>|<!\[CDATA\[(?P<raw>(?:(?!\]\]>)[\s\S])*+)\]\]>|<(?P<bad>!)"
-    rb"|</(?P<end>" + _NAME + rb")\s*+>|<(?P<tag>" + _NAME + rb")(?P<rest>(?:\s++" + _NAME + rb"\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+'))*+)\s*+(?P<alone>/?)>"
+    rb"|</(?P<end>" + _NAME + rb")\s*+>|<(?P<tag>" + _NAME + rb")(?P<rest>(?:\s++" + _STATED + rb")*+)\s*+(?P<alone>/?)>"
 )
 _ATTRIBUTE = re.compile(rb"(" + _NAME + rb")\s*+=\s*+(?:\"([^\"<]*+)\"|'([^'<]*+)')")
 _ENTITY = re.compile(rb"&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")

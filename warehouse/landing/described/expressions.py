@@ -8,6 +8,7 @@ the key, or the place from 0, that a record was found by, `@value` the record it
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -157,6 +158,12 @@ def _all_in(node: Node) -> Iterator[Node]:
 
 def number_of(value: Any) -> float | None:
     """The finite number that a value is, also one written as text."""
+    if isinstance(value, Number):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
     return number_in(value.strip()) if isinstance(value, str) else json_number(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
 _METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")
 _BETTER = ("lower", "higher", "neither")
 _SUMMARIES = ("median", "min", "max")
+_KINDS = ("gauge", "counter", "state")
 _SECTIONS = {
     "format": frozenset("name version about source sample_by files form requires extends".split()),
     "csv": frozenset("delimiter comment columns".split()),
@@ -28,6 +29,8 @@ _SECTIONS = {
         "software hardware source".split()
     ),
     "metric": frozenset("name each value unit unit_from stated_in better about when summary".split()),
+    "telemetry": frozenset({"each", "where", "at", "labels"}),
+    "series": frozenset("name each value unit stated_in when about kind".split()),
     "refuse": frozenset({"when", "reason"}),
     "check": frozenset({"stated", "of", "tolerance"}),
 }
@@ -61,6 +64,7 @@ class Metric:
     about: str | None = None
     column: str | None = None  # of serving_outcome_fact
     unit_from: Expression | None = None  # where each record states the unit of its metric
+    kind: str = "gauge"  # of a series
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,17 @@ class Check:
     stated: Expression
     of: Expression
     tolerance: float
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """Where the samples of metrics over time are, when each was taken, and what it is of."""
+
+    each: Records
+    where: Expression | None
+    at: Moment
+    labels: Mapping[str, Expression]
+    series: tuple[Metric, ...]
 
 
 @dataclass(frozen=True)
@@ -115,6 +130,7 @@ class Layout:
     serving_point: Expression | None
     refusals: tuple[tuple[Expression, Expression], ...]
     checks: tuple[Check, ...]
+    telemetry: Telemetry | None
 
 
 @dataclass(frozen=True)
@@ -185,7 +201,7 @@ class _Reader:
             raise self._fault("version", "each version is a table [[version]]")
         found: list[Mapping[str, Any]] = []
         for number, version in enumerate(versions, 1):
-            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse"})
+            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse", "telemetry", "series"})
             merged = dict(base)
             for key, said in version.items():
                 if key == "requires":
@@ -196,7 +212,7 @@ class _Reader:
         return found if found and "requires" not in base.get("format", {}) else [*found, base]
 
     def _layout(self, label: str, document: Mapping[str, Any]) -> Layout:
-        run = self._table("run", document)
+        run = self._table("run", document, {} if "telemetry" in document else None)
         self._known("run", run, _SECTIONS["run"])
         requires = tuple(self._expression("format.requires", each) for each in self._texts("format.requires", document["format"].get("requires", [])))
         if not requires:
@@ -216,15 +232,16 @@ class _Reader:
                 "name": f"'{column}'", "value": each.get("value"), "unit": wanted, **({"stated_in": each["unit"]} if "unit" in each else {}),
                 **({"when": each["when"]} if "when" in each else {}),
             }, column))
-        if not metrics:
-            raise self._fault("metric", "a description states at least one [[metric]], or a column of [serving]")
+        telemetry = self._telemetry(document)
+        if not metrics and telemetry is None:
+            raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], or a [[series]]")
         texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
-        if "case" not in texts:
+        if "case" not in texts and metrics:
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
         duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
-            label, requires, Records(tuple(self._path("run.each", each) for each in self._texts("run.each", run.get("each", "$")))),
+            label, requires, self._records("run.each", run.get("each", "$")),
             self._optional("run.where", run.get("where")),
             tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
             self._template("run.id", run["id"]) if "id" in run else None, texts,
@@ -235,8 +252,31 @@ class _Reader:
             self._values("run.source", run.get("source", {}), ("git_commit", "git_branch", "is_dirty", "git_remote")),
             tuple(metrics), self._template("serving.point", serving["point"]) if "point" in serving else None,
             tuple(self._refusal(number, each) for number, each in enumerate(document.get("refuse", []), 1)),
-            tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)),
+            tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)), telemetry,
         )
+
+    def _records(self, key: str, stated: Any) -> Records:
+        return Records(tuple(self._path(key, each) for each in self._texts(key, stated)))
+
+    def _telemetry(self, document: Mapping[str, Any]) -> Telemetry | None:
+        stated, series = self._table("telemetry", document, {}), document.get("series", [])
+        if not stated and not series:
+            return None
+        self._known("telemetry", stated, _SECTIONS["telemetry"])
+        if "at" not in stated or not series:
+            raise self._fault("telemetry", "has `at`, when a sample was taken, and at least one [[series]]")
+        return Telemetry(
+            self._records("telemetry.each", stated.get("each", "[]")), self._optional("telemetry.where", stated.get("where")),
+            self._moment("telemetry.at", stated["at"]), self._values("telemetry.labels", stated.get("labels", {})),
+            tuple(self._series(f"series {number}", each) for number, each in enumerate(series, 1)),
+        )
+
+    def _series(self, key: str, stated: Any) -> Metric:
+        self._known(key, stated, _SECTIONS["series"])
+        kind = stated.get("kind", "gauge")
+        if kind not in _KINDS:
+            raise self._fault(f"{key}.kind", f"is one of {', '.join(_KINDS)}")
+        return replace(self._metric(key, {name: each for name, each in stated.items() if name != "kind"}), kind=kind)
 
     def _metric(self, key: str, stated: Any, column: str | None = None) -> Metric:
         if not isinstance(stated, dict):

@@ -55,7 +55,7 @@ def _together(base: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     for key, said in own.items():
         if isinstance(said, dict) and isinstance(base.get(key, {}), dict):
             found[key] = {**base.get(key, {}), **said}
-        elif key == "metric" and isinstance(said, list):
+        elif key in ("metric", "series") and isinstance(said, list):
             found[key] = [*_renewed(base.get(key, []), said), *(each for each in said if not _named(base.get(key, []), each))]
         else:
             found[key] = [*base.get(key, []), *said] if key in ("check", "refuse") and isinstance(said, list) else said

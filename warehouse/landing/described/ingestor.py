@@ -16,6 +16,7 @@ from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, XML
 from warehouse.landing.described.tables import TABLES
 from warehouse.landing.readers.text import Data
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.telemetry import TELEMETRY_TABLES
 
 _MEDIA = {JSON: "application/json", JSON_LINES: "application/jsonl", CSV: "text/csv", XML: "application/xml"}
 
@@ -23,10 +24,11 @@ _MEDIA = {JSON: "application/json", JSON_LINES: "application/jsonl", CSV: "text/
 class DescribedIngestor:
     """Reads files as a description says. A bundle is one file."""
 
-    tables: Mapping[str, pa.Schema] = TABLES
-
     def __init__(self, description: Description) -> None:
         self.description = description
+        runs = TABLES if any(layout.metrics for layout in description.layouts) else {}
+        samples = TELEMETRY_TABLES if any(layout.telemetry for layout in description.layouts) else {}
+        self.tables: Mapping[str, pa.Schema] = {**runs, **samples}
         self.name, self.version = description.name, description.version
         self.formats: tuple[str, ...] = (description.about,)
         self.together = Formats((description,))  # with the other descriptions of a project, once they are known

@@ -7,9 +7,8 @@ an issue, and no run.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +16,10 @@ import pyarrow as pa
 
 from warehouse.digest import bytes_digest
 from warehouse.landing.contract import Bundle
-from warehouse.landing.described import units
-from warehouse.landing.described.description import Description, Layout, Metric, Moment
+from warehouse.landing.described import telemetry, units
+from warehouse.landing.described.description import Description, Layout, Metric
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
+from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, XML, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.tables import (
@@ -40,13 +40,10 @@ from warehouse.landing.severity import disagreement
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _NO_NUMBER = ABSENT - {"nan"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VALUES = (
     "raw_offset", "raw_length", "run_id", "kind", "key", "sample", "value_type", "value_text", "value_number", "unit", "better", "summary",
 )
 _VALUES_AT_ONCE = 1 << 14
-_LAST_S = 253_402_300_800  # the year 10000
-_ZONE_NAME = re.compile(r"(\d{4}-\d\d-\d\d[ T][\d:.,]+) ([A-Z]{2,5})")  # such as CST, which is several zones
 
 
 def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
@@ -78,6 +75,10 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
         report_cut(data, report)
     if form == CSV:
         _report_columns(layout, root, report)
+    if layout.telemetry is not None:
+        yield from telemetry.Landing(layout.telemetry, raw_path, buffer, report).rows(root)
+    if not layout.metrics:
+        return
     names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
     reader = _Runs(description, layout, raw_path, buffer, report)
     for scopes in runs_of(layout, root, report):
@@ -103,6 +104,8 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
 
 def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:
     """The records of each run, in the order of the file. Records with the same values of `group` are one run."""
+    if not layout.metrics:  # but of telemetry alone
+        return
     groups: dict[tuple[str | None, ...], list[Scope]] = {}
     for number, scope in enumerate(layout.each.scopes(Scope(root, ""))):
         if layout.where is not None and not layout.where.holds(scope):
@@ -377,28 +380,6 @@ class _Runs:
             return
         severity, apart = disagreement(first, second)
         self._report.at("statement-disagrees", f"{stated.text} is {first:.15g}, {of.text} is {second:.15g}: {apart}"[:300], one, severity)
-
-
-def moment_of(text: str, stated: Moment) -> tuple[datetime, bool] | None:
-    """A moment in UTC, and whether its zone was assumed."""
-    try:
-        if stated.unit is not None:
-            seconds = units.converted(text, units.factor(stated.unit, "s") or Fraction(1))
-            return None if seconds is None or not 0 <= seconds < _LAST_S else (_EPOCH + timedelta(microseconds=round(seconds * 1e6)), False)
-        named = _ZONE_NAME.fullmatch(text) if stated.format is None else None
-        text = named[1] if named else text
-        moment = datetime.strptime(text, stated.format) if stated.format else datetime.fromisoformat(_shortened(text))
-        has_zone = moment.tzinfo is not None or named is not None and named[2] in ("UTC", "GMT")
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC), not has_zone and not stated.is_zone_known
-    except (ValueError, OverflowError):
-        return None
-
-
-def _shortened(text: str) -> str:
-    """A time with at most six digits of a second, which is what Python reads."""
-    before, mark, rest = text.partition(".")
-    digits = len(rest) - len(rest.lstrip("0123456789"))
-    return f"{before}.{rest[: min(digits, 6)].ljust(6, '0')}{rest[digits:]}" if mark and digits else text
 
 
 def _last(steps: tuple[tuple[str, Any], ...]) -> str:

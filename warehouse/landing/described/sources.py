@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 from warehouse.landing.described.nodes import Node, Number, begun_json, read_json
 from warehouse.landing.described.xml import begun_xml
@@ -155,9 +155,6 @@ def _cells(line: Line, dialect: Dialect, report: Report) -> list[Node]:
             found.append(Node(cell.decode(errors="replace").strip() or None, begin, begin + len(cell)))
             start += len(raw) + 1
         return found
-    if b'""' not in text and mark != b"|" and (ended := _all_quoted(mark).fullmatch(text, position)):
-        cells = _one_quoted(mark).finditer(text, position, ended.end())
-        return [Node(cell[1].decode(errors="replace").strip() or None, line.offset + cell.start(1), line.offset + cell.end(1)) for cell in cells]
     while True:
         if (quoted := _QUOTED.match(text, position)) and text[quoted.end() : quoted.end() + len(mark)] in (mark, b""):
             found.append(_cell(quoted[1].replace(b'""', b'"'), line.offset + quoted.start(1), line.offset + quoted.end(1)))
@@ -176,17 +173,6 @@ def _cells(line: Line, dialect: Dialect, report: Report) -> list[Node]:
         found = found[1:] if found and found[0].value is None else found
         found = found[:-1] if found and found[-1].value is None else found
     return found
-
-
-@cache
-def _all_quoted(mark: bytes) -> re.Pattern[bytes]:
-    """A line of which every cell is in quotes."""
-    return re.compile(rb'"[^"]*+"(?:' + re.escape(mark) + rb'"[^"]*+")*+')
-
-
-@cache
-def _one_quoted(mark: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb'"([^"]*+)"(?:' + re.escape(mark) + rb"|\Z)")
 
 
 def _cell(text: bytes, start: int, stop: int) -> Node:

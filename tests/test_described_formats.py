@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 from collections import defaultdict
@@ -45,6 +46,11 @@ def _records(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".csv":
         return _rows(path)
     text = path.read_text()
+    if path.suffix == ".sql":
+        with sqlite3.connect(":memory:") as connection:
+            connection.executescript(text)
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute("select * from llama_bench")]
     return json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
 
 

@@ -21,7 +21,8 @@ from warehouse.landing.described.description import Description, Layout, Metric
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.nodes import Node, Number, Numbers
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, XML, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.sql import sql_tree
 from warehouse.landing.described.tables import (
     HARDWARE_COUNTS,
     PARAMETER,
@@ -48,13 +49,15 @@ _VALUES_AT_ONCE = 1 << 14
 
 def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
     """A file as a tree; None, and an issue, where it is damaged."""
-    if len(data) > MAX_BYTES and form in (JSON, XML):
+    if len(data) > MAX_BYTES and form in (JSON, XML, SQL):
         report("document-too-large", f"{len(data)} bytes", 0, len(data), severity="error")
         return None
     if form == JSON:
         return json_tree(data, report)
     if form == XML:
         return read_xml(bytes(data), report)
+    if form == SQL:
+        return sql_tree(bytes(data), report)
     if form == JSON_LINES:
         return lines_tree(data, report)
     if form == CSV:
@@ -71,7 +74,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
     root = tree_of(description, layout, form, data, report)
     if root is None:
         return
-    if form not in (JSON, JSON_LINES, XML):
+    if form in (CSV, TEXT):
         report_cut(data, report)
     if form == CSV:
         _report_columns(layout, root, report)
@@ -125,7 +128,7 @@ class _Names:
 
     def __init__(self, family: str, digest: str, data: Data, form: str) -> None:
         self._family, self._digest, self._data = family, digest, data
-        self._is_lines = form in (JSON_LINES, CSV)
+        self._is_lines = form in (JSON_LINES, CSV, SQL)
         self._seen: dict[str, int] = {}
         self.count = 0
 

@@ -12,7 +12,7 @@ from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope, parsed
 from warehouse.landing.described.nodes import Node
 from warehouse.landing.described.reading import runs_of
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, XML, Dialect, Quiet, begun_tree
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
@@ -109,6 +109,8 @@ def _is_there(each: Expression, scope: Scope) -> bool:
 def _may_be(form: str, head: bytes) -> bool:
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     begins = {JSON: (b"{", b"["), JSON_LINES: (b"{",), XML: (b"<",)}
+    if form == SQL:
+        return b"insert" in head[:HEAD_BYTES].lower()
     return begin in begins[form] if form in begins else form == TEXT or begin not in (b"{", b"[")
 
 
@@ -142,7 +144,7 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
         part = head if form in (JSON, XML) else head[:HEAD_BYTES]
         if not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
             continue
-        if form in (JSON, JSON_LINES, XML):
+        if form in (JSON, JSON_LINES, XML, SQL):
             if form not in trees:
                 trees[form] = begun_tree(part, size <= len(part), form, Dialect(), frozenset(), ())
             lacking = _lacking(requires, trees[form])

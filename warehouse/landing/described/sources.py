@@ -1,6 +1,6 @@
 """Files as trees of values: a document of JSON or XML, JSON lines, a table of cells, or lines of text that patterns recognise.
 
-JSON lines, CSV and an array of records are one tree, a list of objects, so that one description reads all three. Lines of text are an object
+JSON lines, CSV, insertions of SQL and an array of records are one tree, a list of objects: one description reads all. Lines of text are an object
 of lists, one for each pattern; a record also has, by their names, what the lines before it stated.
 """
 
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warehouse.landing.described.nodes import Node, Number, begun_json, read_json
+from warehouse.landing.described.sql import sql_tree
 from warehouse.landing.described.xml import begun_xml
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
 
-JSON, JSON_LINES, CSV, TEXT, XML = "json", "json lines", "csv", "text", "xml"
-FORMS = (JSON, JSON_LINES, CSV, TEXT, XML)
+JSON, JSON_LINES, CSV, TEXT, XML, SQL = "json", "json lines", "csv", "text", "xml", "sql"
+FORMS = (JSON, JSON_LINES, CSV, TEXT, XML, SQL)
 MAX_BYTES = 256 << 20  # of a file that is read whole
 _HEADER_LINES = 200  # among which the header of a table is looked for
 _LINE_CHARACTERS = 4096  # of a line that a pattern is tried on
@@ -226,6 +227,8 @@ def begun_tree(
         return Node(nodes, 0, len(head)) if nodes else None
     whole = head if is_whole else head[: head.rfind(b"\n") + 1]
     quiet = Quiet()
+    if form == SQL:
+        return sql_tree(head if is_whole else head[: head.rfind(b";") + 1], quiet)
     if form == CSV:
         return table_tree(whole, quiet, dialect, required)
     return text_tree(whole, quiet, patterns)

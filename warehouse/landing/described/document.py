@@ -17,12 +17,14 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 def document_of(path: Path, place: str, standard: Path | None) -> dict[str, Any]:
     """The document in a file, together with what it extends in the folder `standard`. Raises WH121."""
     document = _document(path, place)
-    base = extended(path, standard)
-    if base is None:
+    head = document.get("format")
+    if not isinstance(head, dict) or "extends" not in head:
         return document
-    if not base.is_file():
-        hint = did_you_mean(base.parent.name, [each.parent.name for each in base.parent.parent.glob(f"*/{base.name}")])
-        raise WarehouseError("WH121", f"format.extends: no standard description {base.parent.name!r}", place, hint)
+    base = extended(path, standard)
+    if base is None or not base.is_file():
+        name = str(head["extends"])[:100]
+        hint = did_you_mean(name, [each.parent.name for each in standard.glob(f"*/{path.name}")]) if standard else None
+        raise WarehouseError("WH121", f"format.extends: no standard description {name!r}", place, hint)
     return _together(_document(base, base.parent.name), document)
 
 

@@ -18,14 +18,14 @@ def sql_tree(data: bytes, report: Report) -> Node:
     """The rows of all insertions. One that cannot be read, or has another number of values than columns, is reported, and what follows in it
     is left out."""
     rows: list[Node] = []
-    position = 0
+    position, last, line = 0, 0, 1
     while begin := _BEGIN.search(data, position):
         position, is_whole = begin.end(), False
+        line, last = line + data.count(b"\n", last, begin.start()), begin.start()
         if insert := _INSERT.match(data, begin.start()):
             columns = [name.strip(b" \t\r\n\"`[]").decode(errors="replace") for name in insert["columns"].split(b",")]
             position, is_whole = _rows(data, insert.end(), columns, rows)
         if not is_whole:
-            line = data.count(b"\n", 0, begin.start()) + 1
             report("malformed-sql", "the insertion cannot be read to its end", begin.start(), position - begin.start(), line, "error")
     return Node(rows, 0, len(data))
 

@@ -33,10 +33,21 @@ class Reader:
 
     def document(self) -> Node:
         """The document. Raises `BrokenError`."""
-        data, position = self._data, 3 if self._data.startswith(b"\xef\xbb\xbf") else 0
         top: dict[str, Node] = {}
-        self.root = Node(top, 0, len(data))
+        self.root = Node(top, 0, len(self._data))
         open_elements: list[tuple[bytes, dict[str, Node], int]] = [(b"", top, 0)]
+        try:
+            self._read(top, open_elements)
+            if len(open_elements) > 1 or not top:
+                raise BrokenError("the document breaks off", len(self._data))
+        except BrokenError:
+            for (_, above, _), (tag, value, start) in zip(open_elements[-2::-1], open_elements[:0:-1], strict=True):
+                self._close(above, tag, value, start, len(self._data))
+            raise
+        return self.root
+
+    def _read(self, top: dict[str, Node], open_elements: list[tuple[bytes, dict[str, Node], int]]) -> None:
+        data, position = self._data, 3 if self._data.startswith(b"\xef\xbb\xbf") else 0
         while (mark := data.find(b"<", position)) >= 0:
             self._text(open_elements[-1][1], position, mark, len(open_elements) > 1)
             found = _MARK.match(data, mark)
@@ -61,12 +72,7 @@ class Reader:
                     self._close(open_elements[-1][1], found["tag"], value, mark, position)
                 else:
                     open_elements.append((found["tag"], value, mark))
-        if len(open_elements) > 1 or not top:
-            for (_, above, _), (tag, value, start) in zip(open_elements[-2::-1], open_elements[:0:-1], strict=True):
-                self._close(above, tag, value, start, len(data))
-            raise BrokenError("the document breaks off", len(data))
-        self._text(top, position, len(data), is_in_element=False)
-        return self.root
+        self._text(open_elements[-1][1], position, len(data), len(open_elements) > 1)
 
     def _attributes(self, tag: re.Match[bytes]) -> dict[str, Node]:
         found: dict[str, Node] = {}

@@ -38,10 +38,10 @@ def description_faults(description: Description, folder: Path, place: str) -> It
         root = tree_of(description, description.layouts[found.layout], found.form, data, report)
         layout = description.layouts[found.layout]
         scopes = [] if root is None else [scope for run in runs_of(layout, root, report) for scope in run]
-        samples = [] if root is None or layout.telemetry is None else list(layout.telemetry.each.scopes(Scope(root, "")))
+        moments: list[Scope] = [] if root is None or layout.telemetry is None else list(layout.telemetry.each.scopes(Scope(root, "")))
         for series in layout.telemetry.series if layout.telemetry else ():
-            sampled.setdefault((series.name.text, series.value.text), []).append((series, _has_value(series, samples)))
-        if (root is None or not scopes) and not (samples and not layout.metrics):
+            sampled.setdefault((series.name.text, series.value.text), []).append((series, _has_value(series, moments)))
+        if (root is None or not scopes) and not (moments and not layout.metrics):
             where = f" where {layout.where.text}" if layout.where else ""
             yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {layout.each.text}{where}", place)
         elif root is not None and scopes:

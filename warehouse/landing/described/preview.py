@@ -43,8 +43,8 @@ def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator
         yield f"and {len(rows[RUN_TABLE]) - count} more runs"
     for series in rows[SERIES_TABLE][:count]:
         samples = [row["value"] for row in rows[SAMPLE_TABLE] if row["series_number"] == series["series_number"]]
-        values = ", ".join("none" if value is None else f"{value:.6g}" for value in samples[:_MOST_SAMPLES])
-        yield f"series {series['metric']} {series['labels']} = {values} {series['unit']}, of {len(samples)} samples"
+        shown = ", ".join("none" if value is None else f"{value:.6g}" for value in samples[:_MOST_SAMPLES])
+        yield f"series {series['metric']} {series['labels']} = {shown} {series['unit']}, of {len(samples)} samples"
     if len(rows[SERIES_TABLE]) > count:
         yield f"and {len(rows[SERIES_TABLE]) - count} more series"
     for issue in rows[ISSUE_TABLE][:count]:

@@ -21,6 +21,7 @@ from warehouse.landing.rows import RowBuffer
 from warehouse.landing.telemetry import NO_TIME, Series, microseconds_of
 
 SOURCE = "described"  # of the names of metrics: they are canonical ones
+_UNITS = {"°C": "C"}  # as staging.telemetry_unit knows them
 _AT_ONCE = 1 << 14
 
 
@@ -86,7 +87,7 @@ class Landing:
         if key not in self._numbers:
             clock = None if moment is None else "zone assumed" if moment[1] else "stated"
             self._numbers[key] = self._series.add(
-                name, labels, self._raw_path, node.start, node.length, metric_type=metric.kind, unit=metric.unit, clock=clock
+                name, labels, self._raw_path, node.start, node.length, metric_type=metric.kind, unit=_UNITS.get(metric.unit, metric.unit), clock=clock
             )
         self._waiting.numbers.append(self._numbers[key])
         self._waiting.times.append(NO_TIME if moment is None else microseconds_of(moment[0]))

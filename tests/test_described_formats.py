@@ -547,11 +547,11 @@ VARIANTS: dict[str, tuple[str, tuple[tuple[str, str], ...], list[str], str, list
     "too little utilization": ("mlperf_storage/sample.json", (('"success"', '"fail"'),), ["invalid"], "io_mib_per_s", [99195.5]),
     "a window of MLPerf Tiny that is too short": ("mlperf_tiny/sample.txt", (("have been met", "have not been met"),), ["invalid"], "inferences_per_s", [64.154, 64.175]),
     "MLPerf Tiny without energy": ("mlperf_tiny/sample.txt", ((r"^.*(?:Energy|Power|energy).*\n", ""),), ["succeeded"], "inferences_per_s", [64.154, 64.175]),
-    "results of MLPerf Client that are not verified": ("mlperf_client/sample.json", (('"Results Verified": true', '"Results Verified": false'),), ["invalid", "failed"], "ttft_geomean_s", [0.312]),
-    "CoreMark ran too short": ("coremark/sample.log", (("^Iterations  ", "ERROR! Must execute for at least 10 secs for a valid result!\nIterations  "),), ["invalid"], "iterations_per_s", [2011.937496]),
+    "results of MLPerf Client that are not verified": ("mlperf_client/sample.jsonl", (('"Results Verified": true', '"Results Verified": false'),), ["invalid", "failed"], "ttft_geomean_s", [0.312]),
+    "CoreMark ran too short": ("coremark/sample.txt", (("^Iterations  ", "ERROR! Must execute for at least 10 secs for a valid result!\nIterations  "),), ["invalid"], "iterations_per_s", [2011.937496]),
     "a benchmark of Catch2 that failed": ("catch2/sample.xml", (('<mean value="2191[^>]*>', '<failed message="it threw"/>'), ('<standardDeviation value="45[^>]*>', "")), ["failed", "succeeded"], "elapsed_mean_ns", [1856890.0]),
     "openssl speed without the largest block": ("openssl_speed/sample_all.txt", ((r"  16384 bytes|  714001.07k|  1230001.02k", ""),), ["succeeded"] * 6, "throughput_8192_bytes_per_s", [710112940.0, 1229998080.0]),
-    "stress-ng without memory": ("stress_ng/sample.log", ((r" CPU used per.*", ""), (r" instance \(%\).*", ""), (r" +[\d.]+ +\d+$", "")), ["succeeded"] * 2, "operations_per_s", [1771.1, 4965.58]),
+    "stress-ng without memory": ("stress_ng/sample.txt", ((r" CPU used per.*", ""), (r" instance \(%\).*", ""), (r" +[\d.]+ +\d+$", "")), ["succeeded"] * 2, "operations_per_s", [1771.1, 4965.58]),
     "an average of nothing": ("evalscope/sample_renamed.json", (("250.5", "-1"),), ["succeeded"], "ttft_mean_ms", []),
 }
 

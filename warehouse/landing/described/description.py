@@ -84,6 +84,12 @@ class Telemetry:
     labels: Mapping[str, Expression]
     series: tuple[Metric, ...]
 
+    @property
+    def paths(self) -> tuple[ValuePath, ...]:
+        """What it reads of a record."""
+        values = [each.value for each in self.series] + [each.when for each in self.series if each.when]
+        return tuple(path for each in (self.at.value, *self.labels.values(), *values) for path in each.paths)
+
 
 @dataclass(frozen=True)
 class Records:

@@ -95,7 +95,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
 
 
 def _report_columns(layout: Layout, root: Node, report: Report) -> None:
-    """Note the columns of metrics that a table does not have: they may have another name there."""
+    """Note the columns of metrics that a table does not have, and of telemetry those that nothing reads: they may have another name there."""
     columns = root.value[0].value if root.value else {}
     read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
     read += [path for _, each in layout.parameters if isinstance(each, Expression) for path in each.paths]
@@ -103,6 +103,11 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
     for name in dict.fromkeys(names):
         if columns and name not in columns and not name.startswith("@"):
             report("no-column", str(name)[:120], root.start, 0, 1, "note")
+    if layout.telemetry is not None and not layout.metrics:  # which has many columns that a file may not have
+        known = {path.steps[0][1] for path in layout.telemetry.paths if path.steps}
+        for name in columns:
+            if name not in known:
+                report("unread-column", str(name)[:120], root.start, 0, 1, "note")
 
 
 def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +23,7 @@ from warehouse.landing.telemetry import NO_TIME, Series, microseconds_of
 
 SOURCE = "described"  # of the names of metrics: they are canonical ones
 _UNITS = {"°C": "C"}  # as staging.telemetry_unit knows them
+_NOTHING = re.compile(r"\[[A-Za-z/][A-Za-z/ ]{1,60}\]?")  # in words: [N/A], [Not
 _AT_ONCE = 1 << 14
 
 
@@ -100,7 +102,7 @@ class Landing:
         if number is not None:
             return number if by == 1 else float(number * by)
         text = (text_of(node.value) or "").strip()
-        if text.casefold().strip("[]") not in ABSENT | {"", "not supported", "n/a"}:
+        if text.casefold() not in ABSENT - {"nan"} and not _NOTHING.fullmatch(text):
             self._report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{name[:80]}: {text}"[:200], node, "error")
         return float("nan")
 

@@ -7,6 +7,8 @@ import json
 import os
 import random
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections import defaultdict
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from built import built, sql_of
@@ -44,6 +47,11 @@ def _records(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".csv":
         return _rows(path)
     text = path.read_text()
+    if path.suffix == ".sql":
+        with sqlite3.connect(":memory:") as connection:
+            connection.executescript(text)
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute("select * from llama_bench")]
     return json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
 
 
@@ -240,6 +248,118 @@ def _babel(path: Path) -> Values:
         yield "babelstream/csv", f"{name.lower()}_mean_s", float(mean)
 
 
+def _tiny(path: Path) -> Values:
+    text = path.read_text()
+    for metric, pattern in (("inferences_per_s", "Throughput   :"), ("energy_per_inference_uj", "Energy/Inf.  :"), ("power_uw", "Power        :")):
+        yield from (("mlperf tiny", metric, float(line.split()[-2])) for line in text.splitlines() if pattern in line)
+
+
+def _client(path: Path) -> Values:
+    for each in _records(path):
+        case = f"mlperf client/{each['Scenario Name']}"
+        for name, category in (each["category_results"] or {}).items():
+            plain = name.lower().replace(" ", "_")
+            yield case, f"ttft_{plain}_s", category["Avg Time to First Token"]
+            yield case, f"generated_{plain}_tokens_per_s", category["Avg 2nd+ Token Generation Rate"]
+        if each["overall_results"]:
+            yield case, "ttft_geomean_s", each["overall_results"]["Geomean Time to First Token"]
+            yield case, "generated_geomean_tokens_per_s", each["overall_results"]["Geomean 2nd+ Token Generation Rate"]
+
+
+def _ycsb(path: Path) -> Values:
+    names = {"AverageLatency(us)": "latency_mean_us", "MinLatency(us)": "latency_min_us", "MaxLatency(us)": "latency_max_us", "Return=OK": "ok_count", "Return=ERROR": "error_count"}
+    for line in path.read_text().splitlines():
+        what, name, value = line.split(", ") if line.startswith("[") else ("", "", "")
+        if what == "[OVERALL]" and name.startswith("Throughput"):
+            yield "ycsb", "operations_per_s", float(value)
+        elif what == "[TOTAL_GC_TIME]":
+            yield "ycsb", "garbage_collection_ms", float(value)
+        elif metric := names.get(name) or re.sub(r"(\d+)thPercentileLatency\(us\)", r"latency_p\1_us", name if "Percentile" in name else ""):
+            yield "ycsb", f"{what.strip('[]').lower()}_{metric}", float(value)
+
+
+def _oha(path: Path) -> Values:
+    document = _json(path)
+    for metric, key in (("requests_per_s", "requestsPerSec"), ("success_share", "successRate"), ("bytes_per_s", "sizePerSec"), ("response_time_mean_s", "average"), ("response_time_max_s", "slowest"), ("response_time_min_s", "fastest")):
+        yield "oha", metric, document["summary"][key]
+    for name, section in (("response_time_{}_s", "latencyPercentiles"), ("first_byte_{}_s", "firstBytePercentiles"), ("status_{}_count", "statusCodeDistribution"), ("error_{}_count", "errorDistribution")):
+        yield from (("oha", name.format(key.replace(" ", "_")), value) for key, value in document[section].items() if value is not None)
+
+
+def _memtier(path: Path) -> Values:
+    case = "memtier_benchmark/redis"
+    for name, each in _json(path)["ALL STATS"].items():
+        if each.get("Count"):
+            yield case, f"{name.lower()}_per_s", each["Ops/sec"]
+            yield case, f"{name.lower()}_bytes_per_s", each["KB/sec"] * 1024
+            yield case, f"{name.lower()}_latency_mean_ms", each["Average Latency"]
+            yield case, f"{name.lower()}_latency_max_ms", each["Max Latency"]
+            yield from ((case, f"{name.lower()}_latency_{key}_ms", value) for key, value in each["Percentile Latencies"].items() if key[0] == "p")
+
+
+def _openssl(path: Path) -> Values:
+    sizes: list[str] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("type "):
+            sizes = re.findall(r"(\d+) bytes", line)
+        elif sizes and line.rstrip().endswith("k"):
+            for size, value in zip(sizes, re.findall(r"([\d.]+)k", line), strict=True):
+                yield f"openssl speed/{line[:15].strip()}", f"throughput_{size}_bytes_per_s", float(value) * 1000
+        elif " bits " in line:
+            name = line.split()[0] if line[0] != " " else line.partition("bits ")[2].partition("  ")[0]
+            rates = [float(each) for each in line.split() if re.fullmatch(r"[\d.]+\.\d", each)]
+            yield from ((f"openssl speed/{name}", metric, rate) for metric, rate in zip(("sign_per_s", "verify_per_s") if len(rates) == 2 else ("derive_per_s",), rates, strict=True))
+
+
+def _stress(path: Path) -> Values:
+    for line in path.read_text().splitlines():
+        cells = line.split()
+        if cells[1] == "metrc:" and cells[4].isdigit():
+            yield f"stress-ng/{cells[3]}", "operations_per_s", float(cells[8])
+            yield f"stress-ng/{cells[3]}", "operations_per_cpu_s", float(cells[9])
+            yield f"stress-ng/{cells[3]}", "rss_bytes", float(cells[11]) * 1024
+
+
+def _rocksdb(path: Path) -> Values:
+    for line in path.read_text().splitlines():
+        if "micros/op" in line:
+            case, words = f"rocksdb db_bench/{line.split()[0]}", line.split()
+            yield case, "time_per_operation_us", float(words[2])
+            yield case, "operations_per_s", float(words[4])
+            if "MB/s" in words:
+                yield case, "throughput_mib_per_s", float(words[words.index("MB/s") - 1])
+
+
+def _nvbench(path: Path) -> Values:
+    for benchmark in _json(path)["benchmarks"]:
+        for summary in (each for state in benchmark["states"] for each in state["summaries"]):
+            ending = {"duration": "_s", "byte_rate": "", "percentage": "_share"}.get(summary["hint"])
+            if ending is not None:
+                yield f"nvbench/{benchmark['name']}", summary["tag"].removeprefix("nv/").replace("/", "_") + ending, float(summary["data"][0]["value"])
+
+
+def _catch2(path: Path) -> Values:
+    for case in ElementTree.parse(path).iter("TestCase"):
+        for each in case.iter("BenchmarkResults"):
+            mean, deviation = each.find("mean"), each.find("standardDeviation")
+            assert mean is not None and deviation is not None
+            for metric, value in (("mean", mean.get("value")), ("mean_low", mean.get("lowerBound")), ("mean_high", mean.get("upperBound")), ("deviation", deviation.get("value"))):
+                yield f"catch2/{case.get('name')}/{each.get('name')}", f"elapsed_{metric}_ns", float(value or "nan")
+
+
+def _smi(path: Path) -> Values:
+    names = {
+        "power.draw [W]": "gpu_power_w", "power.limit [W]": "gpu_power_limit_w", "temperature.gpu": "gpu_temperature_c", "temperature.memory": "gpu_memory_temperature_c",
+        "clocks.current.sm [MHz]": "gpu_sm_clock_mhz", "clocks.current.memory [MHz]": "gpu_memory_clock_mhz", "utilization.gpu [%]": "gpu_util_pct",
+        "utilization.memory [%]": "gpu_memory_copy_util_pct", "memory.used [MiB]": "gpu_memory_used_bytes", "memory.free [MiB]": "gpu_memory_free_bytes",
+        "memory.total [MiB]": "gpu_memory_total_bytes", "fan.speed [%]": "gpu_fan_pct",
+    }
+    for row in csv.DictReader(path.read_text().splitlines(), skipinitialspace=True):
+        for column, metric in names.items():
+            if column in row and row[column] != "[N/A]":
+                yield f"gpu {row['index']}", metric, float(row[column].split()[0]) * (1 << 20 if "MiB" in column else 1)
+
+
 _N = r"(?P<value>[\d.,]+(?:e[+-]?\d+)?)"
 READINGS: dict[str, Reading] = {
     "apache_bench": _text(
@@ -252,7 +372,9 @@ READINGS: dict[str, Reading] = {
         _text("babelstream/CUDA", X_mb_per_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) +{_N}", X_mean_s=rf"^(?P<name>Copy|Mul|Add|Triad|Dot) .* {_N} +$")
     )(path),
     "benchmarkdotnet": _dotnet,
+    "catch2": _catch2,
     "clickbench": _clickbench,
+    "coremark": _text("coremark", iterations_per_s=rf"^Iterations/Sec +: {_N}"),
     "criterion": _keys(
         lambda record: f"criterion/{record['id']}", {"typical_ns": "typical/estimate", "mean_ns": "mean/estimate", "median_ns": "median/estimate"},
         read=lambda path: [record for record in _records(path) if record["reason"] == "benchmark-complete"],
@@ -294,8 +416,15 @@ READINGS: dict[str, Reading] = {
         "response_time_p90_ms": "90%", "response_time_p95_ms": "95%", "response_time_p99_ms": "99%", "requests_per_s": "Requests/s",
         "failures_per_s": "Failures/s", "content_size_mean_bytes": "Average Content Size",
     }),
+    "memtier_benchmark": _memtier,
+    "mlperf_client": _client,
     "mlperf_storage": _storage,
+    "mlperf_tiny": _tiny,
+    "nvbench": _nvbench,
+    "nvidia_smi_csv": _smi,
+    "oha": _oha,
     "ollama": _ollama,
+    "openssl_speed": _openssl,
     "optimum_benchmark": _optimum,
     "osu": _together(
         _text("osu/Bandwidth", bandwidth_X_mb_per_s=rf"^(?P<name>1|1024|1048576) +{_N}$(?=[\s\S]*Allreduce)"),
@@ -313,6 +442,7 @@ READINGS: dict[str, Reading] = {
     "redis_benchmark": _keys(lambda record: f"redis_benchmark/{record['test']}", {
         "requests_per_s": "rps", "latency_mean_ms": "avg_latency_ms", **{f"latency_{each}_ms": f"{each}_latency_ms" for each in ("min", "p50", "p95", "p99", "max")},
     }),
+    "rocksdb_db_bench": _rocksdb,
     "rust_bench": _together(
         _text("rust_bench/bench_parse", elapsed_ns=rf"^test bench_parse .* {_N} ns/iter"),
         _text("rust_bench/bench_copy", elapsed_ns=rf"^test bench_copy .* {_N} ns/iter", throughput_mb_per_s=rf"= {_N} MB/s"),
@@ -332,6 +462,7 @@ READINGS: dict[str, Reading] = {
         "transactions_per_s": "transaction_rate", "throughput_mb_per_s": "throughput", "transaction_count": "transactions",
         "failed_count": "failed_transactions", "availability_pct": "availability",
     }, read=_one),
+    "stress_ng": _stress,
     "stream": _together(*(
         _text("stream", X_mb_per_s=rf"^(?P<name>{name}): +{_N}", X_mean_s=rf"^(?P<name>{name}): +[\d.]+ +{_N}") for name in ("Copy", "Scale", "Add", "Triad")
     )),
@@ -355,6 +486,7 @@ READINGS: dict[str, Reading] = {
         "wrk/http://127.0.0.1:8767/hf.csv", requests_per_s=rf"Requests/sec: +{_N}", latency_mean_us=rf"^ +Latency +{_N}(?P<unit>ms)",
         latency_max_us=rf"^ +Latency +\S+ +\S+ +{_N}(?P<unit>ms)", latency_pX_us=rf"^ +(?P<name>\d+)% +{_N}(?P<unit>\w+)", request_count=rf"^ +{_N} requests in",
     ),
+    "ycsb": _ycsb,
 }
 SAMPLES = [(name, path) for name in NAMES for path in sorted((INGEST / name).glob("sample*"))]
 
@@ -362,16 +494,21 @@ SAMPLES = [(name, path) for name in NAMES for path in sorted((INGEST / name).glo
 @pytest.mark.parametrize(("name", "sample"), SAMPLES, ids=[f"{name}/{path.name}" for name, path in SAMPLES])
 def test_every_value_of_a_sample_is_what_it_states(name: str, sample: Path, tmp_path: Path) -> None:
     rows = landed(described_ingestor(INGEST / name / "format.toml"), sample, tmp_path)
-    cases = {row["run_id"]: row["benchmark_case_id"] for row in rows["described_run"]}
+    cases = {row["run_id"]: row["benchmark_case_id"] for row in rows.get("described_run", [])}
     found, wanted = defaultdict(list), defaultdict(list)
-    for row in rows["described_value"]:
+    values = rows.get("described_value", [])
+    series = {row["series_number"]: (f"gpu {json.loads(row['labels'])['gpu']}", row["metric"]) for row in rows.get("telemetry_series", [])}
+    for row in rows.get("telemetry_sample", []):
+        if row["value"] is not None:
+            found[series[row["series_number"]]].append(row["value"])
+    for row in values:
         if row["kind"] != "parameter" and row["value_number"] is not None:
             found[cases[row["run_id"]], row["key"]].append(row["value_number"])
     for case, metric, value in READINGS[name](sample):
         wanted[case, metric].append(value)
     assert wanted and found == {key: pytest.approx(values, rel=1e-12) for key, values in wanted.items()}
     data = sample.read_bytes()
-    for row in rows["described_value"]:  # the bytes of a value state it; a computed one has no text
+    for row in values:  # the bytes of a value state it; a computed one has no text
         if row["kind"] != "parameter" and row["value_text"] is not None:
             assert data[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode().replace(",", "").strip('"') == row["value_text"]
     told = {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
@@ -408,6 +545,13 @@ VARIANTS: dict[str, tuple[str, tuple[tuple[str, str], ...], list[str], str, list
     "Ollama with a cached prompt": ("ollama/sample.json", ((r'"prompt_eval_\w+": ?\d+,', ""),), ["succeeded"], "load_ms", [6.0]),
     "a stream of Ollama": ("ollama/sample.json", ((r"\s*\n\s*", ""), ("^", '{"model": "m", "created_at": "2026-02-03T04:05:06Z", "response": "a", "done": false}\n')), ["succeeded"], "load_ms", [6.0]),
     "too little utilization": ("mlperf_storage/sample.json", (('"success"', '"fail"'),), ["invalid"], "io_mib_per_s", [99195.5]),
+    "a window of MLPerf Tiny that is too short": ("mlperf_tiny/sample.txt", (("have been met", "have not been met"),), ["invalid"], "inferences_per_s", [64.154, 64.175]),
+    "MLPerf Tiny without energy": ("mlperf_tiny/sample.txt", ((r"^.*(?:Energy|Power|energy).*\n", ""),), ["succeeded"], "inferences_per_s", [64.154, 64.175]),
+    "results of MLPerf Client that are not verified": ("mlperf_client/sample.jsonl", (('"Results Verified": true', '"Results Verified": false'),), ["invalid", "failed"], "ttft_geomean_s", [0.312]),
+    "CoreMark ran too short": ("coremark/sample.txt", (("^Iterations  ", "ERROR! Must execute for at least 10 secs for a valid result!\nIterations  "),), ["invalid"], "iterations_per_s", [2011.937496]),
+    "a benchmark of Catch2 that failed": ("catch2/sample.xml", (('<mean value="2191[^>]*>', '<failed message="it threw"/>'), ('<standardDeviation value="45[^>]*>', "")), ["failed", "succeeded"], "elapsed_mean_ns", [1856890.0]),
+    "openssl speed without the largest block": ("openssl_speed/sample_all.txt", ((r"  16384 bytes|  714001.07k|  1230001.02k", ""),), ["succeeded"] * 6, "throughput_8192_bytes_per_s", [710112940.0, 1229998080.0]),
+    "stress-ng without memory": ("stress_ng/sample.txt", ((r" CPU used per.*", ""), (r" instance \(%\).*", ""), (r" +[\d.]+ +\d+$", "")), ["succeeded"] * 2, "operations_per_s", [1771.1, 4965.58]),
     "an average of nothing": ("evalscope/sample_renamed.json", (("250.5", "-1"),), ["succeeded"], "ttft_mean_ms", []),
 }
 
@@ -431,7 +575,7 @@ def test_what_a_tool_also_writes_is_read_as_it_means_it(name: str, tmp_path: Pat
 HOSTILE = {
     "[format]\nname = '../x'\n": "format.name", "[format]\nname = 'x'\nfiles = ['../../*.json']\n": "format.files",
     "[format]\nname = 'x'\nrequires = ['a']\nfroms = 1\n": "format.froms", "x": "is not TOML", "[format]\nname = 'x'\nform = 'jsonn'\n": "did you mean json?",
-    "a = " + "[" * 5000: "is not TOML", "#" * (300 << 10): "larger than",
+    "[format]\nname = 'x'\nextends = '../hyperfine'\n": "no standard description '../hyperfine'", "a = " + "[" * 5000: "is not TOML", "#" * (300 << 10): "larger than",
 }
 GOOD = """[format]
 name = "x"
@@ -453,6 +597,8 @@ FAULTS = {
     ("[run]", "[lines]\na = '{b} {c}'\n[run]"): "more than one field of text", ("[run]", "[lines]\na = '{b'\n[run]"): "fields are written",
     ("[[metric]]", "status = 'done'\n[[metric]]"): "run.status: is one of", ('each = "[]"', 'each = "[].a = 1"'): "not a path",
     ('unit = "ms"', 'unit = "ms"\nstated_in = "GB"'): "no unit of the same quantity",
+    ('value = "ms"', 'value = "a.**.b.**.ms"'): "one ** at most", ("[[metric]]", 'duration_s = { value = "t", unit = "m" }\n[[metric]]'): "no unit of time: 'm'",
+    ("[run]", '[telemetry]\nat = "t"\n[run]'): "at least one [[series]]", ("[run]", '[telemetry]\nat = "t"\n[[series]]\nname = "x_ms"\nunit = "ms"\nkind = "sum"\n[run]'): "series 1.kind: is one of",
 }
 
 
@@ -507,7 +653,44 @@ def test_what_is_damaged_is_an_issue_and_never_another_value(name: str, tmp_path
     assert {row["code"] for row in rows["evidence_issue"]} == codes
 
 
-@pytest.mark.parametrize("sample", ["hyperfine/sample.json", "llama_bench/sample.csv", "stream/sample.txt", "google_benchmark/sample.json"])
+XML = """<?xml version="1.0"?>
+<r a="1"><t n="x &amp; y"><d><m v="2"/></d></t><t n="z"><m v="5"/><!-- <m v="9"/> --><s>text</s></t></r>"""
+BROKEN_XML: dict[str, tuple[str, str, list[tuple[str, float]], set[str]]] = {  # what is replaced, by what, the values, the issues
+    "whole": ("", "", [("x/x & y", 2.0), ("x/z", 5.0)], set()),
+    "cut": ("<s>text</s></t></r>", "", [], {"malformed-xml"}),
+    "crossed": ("</d></t>", "</t></d>", [], {"malformed-xml"}),
+    "twice": ('<m v="5"/>', '<m v="5" v="6"/>', [], {"malformed-xml"}),
+    "bomb": ("<r ", '<!DOCTYPE r [<!ENTITY a "aaaa">]><r ', [], set()),  # it is not recognised
+    "entity": ("text", "&a;", [], {"malformed-xml"}),
+    "deep": ("<s>", "<s>" * 100_000, [], {"malformed-xml"}),
+    "two roots": ("</r>", "</r><r/>", [], {"malformed-xml"}),
+    "no number": ('v="5"', 'v="5x"', [("x/x & y", 2.0)], {"not-a-number"}),
+    "raw": ("text", "<![CDATA[<m v='1'/>]]>", [("x/x & y", 2.0), ("x/z", 5.0)], set()),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_XML)
+def test_xml_is_read_as_it_is_nested_and_damage_is_told(name: str, tmp_path: Path) -> None:
+    old, new, values, codes = BROKEN_XML[name]
+    text = GOOD.replace('["json", "json lines"]', '"xml"').replace('["[].case", "[].ms"]', '["r[].t[].n"]').replace('each = "[]"', 'each = "r[].t[].**.m[]"')
+    ingestor = _described(tmp_path / "x", text.replace("{case}", "{^.n}").replace('value = "ms"', 'value = "v"'))
+    (tmp_path / "a.xml").write_text(XML.replace(old, new) if old else XML)
+    rows = landed(ingestor, tmp_path / "a.xml", tmp_path / "store")
+    cases = {row["run_id"]: row["benchmark_case_id"] for row in rows["described_run"]}
+    assert [(cases[row["run_id"]], row["value_number"]) for row in rows["described_value"] if row["value_number"] is not None] == values
+    assert {row["code"] for row in rows["evidence_issue"]} == codes
+
+
+def test_rows_of_sql_are_read_and_a_statement_that_breaks_is_told(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD.replace('["json", "json lines"]', '"sql"'))
+    (tmp_path / "a.sql").write_text("INSERT INTO t (case, ms) VALUES ('a''b', 1), (NULL, '2.5');\ninsert into t (\"case\", ms) values ('c', 3, 4);\nINSERT INTO t (case, ms) VALUES ('d', 4")
+    rows = landed(ingestor, tmp_path / "a.sql", tmp_path / "store")
+    assert [(row["benchmark_case_id"]) for row in rows["described_run"]] == ["x/a'b", "x/unstated"]
+    assert [row["value_number"] for row in rows["described_value"]] == [1.0, 2.5]
+    assert [(row["code"], row["line_number"]) for row in rows["evidence_issue"]] == [("malformed-sql", 2), ("malformed-sql", 3)]
+
+
+@pytest.mark.parametrize("sample", ["catch2/sample.xml", "llama_bench/sample.sql", "hyperfine/sample.json", "llama_bench/sample.csv", "stream/sample.txt", "google_benchmark/sample.json"])
 def test_a_changed_byte_is_an_issue_or_changes_nothing_else(sample: str, tmp_path: Path) -> None:
     """A file with some of its bytes gone or others is read, or reported; no value appears that its bytes do not state."""
     name = sample.partition("/")[0]
@@ -538,6 +721,88 @@ def test_a_table_without_a_header_is_told_by_what_its_cells_say(tmp_path: Path) 
     found = Formats([ingestor.description]).of(list_tree(tmp_path))
     assert set(found) == {"a.csv"}
     assert [row["value_number"] for row in landed(ingestor, tmp_path / "a.csv", tmp_path / "store")["described_value"]] == [1.5, 2.5]
+
+
+VALUES: dict[str, tuple[str, list[float]]] = {  # of {"ms": 4, "all": [1, 2, 3], "mixed": [1, "x"], "is_warm": false, "d": {"A b": 7}, "e": {"f": [{"ms": 8}], "ms": 9}}
+    "all / 2": ("", [0.5, 1.0, 1.5]), "2 * all": ("", [2.0, 4.0, 6.0]), "mixed / 2": ("", []), "all * all": ("", []), "all[1] - ms": ("", [-2.0]),
+    "ms": ("is_warm = false", [4.0]), "first(ms)": ("is_warm = true", []), "@value": ("plain(@key) = 'a_b'", [7.0]), "e.**.ms": ("", [9.0, 8.0]),
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_what_an_expression_says(value: str, tmp_path: Path) -> None:
+    when, values = VALUES[value]
+    text = GOOD.replace('value = "ms"', f'value = "{value}"' + (f'\nwhen = "{when}"' if when else "") + ('\neach = "d.*"' if value == "@value" else ""))
+    ingestor = _described(tmp_path / "x", text)
+    (tmp_path / "a.jsonl").write_text('{"case": "a", "ms": 4, "all": [1, 2, 3], "mixed": [1, "x"], "is_warm": false, "d": {"A b": 7}, "e": {"f": [{"ms": 8}], "ms": 9}}\n')
+    rows = landed(ingestor, tmp_path / "a.jsonl", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"] if row["value_number"] is not None] == values
+    assert ("not-a-number" in {row["code"] for row in rows["evidence_issue"]}) == value.startswith("mixed")  # and never lost in silence
+
+
+@pytest.mark.parametrize(("text", "moment", "is_assumed"), [
+    ("2026-04-12 10:15:30 UTC", "10:15:30", False), ("2026-04-12 10:15:30 CST", "10:15:30", True), ("2026-04-12T10:15:30+02:00", "08:15:30", False),
+])
+def test_the_abbreviation_of_a_zone_is_no_zone(text: str, moment: str, is_assumed: bool, tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD.replace("[[metric]]", 'started_at = "t"\nduration_s = { value = "ms", unit = "ms" }\n[[metric]]'))
+    (tmp_path / "a.jsonl").write_text(json.dumps({"case": "a", "ms": 1500, "t": text}) + "\n")
+    (run,) = landed(ingestor, tmp_path / "a.jsonl", tmp_path / "store")["described_run"]
+    assert (f"{run['started_at']:%H:%M:%S}", run["is_zone_assumed"], run["duration_s"]) == (moment, is_assumed, 1.5)
+
+
+def test_a_description_that_extends_a_standard_one_states_what_is_other(tmp_path: Path) -> None:
+    from warehouse.landing.registry import Source
+
+    path = tmp_path / "oha/format.toml"
+    path.parent.mkdir()
+    path.write_text('[format]\nname = "oha"\nextends = "oha"\n[run]\ncase = "shop"\n[[metric]]\nname = "requests_per_s"\nvalue = "rps.mean"\nunit = "1/s"\n'
+                    '[[metric]]\nname = "rps_deviation"\nvalue = "rps.stddev"\nunit = "1/s"\n')
+    rows = landed(described_ingestor(path, None, INGEST), INGEST / "oha/sample.json", tmp_path / "store")
+    found = {row["key"]: row["value_number"] for row in rows["described_value"]}
+    document = _json(INGEST / "oha/sample.json")
+    assert rows["described_run"][0]["benchmark_case_id"] == "shop" and found["response_time_p99_s"] == document["latencyPercentiles"]["p99"]
+    assert (found["requests_per_s"], found["rps_deviation"]) == (document["rps"]["mean"], document["rps"]["stddev"])
+    source, other = Source("project", "x", path), Source("project", "x", tmp_path / "plain/format.toml")
+    other.target.parent.mkdir()  # type: ignore[union-attr]
+    other.target.write_text(path.read_text().replace("extends", "about"))  # type: ignore[union-attr]
+    assert source.code_digest() != other.code_digest() and source.load().name == "oha"
+
+
+def test_the_runs_of_a_file_are_counted_where_it_is_read_whole(tmp_path: Path) -> None:
+    from warehouse.evidence.tree import list_tree
+    from warehouse.landing.contract import BundleDraft
+
+    ingestor = _described(tmp_path / "x", GOOD)
+    for name, count in (("a.jsonl", 3), ("b.jsonl", 5000)):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text('{"case": "a", "ms": 1}\n' * count)
+    drafts = [draft for draft in ingestor.bundles(list_tree(tmp_path / "in")) if isinstance(draft, BundleDraft)]
+    assert [draft.runs for draft in drafts] == [("a.jsonl#1", "a.jsonl#2", "a.jsonl#3"), ()]
+
+
+def test_every_faulty_description_is_told_at_once(tmp_path: Path, wh_on: WhOn) -> None:
+    project = standard_project(tmp_path / "project")
+    for name, change in (("one", ('unit = "ms"', 'unit = "mss"')), ("two", ("[].case", "[].kase"))):
+        _described(project.root / "ingest" / name, GOOD)
+        path = project.root / f"ingest/{name}/format.toml"
+        path.write_text(GOOD.replace('"x"', f'"{name}"').replace(*change))
+        (path.parent / "sample.jsonl").write_text('{"case": "a", "ms": 1}\n')
+    status, _, err = wh_on(project, "check")
+    assert status != 0 and "no unit 'mss'" in err and "sample.jsonl is not recognised: it has no [].kase" in err
+
+
+def test_what_a_sample_states_of_itself_is_in_the_description_made_of_it(tmp_path: Path) -> None:
+    from warehouse.starting.description_text import description_text
+
+    (tmp_path / "a.log").write_text("Total time (secs): 14.9\nIterations/Sec   : 2011.9\nseedcrc          : 0xe9f5\n")
+    text = description_text("a", [tmp_path / "a.log"]).text
+    assert re.findall(r'^(\w+) = "[^"]*number', text, re.MULTILINE) == ["total_time_secs", "iterations_sec"] and re.findall('unit = "(.*)"', text) == ["s", "1/s"]
+    (tmp_path / "b.json").write_text(json.dumps({"summary": {"requestsPerSec": 9.5, **{f"x{n}": n / 7 for n in range(9)}}, "latency": {"p50": 0.5, "p99.9": 1.5}}))
+    guess = description_text("b", [tmp_path / "b.json"])
+    ingestor = _described(tmp_path / "b", guess.text)
+    values = {row["key"]: (row["value_number"], row["unit"]) for row in landed(ingestor, tmp_path / "b.json", tmp_path / "store")["described_value"]}
+    assert values["requestsPerSec"] == (9.5, "1/s") and values["latency_p99.9"] == (1.5, None)
+    assert len(guess.doubtful) == 1 and "and 4 more" in guess.doubtful[0]
 
 
 def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
@@ -571,8 +836,11 @@ def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, w
     status, _, err = wh_on(project, "check")
     assert status != 0 and "time_ms.sample has no value in any sample" in err
     description.write_text(right)
+    shutil.copy(INGEST / "nvidia_smi_csv/sample.csv", tree)
     built(tree, project)
     sql = sql_of(project)
+    assert sql("select metric, unit, factor, scope, kind, sample_count, clock from staging.telemetry_place where source_metric in ('gpu_power_w', 'gpu_temperature_c') "
+               "and labels = '{\"gpu\":\"0\"}' order by all") == [("gpu_power_w", "W", 1.0, "gpu", "gauge", 2, "zone assumed"), ("gpu_temperature_c", "°C", 1.0, "gpu", "gauge", 2, "zone assumed")]
     assert sql("select indicator, key, unit, better, count(*) from performance_indicator_fact where kind = 'result' group by all order by all") == [
         (f"acme/{name}", "time_ms_samples", "ms", "lower", 24) for name in ("hash", "sort")
     ]

@@ -15,6 +15,7 @@ from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
 from warehouse.landing.described.description import read_description
+from warehouse.landing.described.document import extended
 from warehouse.landing.described.ingestor import DescribedIngestor, described_ingestor
 from warehouse.landing.described.recognition import Formats
 from warehouse.landing.logs.reader import LogReader
@@ -44,7 +45,7 @@ class Source:
         if self.target.name == RULES_FILE:
             return LogReader(self._rule_files(self.target))
         if self.target.suffix == DESCRIPTION_SUFFIX:
-            return described_ingestor(self.target)
+            return described_ingestor(self.target, self.place, standard_folder() / "ingest")
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
         return _checked(_load(self.target, name), self.place)
 
@@ -59,6 +60,8 @@ class Source:
         if module.name == "__init__.py":
             paths = (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
         files = {path.relative_to(folder).as_posix(): file_digest(path) for path in paths if path.is_file()}
+        if module.name == DESCRIPTION and (base := extended(module, standard_folder() / "ingest")) is not None and base.is_file():
+            files["extends"] = file_digest(base)
         return domain_digest("wh/ingestor-code/1", [files, __version__])
 
     def _rule_files(self, target: Path) -> list[Path]:
@@ -108,14 +111,17 @@ def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
 
 
 def faults_of_descriptions(project: Project) -> list[WarehouseError]:
-    """What the samples beside the project's own descriptions, and the examples of its log rules, show to be wrong in them. Raises WH121 for one
-    that cannot be read."""
+    """What is wrong in the project's own descriptions, also by the samples beside them, and in its log rules by their examples."""
     from warehouse.landing.described.checking import description_faults
 
     found: list[WarehouseError] = []
     for source in _sources(project):
         if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
-            found += description_faults(read_description(source.target), source.target.parent, source.place)
+            try:
+                description = read_description(source.target, source.place, standard_folder() / "ingest")
+                found += description_faults(description, source.target.parent, source.place)
+            except WarehouseError as fault:
+                found.append(fault)
         elif source.origin == "project" and isinstance(source.target, Path) and source.target.name == RULES_FILE:
             found += check_rules(source.target, source.place)
     return found

@@ -19,9 +19,16 @@ from warehouse.starting.sample import SampleColumn
 _MOST_BYTES = 64 << 20
 _MOST_DEPTH = 4
 _MOST_REQUIRED = 8
+_MOST_SHOWN = 6
+_BY_HAND = "docs/ingestors.md, Describe a format"
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_LINE = re.compile(r"\s*(?P<key>[A-Za-z][\w /().%-]{0,60}?)\s*(?P<mark>[:=])\s*(?P<number>[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)(?P<rest>\s*[^\d\s]\S*)?\s*")
+_LINE = re.compile(
+    r"\s*(?P<key>[A-Za-z][\w /().%-]{0,60}?)\s*(?P<mark>[:=])\s*(?!0[xX])(?P<number>[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)(?P<rest>\s*[^\d\s]\S*)?\s*"
+)
+_PERCENTILE = re.compile(r"p?\d+(?:[._]\d+)?(?:th|%)?")
+_IN_BRACKETS = re.compile(r".*[(\[]\s*([^()\[\]]+?)\s*[)\]]\s*")
+_PER_SECOND = re.compile(r"(?:.*[^A-Za-z])?(?P<what>[A-Za-z]+)\s*/\s*[Ss](?:ec(?:ond)?)?|.*[a-z]PerSec(?:ond)?")
 _NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
 _HOSTS = ("host", "hostname", "host_name", "node", "machine")
 _COMMITS = ("git_sha", "commit", "commit_id", "commit_hash", "git_commit", "sha", "revision")
@@ -53,7 +60,17 @@ class _Leaf:
             found = SampleColumn(part, snake, "double").unit
             if found:
                 return found if found in UNITS else suffix_unit(snake)
+            if labelled := _label_unit(part.strip('"')):
+                return labelled
         return None
+
+
+def _label_unit(label: str) -> str | None:
+    """The unit that a label states in brackets, `RunTime(ms)`, or as a rate, `KB/sec`."""
+    if found := _IN_BRACKETS.fullmatch(label):
+        return unit_of(found[1])
+    found = _PER_SECOND.fullmatch(label)
+    return None if found is None else unit_of(f"{found['what']}/s") or "1/s"
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,8 @@ def _read(sample: Path) -> tuple[str, Any]:
         raise _fault(f"cannot be read: {error.strerror}", sample) from error
     if not text.strip():
         raise _fault("it is empty", sample)
+    if text.lstrip()[:1] == "<":
+        raise _fault("from XML none is made", sample, f'write ingest/NAME/format.toml by hand, with form = "xml": {_BY_HAND}')
     if text.lstrip()[:1] in ("{", "["):
         try:
             return "json", json.loads(text)
@@ -139,7 +158,9 @@ def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
     def walk(value: Mapping[str, Any], path: str, depth: int) -> None:
         for key, each in value.items():
             here = f"{path}.{_step(key)}" if path else _step(key)
-            if isinstance(each, dict) and depth < _MOST_DEPTH:
+            if isinstance(each, dict) and len(each) > 1 and all(map(_PERCENTILE.fullmatch, each)):
+                found.setdefault(f"{here}.*", _Leaf(f"{here}.*", key)).values += [value for value in each.values() if _is_number(value)]
+            elif isinstance(each, dict) and depth < _MOST_DEPTH:
                 walk(each, here, depth + 1)
             elif each not in (None, "", []) and not isinstance(each, dict):
                 found.setdefault(here, _Leaf(here, key)).values.append(each)
@@ -161,7 +182,7 @@ def _described(name: str, suffixes: list[str], forms: list[str], each: str, leav
     for leaf in leaves:
         if leaf in (moment, case, unit_of_record) or leaf.path in roles:
             continue
-        if leaf.is_samples or leaf.is_number and (leaf.unit or any(not _is_whole(value) for value in leaf.values)):
+        if leaf.is_samples or leaf.is_number and (leaf.unit or leaf.path.endswith(".*") or any(not _is_whole(value) for value in leaf.values)):
             metrics.append(leaf)
         elif leaf.is_number or leaf in texts and len(set(map(str, leaf.values))) <= max(1, len(leaf.values) // 2):
             parameters.append(leaf)
@@ -187,15 +208,26 @@ def _described(name: str, suffixes: list[str], forms: list[str], each: str, leav
     for leaf in metrics:
         unit = leaf.unit or "1"
         better = "lower" if unit in _LOWER else "higher" if unit.endswith(_HIGHER) else "neither"
-        lines += ["", "[[metric]]", f"name = {_toml(_metric_name(leaf, metrics))}", f"value = {_toml(leaf.path)}"]
+        name_of = _metric_name(leaf, metrics)
+        lines += ["", "[[metric]]"]
+        if leaf.path.endswith(".*"):  # values by percentile or code
+            lines += [f"name = {_toml(name_of + '_{@key}')}", f"each = {_toml(leaf.path)}", 'value = "@value"']
+        else:
+            lines += [f"name = {_toml(name_of)}", f"value = {_toml(leaf.path)}"]
         if unit_of_record and not leaf.unit:
             lines += [f"unit_from = {_toml(unit_of_record.path)}"]
         else:
             lines += [f"unit = {_toml(unit)}" + ("" if leaf.unit else "  # not stated: no unit")]
         lines += [f"better = {_toml(better)}  # guess"]
         if not leaf.unit and not unit_of_record:
-            doubtful.append(f"{leaf.path} states no unit: it has none until you write one")
-    return Guess("\n".join(lines) + "\n", tuple(doubtful))
+            doubtful.append(leaf.path)
+    return Guess("\n".join(lines) + "\n", _without_unit(doubtful))
+
+
+def _without_unit(paths: Sequence[str]) -> tuple[str, ...]:
+    """One line for all metrics without a unit."""
+    more = f" and {len(paths) - _MOST_SHOWN} more" if len(paths) > _MOST_SHOWN else ""
+    return (f"no unit is stated for {', '.join(paths[:_MOST_SHOWN])}{more}: write them as `unit`",) if paths else ()
 
 
 def _metric_name(leaf: _Leaf, others: Sequence[_Leaf]) -> str:
@@ -248,12 +280,12 @@ def _of_lines(name: str, suffixes: list[str], samples: Sequence[list[str]], plac
             continue
         key = re.sub(r"[^a-z0-9]+", "_", found["key"].lower()).strip("_")
         rest = (found["rest"] or "").strip()
-        unit = unit_of(rest) if rest else None
+        unit = unit_of(rest) if rest else _label_unit(found["key"])
         literal = found["key"].replace("{", "").replace("}", "")
         apart = " " if rest and (found["rest"] or "")[0].isspace() else ""
         patterns.setdefault(key, (f"{literal}{found['mark']} {{value:number}}{apart}{rest}", unit))
     if not patterns:
-        raise _fault("it is not JSON or CSV, and no line of it is `key: number`", place)
+        raise _fault("it is not JSON or CSV, and no line of it is `key: number`", place, f"write ingest/{name}/format.toml by hand: {_BY_HAND}")
     kept = dict(list(patterns.items())[:40])
     lines = [
         "[format]", f"name = {_toml(name)}", f'about = "What {name} prints"', f"files = {_toml(suffixes)}", 'form = "text"',
@@ -264,8 +296,7 @@ def _of_lines(name: str, suffixes: list[str], samples: Sequence[list[str]], plac
         better = "lower" if unit in _LOWER else "higher" if unit and unit.endswith(_HIGHER) else "neither"
         lines += ["", "[[metric]]", f"name = {_toml(key)}", f'value = "{key}[].value"', f"unit = {_toml(unit or '1')}"]
         lines += [f"better = {_toml(better)}  # guess"]
-    doubtful = tuple(f"{key} states no unit: it has none until you write one" for key, (_, unit) in kept.items() if unit is None)
-    return Guess("\n".join(lines) + "\n", doubtful)
+    return Guess("\n".join(lines) + "\n", _without_unit([key for key, (_, unit) in kept.items() if unit is None]))
 
 
 def measurements_text(name: str, columns: Mapping[str, str], suffix: str) -> str:

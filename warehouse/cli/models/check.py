@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warehouse.cli.output import NO_MODELS, counted, next_step, notice, print_json, warn
-from warehouse.errors import ExitCode, WarehouseError
+from warehouse.errors import ExitCode, WarehouseError, together
 
 if TYPE_CHECKING:
     from warehouse.transform.check.project_check import Findings
@@ -28,8 +28,13 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print what was
     from warehouse.transform.check.project_check import check_project
 
     project = find_project()
-    found = check_project(project)
     described = faults_of_descriptions(project)
+    try:
+        found = check_project(project)
+    except WarehouseError as error:
+        if str(error) not in map(str, described):
+            raise
+        raise together(described) from error
     found = replace(found, faults=(*found.faults, *described))
     if not found.faults:
         faults, notes = publishability(project, found.checked)

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from warehouse.errors import WarehouseError, printable
-from warehouse.landing.described.description import Description, Layout
+from warehouse.landing.described.description import Description, Layout, Metric
 from warehouse.landing.described.expressions import Expression, Scope
 from warehouse.landing.described.nodes import Node
 from warehouse.landing.described.reading import runs_of, tree_of
-from warehouse.landing.described.recognition import HEAD_BYTES, recognised
+from warehouse.landing.described.recognition import HEAD_BYTES, missing, recognised
+from warehouse.landing.described.sources import JSON, XML
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
@@ -25,20 +26,27 @@ def _first(data: bytes, limit: int) -> bytes:
 def description_faults(description: Description, folder: Path, place: str) -> Iterator[WarehouseError]:
     """Faults by the samples beside a description, `sample*`. Without a sample there are none."""
     samples = [path for path in sorted(folder.glob("sample*")) if path.is_file() and path.stat().st_size <= _MOST_BYTES]
+    sampled: dict[tuple[str, str], list[tuple[Metric, bool]]] = {}  # series, and whether a sample has a value of it
     read: dict[int, list[tuple[Node, list[Scope]]]] = {}
     for sample in samples:
         data = sample.read_bytes()
         found = recognised(description, data[:HEAD_BYTES], len(data), partial(_first, data))
         if found is None:
-            yield WarehouseError("WH121", f"{printable(sample.name)} is not recognised: format.requires asks for what it lacks", place)
+            yield WarehouseError("WH121", f"{printable(sample.name)} is not recognised: {_lacks(description, data)}", place)
             continue
         report = Report(RowBuffer({}, ""), sample.name, None)
         root = tree_of(description, description.layouts[found.layout], found.form, data, report)
-        scopes = [] if root is None else [scope for run in runs_of(description.layouts[found.layout], root, report) for scope in run]
-        if root is None or not scopes:
-            yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {description.layouts[found.layout].each.text}", place)
-        elif root is not None:
+        layout = description.layouts[found.layout]
+        scopes = [] if root is None else [scope for run in runs_of(layout, root, report) for scope in run]
+        moments: list[Scope] = [] if root is None or layout.telemetry is None else list(layout.telemetry.each.scopes(Scope(root, "")))
+        for series in layout.telemetry.series if layout.telemetry else ():
+            sampled.setdefault((series.name.text, series.value.text), []).append((series, _has_value(series, moments)))
+        if (root is None or not scopes) and not (moments and not layout.metrics):
+            where = f" where {layout.where.text}" if layout.where else ""
+            yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {layout.each.text}{where}", place)
+        elif root is not None and scopes:
             read.setdefault(found.layout, []).append((root, scopes))
+    yield from (_fault(name, found[0][0].value, place) for (name, _), found in sampled.items() if not any(has_value for _, has_value in found))
     used = [scope for each in read.values() for _, scopes in each for scope in scopes]
     for number, layout in enumerate(description.layouts):
         if number in read:
@@ -46,16 +54,31 @@ def description_faults(description: Description, folder: Path, place: str) -> It
             yield from _missing(layout, scopes, used, place)
 
 
+def _lacks(description: Description, data: bytes) -> str:
+    """What a sample lacks of what is required: of several layouts and forms, of the nearest."""
+    head, is_whole = data[:HEAD_BYTES], len(data) <= HEAD_BYTES
+    parts = {form: data if form in (JSON, XML) else head for form in description.forms}
+    lacking = min((missing(description, layout, form, part, is_whole) for layout in description.layouts for form, part in parts.items()), key=len)
+    if not lacking:
+        return f"no file of the form {' or '.join(description.forms)}"
+    return f"it has no {', '.join(each.text for each in lacking[:5])}"
+
+
 def _missing(layout: Layout, scopes: list[Scope], used: list[Scope], place: str) -> Iterator[WarehouseError]:
     """The metrics, and the case, without a value in any sample of the layout; a metric of another version has one there."""
-    case = layout.texts["case"]
-    if not any(case.of(scope) for scope in scopes):
+    case = layout.texts.get("case")
+    if case is not None and not any(case.of(scope) for scope in scopes):
         yield _fault("run.case", case, place)
     for metric in layout.metrics:
-        if metric.when is None and metric.each is None and not any(metric.value.of(scope) for scope in [*scopes, *used]):
+        if not _has_value(metric, [*scopes, *used]):
             yield _fault(metric.name.text, metric.value, place)
-        if metric.each is not None and not any(metric.value.of(each) for scope in [*scopes, *used] for each in metric.each.scopes(scope)):
-            yield _fault(metric.name.text, metric.value, place)
+
+
+def _has_value(metric: Metric, scopes: list[Scope]) -> bool:
+    """Whether a metric has a value anywhere; one with a condition, but of elements, may have none."""
+    if metric.each is not None:
+        return any(metric.value.of(each) for scope in scopes for each in metric.each.scopes(scope))
+    return metric.when is not None or any(metric.value.of(scope) for scope in scopes)
 
 
 def _fault(what: str, expression: Expression, place: str) -> WarehouseError:

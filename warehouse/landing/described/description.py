@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean, printable
 from warehouse.landing.described import units
-from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
+from warehouse.landing.described.document import NAME, document_of
+from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
 
-MAX_BYTES = 256 << 10  # of a description
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")
 _BETTER = ("lower", "higher", "neither")
 _SUMMARIES = ("median", "min", "max")
+_KINDS = ("gauge", "counter", "state")
 _SECTIONS = {
-    "format": frozenset("name version about source sample_by files form requires".split()),
+    "format": frozenset("name version about source sample_by files form requires extends".split()),
     "csv": frozenset("delimiter comment columns".split()),
     "run": frozenset(
         "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
         "software hardware source".split()
     ),
     "metric": frozenset("name each value unit unit_from stated_in better about when summary".split()),
+    "telemetry": frozenset({"each", "where", "at", "labels"}),
+    "series": frozenset("name each value unit stated_in when about kind".split()),
     "refuse": frozenset({"when", "reason"}),
     "check": frozenset({"stated", "of", "tolerance"}),
 }
@@ -62,6 +64,7 @@ class Metric:
     about: str | None = None
     column: str | None = None  # of serving_outcome_fact
     unit_from: Expression | None = None  # where each record states the unit of its metric
+    kind: str = "gauge"  # of a series
 
 
 @dataclass(frozen=True)
@@ -72,18 +75,55 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Telemetry:
+    """Where the samples of metrics over time are, when each was taken, and what it is of."""
+
+    each: Records
+    where: Expression | None
+    at: Moment
+    labels: Mapping[str, Expression]
+    series: tuple[Metric, ...]
+
+    @property
+    def paths(self) -> tuple[ValuePath, ...]:
+        """What it reads of a record."""
+        values = [each.value for each in self.series] + [each.when for each in self.series if each.when]
+        return tuple(path for each in (self.at.value, *self.labels.values(), *values) for path in each.paths)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Where the records are: what one path leads to, then the next."""
+
+    paths: tuple[ValuePath, ...]
+
+    @property
+    def text(self) -> str:
+        return ", ".join(path.text for path in self.paths)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the file is the one record."""
+        return not any(path.steps for path in self.paths)
+
+    def scopes(self, scope: Scope) -> Iterator[Scope]:
+        return (found for path in self.paths for found in path.scopes(scope))
+
+
+@dataclass(frozen=True)
 class Layout:
     """What one version of a format's files is recognised by and how it is read."""
 
     label: str
     requires: tuple[Expression, ...]
-    each: ValuePath
+    each: Records
     where: Expression | None
     group: tuple[Expression, ...]
     id: Expression | None
     texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
     moments: Mapping[str, Moment]
     duration_s: Expression | None
+    duration_by: Fraction  # seconds in its unit
     failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
     reason: Expression | None
     status: str | None
@@ -96,6 +136,7 @@ class Layout:
     serving_point: Expression | None
     refusals: tuple[tuple[Expression, Expression], ...]
     checks: tuple[Check, ...]
+    telemetry: Telemetry | None
 
 
 @dataclass(frozen=True)
@@ -106,7 +147,7 @@ class Description:
     files: tuple[str, ...]
     forms: tuple[str, ...]
     dialect: Dialect
-    patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+    patterns: tuple[Pattern, ...]
     layouts: tuple[Layout, ...]
     expressions: tuple[tuple[str, Expression], ...] = field(default=(), compare=False)  # with the key that states each, for `wh check`
 
@@ -118,18 +159,10 @@ class Description:
         )
 
 
-def read_description(path: Path) -> Description:
-    """The description in a file. Raises WH121 with the key at fault."""
-    place = printable(str(path))
-    try:
-        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-        document = tomllib.loads(data.decode())
-    except OSError as error:
-        raise WarehouseError("WH121", f"cannot be read: {error.strerror}", place) from error
-    except (ValueError, RecursionError) as error:
-        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
-    if not data:
-        raise WarehouseError("WH121", f"is empty, or larger than {MAX_BYTES} bytes", place)
+def read_description(path: Path, place: str | None = None, standard: Path | None = None) -> Description:
+    """The description in a file; what it extends is in the folder `standard`. Raises WH121 with the key at fault, at `place`."""
+    place = place or printable(str(path))
+    document = document_of(path, place, standard)
     return _Reader(place, document).description()
 
 
@@ -143,7 +176,7 @@ class _Reader:
         head = self._table("format", self._document)
         self._known("format", head, _SECTIONS["format"])
         name = str(head.get("name", ""))
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise self._fault("format.name", "has 1 to 48 lower-case letters, digits and _, and begins with a letter")
         forms = self._texts("format.form", head.get("form", JSON))
         for form in forms:
@@ -174,7 +207,7 @@ class _Reader:
             raise self._fault("version", "each version is a table [[version]]")
         found: list[Mapping[str, Any]] = []
         for number, version in enumerate(versions, 1):
-            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse"})
+            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse", "telemetry", "series"})
             merged = dict(base)
             for key, said in version.items():
                 if key == "requires":
@@ -185,7 +218,7 @@ class _Reader:
         return found if found and "requires" not in base.get("format", {}) else [*found, base]
 
     def _layout(self, label: str, document: Mapping[str, Any]) -> Layout:
-        run = self._table("run", document)
+        run = self._table("run", document, {} if "telemetry" in document else None)
         self._known("run", run, _SECTIONS["run"])
         requires = tuple(self._expression("format.requires", each) for each in self._texts("format.requires", document["format"].get("requires", [])))
         if not requires:
@@ -205,26 +238,51 @@ class _Reader:
                 "name": f"'{column}'", "value": each.get("value"), "unit": wanted, **({"stated_in": each["unit"]} if "unit" in each else {}),
                 **({"when": each["when"]} if "when" in each else {}),
             }, column))
-        if not metrics:
-            raise self._fault("metric", "a description states at least one [[metric]], or a column of [serving]")
+        telemetry = self._telemetry(document)
+        if not metrics and telemetry is None:
+            raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], or a [[series]]")
         texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
-        if "case" not in texts:
+        if "case" not in texts and metrics:
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
-        duration = run.get("duration_s")
+        duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
-            label, requires, self._path("run.each", run.get("each", "$")), self._optional("run.where", run.get("where")),
+            label, requires, self._records("run.each", run.get("each", "$")),
+            self._optional("run.where", run.get("where")),
             tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
             self._template("run.id", run["id"]) if "id" in run else None, texts,
             {key: self._moment(f"run.{key}", run[key]) for key in ("started_at", "ended_at") if key in run},
-            self._optional("run.duration_s", duration), failed_if, reason, status, self._parameters(run.get("parameters", [])),
+            duration, duration_by, failed_if, reason, status, self._parameters(run.get("parameters", [])),
             self._values("run.workload", run.get("workload", {})), self._values("run.software", run.get("software", {}), SOFTWARE),
             self._values("run.hardware", run.get("hardware", {}), HARDWARE),
             self._values("run.source", run.get("source", {}), ("git_commit", "git_branch", "is_dirty", "git_remote")),
             tuple(metrics), self._template("serving.point", serving["point"]) if "point" in serving else None,
             tuple(self._refusal(number, each) for number, each in enumerate(document.get("refuse", []), 1)),
-            tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)),
+            tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)), telemetry,
         )
+
+    def _records(self, key: str, stated: Any) -> Records:
+        return Records(tuple(self._path(key, each) for each in self._texts(key, stated)))
+
+    def _telemetry(self, document: Mapping[str, Any]) -> Telemetry | None:
+        stated, series = self._table("telemetry", document, {}), document.get("series", [])
+        if not stated and not series:
+            return None
+        self._known("telemetry", stated, _SECTIONS["telemetry"])
+        if "at" not in stated or not series:
+            raise self._fault("telemetry", "has `at`, when a sample was taken, and at least one [[series]]")
+        return Telemetry(
+            self._records("telemetry.each", stated.get("each", "[]")), self._optional("telemetry.where", stated.get("where")),
+            self._moment("telemetry.at", stated["at"]), self._values("telemetry.labels", stated.get("labels", {})),
+            tuple(self._series(f"series {number}", each) for number, each in enumerate(series, 1)),
+        )
+
+    def _series(self, key: str, stated: Any) -> Metric:
+        self._known(key, stated, _SECTIONS["series"])
+        kind = stated.get("kind", "gauge")
+        if kind not in _KINDS:
+            raise self._fault(f"{key}.kind", f"is one of {', '.join(_KINDS)}")
+        return replace(self._metric(key, {name: each for name, each in stated.items() if name != "kind"}), kind=kind)
 
     def _metric(self, key: str, stated: Any, column: str | None = None) -> Metric:
         if not isinstance(stated, dict):
@@ -274,6 +332,14 @@ class _Reader:
         reason = self._template("run.status.reason", stated["reason"]) if "reason" in stated else None
         return stated.get("else"), conditions, reason
 
+    def _duration(self, stated: Any) -> tuple[Expression | None, Fraction]:
+        each = stated if isinstance(stated, dict) else {"value": stated}
+        self._known("run.duration_s", each, {"value", "unit"})
+        by = units.factor(str(each.get("unit", "s")), "s")
+        if by is None:
+            raise self._fault("run.duration_s.unit", f"no unit of time: {each['unit']!r}")
+        return self._optional("run.duration_s", each.get("value")), by
+
     def _moment(self, key: str, stated: Any) -> Moment:
         each = stated if isinstance(stated, dict) else {"value": stated}
         self._known(key, each, {"value", "format", "unit", "zone"})
@@ -301,20 +367,24 @@ class _Reader:
         of = self._expression(f"check {number}.of", stated.get("of", ""))
         return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
 
-    def _patterns(self) -> Mapping[str, tuple[Pattern, re.Pattern[str]]]:
-        found = {}
+    def _patterns(self) -> tuple[Pattern, ...]:
+        found = []
         for name, stated in self._table("lines", self._document, {}).items():
-            each = stated if isinstance(stated, dict) else {"pattern": stated}
-            self._known(f"lines.{name}", each, {"pattern", "after"})
-            pattern = Pattern(name, str(each.get("pattern", "")), each.get("after"))
-            try:
-                found[name] = pattern, pattern.compiled()
-            except PatternError as error:
-                raise self._fault(f"lines.{name}", str(error)) from error
-        for name, (pattern, _) in found.items():
-            if pattern.after is not None and pattern.after not in found:
-                raise self._fault(f"lines.{name}.after", f"no pattern {pattern.after!r}", did_you_mean(pattern.after, found))
-        return found
+            for several in stated if isinstance(stated, list) else [stated]:
+                each = several if isinstance(several, dict) else {"pattern": several}
+                self._known(f"lines.{name}", each, {"pattern", "after"})
+                for text in self._texts(f"lines.{name}", each.get("pattern", "")):
+                    pattern = Pattern(name, text, each.get("after"))
+                    try:
+                        pattern.compiled  # noqa: B018  # a pattern that cannot be used is told at once
+                    except PatternError as error:
+                        raise self._fault(f"lines.{name}", str(error)) from error
+                    found.append(pattern)
+        names = {pattern.name for pattern in found}
+        for pattern in found:
+            if pattern.after is not None and pattern.after not in names:
+                raise self._fault(f"lines.{pattern.name}.after", f"no pattern {pattern.after!r}", did_you_mean(pattern.after, names))
+        return tuple(found)
 
     def _dialect(self) -> Dialect:
         stated = self._table("csv", self._document, {})

@@ -2,12 +2,13 @@
 expression, no loop, and no name that reaches outside of the file.
 
 A path is keys with dots (`context.date`), `[]` for each element, `[0]` for one, `.*` for each value of an object, `"a b"` for any other key.
-It begins at the record; `$` is the document, `^` the element that the record is in. `@key` is the key, or the place from 0, that a record
-was found by, `@value` the record itself.
+`**` is a value and all that is in it. A path begins at the record; `$` is the document, `^` the element that the record is in. `@key` is
+the key, or the place from 0, that a record was found by, `@value` the record itself.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,14 +24,16 @@ MAX_CHARACTERS = 1000
 _MAX_TERMS = 200
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'[^']*')|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w"])"""
-    r"""|(?P<path>(?:(?:\$|\^+)\.?)?@?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\]|\*(?=[\[.]))(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
+    r"""|(?P<path>(?:(?:\$|\^+)\.?)?@?(?:"[^"]*"|[A-Za-z_][\w-]*|\[\d*\]|\*(?=[\[.]))(?:\.(?:"[^"]*"|[A-Za-z_@][\w-]*|\d+|\*\*?)|\[\d*\])*|\$|\^+|\*(?=\s*$))"""
     r"""|(?P<mark>!=|<=|>=|[=<>()+*/,-]))""",
     re.ASCII,
 )
 _ROOTED = re.compile(r"(\$|\^+)\.")
-_STEP = re.compile(r"""\.?(?:"(?P<quoted>[^"]*)"|(?P<name>@?[A-Za-z_][\w-]*|\d+)|\[(?P<index>\d*)\]|(?P<each>\*))""", re.ASCII)
+_STEP = re.compile(r"""\.?(?:"(?P<quoted>[^"]*)"|(?P<name>@?[A-Za-z_][\w-]*|\d+)|\[(?P<index>\d*)\]|(?P<deep>\*\*)|(?P<each>\*))""", re.ASCII)
 _PART = re.compile(r"\{([^{}]*)\}")
 _WORDS = frozenset({"and", "or", "not", "in", "is"})
+_CONSTANTS = {"true": True, "false": False}
+_ARITHMETIC = re.compile(r"\s[-+*/]\s")
 
 
 class ExpressionError(ValueError):
@@ -66,13 +69,18 @@ class Expression:
         found = self.of(scope)
         return found[0] if found else None
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether it computes a number of others: then it has no value where one of them is none."""
+        return len(self.paths) > 1 or "(" not in self.text and bool(_ARITHMETIC.search(self.text))
+
     def holds(self, scope: Scope) -> bool:
         return any(_is_true(node.value) for node in self.of(scope))
 
 
 @dataclass(frozen=True)
 class Path:
-    """A path: where it begins (empty, `$`, or as many `^` as levels), and its steps: a key, an index, or `[]` and `*`."""
+    """A path: where it begins (empty, `$`, or as many `^` as levels), and its steps: a key, an index, `[]` and `*`, or `**`."""
 
     text: str
     start: str
@@ -103,8 +111,8 @@ class Path:
             return scope.above[0] if scope.above else scope
         return scope.above[max(0, len(scope.above) - len(self.start))] if self.start and scope.above else scope
 
-    def _walk(self, scope: Scope, steps: tuple[tuple[str, Any], ...]) -> Iterator[Scope]:
-        node, key, above = scope.node, scope.key, scope.above
+    def _walk(self, scope: Scope, steps: tuple[tuple[str, Any], ...], inner: Node | None = None) -> Iterator[Scope]:
+        node, key, above = inner or scope.node, scope.key, scope.above
         for place, (kind, name) in enumerate(steps):
             value = node.value
             if kind == "key" and name.startswith("@"):
@@ -113,13 +121,15 @@ class Path:
                 return
             if kind == "key" and isinstance(value, dict) and name in value:
                 node = value[name]
-            elif kind == "index" and (found := elements(node)) is not None and name < len(found):
-                node = found[name]
+            elif kind == "index" and (listed := elements(node)) is not None and name < len(listed):
+                node = listed[name]
             elif kind == "each" and (several := _each(node)) is not None:
-                here = Scope(node, key, above)
-                owner = scope if node is not scope.node else here
                 for under, child in several:
-                    yield from self._walk(owner.under(child, under), steps[place + 1 :])
+                    yield from self._walk(scope.under(child, under), steps[place + 1 :])
+                return
+            elif kind == "deep":
+                for found in _all_in(node):
+                    yield from self._walk(scope, steps[place + 1 :], found)
                 return
             else:
                 return
@@ -138,8 +148,22 @@ def _each(node: Node) -> Iterable[tuple[str, Node]] | None:
     return None if found is None else ((str(place), each) for place, each in enumerate(found))
 
 
+def _all_in(node: Node) -> Iterator[Node]:
+    """The objects and lists of a value, with itself, as they are written."""
+    yield node
+    for _, child in _each(node) or ():
+        if isinstance(child.value, (dict, list)):
+            yield from _all_in(child)
+
+
 def number_of(value: Any) -> float | None:
     """The finite number that a value is, also one written as text."""
+    if isinstance(value, Number):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
     return number_in(value.strip()) if isinstance(value, str) else json_number(value)
 
 
@@ -289,6 +313,8 @@ class _Reader:
         self._advance()
         if kind == "text":
             return lambda scope: _made(token[1:-1], scope)
+        if token in _CONSTANTS:
+            return lambda scope: _made(_CONSTANTS[token], scope)
         if kind == "number":
             return lambda scope: _made(Number(token), scope)
         if self.kind == "mark" and self.token == "(":
@@ -309,6 +335,10 @@ def _path(text: str) -> Path:
     for found in _STEP.finditer(rest):
         if found["index"] is not None:
             steps.append(("each", None) if not found["index"] else ("index", int(found["index"][:9])))
+        elif found["deep"]:
+            if ("deep", None) in steps:
+                raise ExpressionError(f"{text}: one ** at most")
+            steps.append(("deep", None))
         elif found["each"]:
             steps.append(("each", None))
         else:
@@ -346,22 +376,36 @@ def _compare(mark: str, left: Node, right: Node) -> bool:
 
 
 def _computed(mark: str, left: Evaluate, right: Evaluate) -> Evaluate:
+    """Of two numbers one; of several and one, each with it."""
+
     def of(scope: Scope) -> Values:
-        one, other = left(scope), right(scope)
-        if len(one) != 1 or len(other) != 1:
+        one, other = _flat(left(scope)), _flat(right(scope))
+        if not one or not other or 1 not in (len(one), len(other)):
             return []
-        first, second = number_of(one[0].value), number_of(other[0].value)
-        if first is None or second is None or mark == "/" and not second:
-            return []
-        value = first + second if mark == "+" else first - second if mark == "-" else first * second if mark == "*" else first / second
-        return [(one[0] if one[0].length <= other[0].length else other[0])._replace(value=value)]
+        if len(one) == len(other):
+            found = _number(mark, one[0], other[0])
+            return [] if found is None else [(one[0] if one[0].length <= other[0].length else other[0])._replace(value=found)]
+        several = one if len(one) > 1 else other
+        numbers = [_number(mark, first, second) for first in one for second in other]
+        return [] if None in numbers else [node._replace(value=number) for node, number in zip(several, numbers, strict=True)]
 
     return of
 
 
+def _flat(nodes: Values) -> Values:
+    return [each for node in nodes for each in elements(node) or [node]]
+
+
+def _number(mark: str, one: Node, other: Node) -> float | None:
+    first, second = number_of(one.value), number_of(other.value)
+    if first is None or second is None or mark == "/" and not second:
+        return None
+    return first + second if mark == "+" else first - second if mark == "-" else first * second if mark == "*" else first / second
+
+
 def _statistic(rule: Callable[[list[float]], float]) -> Callable[[list[Values]], Values]:
     def of(arguments: list[Values]) -> Values:
-        nodes = [each for argument in arguments for node in argument for each in elements(node) or [node]]
+        nodes = [each for argument in arguments for each in _flat(argument)]
         numbers = [number for node in nodes if (number := number_of(node.value)) is not None]
         return [nodes[0]._replace(value=rule(numbers), stop=nodes[-1].stop)] if numbers and len(numbers) == len(nodes) else []
 
@@ -400,6 +444,7 @@ _FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
     "before": lambda arguments: _shortened(_texts(lambda text, mark="", *_: _cut(text, mark)[0].rstrip())(arguments), arguments),
     "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
     "lower": _texts(lambda text, *_: text.lower()),
+    "plain": _texts(lambda text, *_: re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or None),
     "trim": _texts(lambda text, *_: text.strip()),
     "begins": lambda arguments: _texts(lambda text, mark="", *_: "true" if text.startswith(mark) else None)(arguments),
     "ends": lambda arguments: _texts(lambda text, mark="", *_: "true" if text.endswith(mark) else None)(arguments),

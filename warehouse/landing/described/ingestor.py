@@ -12,21 +12,23 @@ from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree, Unc
 from warehouse.landing.described import reading
 from warehouse.landing.described.description import Description, read_description
 from warehouse.landing.described.recognition import HEAD_BYTES, Formats, recognised
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, XML
 from warehouse.landing.described.tables import TABLES
 from warehouse.landing.readers.text import Data
 from warehouse.landing.rows import RowBuffer
+from warehouse.landing.telemetry import TELEMETRY_TABLES
 
-_MEDIA = {JSON: "application/json", JSON_LINES: "application/jsonl", CSV: "text/csv"}
+_MEDIA = {JSON: "application/json", JSON_LINES: "application/jsonl", CSV: "text/csv", XML: "application/xml"}
 
 
 class DescribedIngestor:
     """Reads files as a description says. A bundle is one file."""
 
-    tables: Mapping[str, pa.Schema] = TABLES
-
     def __init__(self, description: Description) -> None:
         self.description = description
+        runs = TABLES if any(layout.metrics for layout in description.layouts) else {}
+        samples = TELEMETRY_TABLES if any(layout.telemetry for layout in description.layouts) else {}
+        self.tables: Mapping[str, pa.Schema] = {**runs, **samples}
         self.name, self.version = description.name, description.version
         self.formats: tuple[str, ...] = (description.about,)
         self.together = Formats((description,))  # with the other descriptions of a project, once they are known
@@ -35,7 +37,8 @@ class DescribedIngestor:
         for path, found in self.together.of(tree).items():
             if found.description is self.description:
                 name = path.rpartition("/")[2]
-                yield BundleDraft((DraftFile(name, tree.files[path], _MEDIA.get(found.form, "text/plain"), "results"),))
+                runs = (name,) if found.runs == 1 else tuple(f"{name}#{number}" for number in range(1, found.runs + 1))
+                yield BundleDraft((DraftFile(name, tree.files[path], _MEDIA.get(found.form, "text/plain"), "results"),), runs=runs)
 
     def parse(self, bundle: Bundle) -> Iterator[tuple[str, pa.RecordBatch]]:
         buffer = RowBuffer(self.tables, bundle.digest)
@@ -54,6 +57,6 @@ def _first(data: Data, limit: int) -> bytes:
     return bytes(data[:limit])
 
 
-def described_ingestor(file: Path) -> DescribedIngestor:
-    """The ingestor that a description is. Raises WH121."""
-    return DescribedIngestor(read_description(file))
+def described_ingestor(file: Path, place: str | None = None, standard: Path | None = None) -> DescribedIngestor:
+    """The ingestor that a description is; what it extends is in the folder `standard`. Raises WH121, at `place`."""
+    return DescribedIngestor(read_description(file, place, standard))

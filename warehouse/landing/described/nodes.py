@@ -17,6 +17,7 @@ _BLANK = re.compile(_WS)
 _KEY = re.compile(_WS + b"(" + _TEXT + b")" + _WS + b":" + _WS)
 _SCALAR = re.compile(b"(" + _TEXT + b")|(" + _NUMBER + b")|(true|false|null)|(NaN|-?Infinity)")
 _END = re.compile(_WS + rb"([,}\]])" + _WS)
+_PAIR = re.compile(_KEY.pattern + b"(?:(" + _TEXT + b")|(" + _NUMBER + b")|(true|false|null))" + _END.pattern)  # as most are: read at once
 _NUMBERS = re.compile(rb"\[" + _WS + _NUMBER + b"(?:" + _WS + b"," + _WS + _NUMBER + b")*+" + _WS + rb"\]")
 _EACH_NUMBER = re.compile(_NUMBER)
 _LITERALS = {b"true": True, b"false": False, b"null": None}
@@ -130,8 +131,28 @@ class Parser:
         self._node(found, position, len(self._data), depth)
         stop = self._blank(position + 1)
         if self._data[stop : stop + 1] != b"}":
+            data, start = self._data, self._start
             while True:
-                key = _KEY.match(self._data, stop)
+                if pair := _PAIR.match(data, stop):
+                    raw, text, number, literal, mark = pair.groups()
+                    name = self._text(raw, pair.start(1))
+                    if name in found:
+                        self.duplicates.append((name, start + pair.start(1)))
+                    stop = pair.end()
+                    if number is not None:
+                        begin, end = pair.span(3)
+                        found[name] = Node(Number(number.decode()), start + begin, start + end)
+                    elif text is not None:
+                        begin, end = pair.span(2)
+                        found[name] = Node(self._text(text, begin), start + begin, start + end)
+                    else:
+                        begin, end = pair.span(4)
+                        found[name] = Node(_LITERALS[literal], start + begin, start + end)
+                    if mark == b"}":
+                        stop = pair.start(5)
+                        break
+                    continue
+                key = _KEY.match(data, stop)
                 if not key:
                     raise BrokenError("expected a key", self._start + stop)
                 name = self._text(key[1], key.start(1))
@@ -171,10 +192,13 @@ class Parser:
 
 def read_json(data: bytes, report: Report, start: int = 0, line_number: int | None = None) -> Node | None:
     """A document, or None and an issue where it is broken. Numbers that miss a digit (`.5`) are mended, as for all readers of JSON."""
-    data = mended(data, report, (start, line_number or 1))
     parser = Parser(data, start)
     try:
-        root = parser.document()
+        try:
+            root = parser.document()
+        except BrokenError:
+            parser = Parser(mended(data, report, (start, line_number or 1)), start)
+            root = parser.document()
     except BrokenError as error:
         line = line_number or data.count(b"\n", 0, error.position - start) + 1
         report("malformed-json", str(error), min(error.position, start + len(data)), 0, line, "error")

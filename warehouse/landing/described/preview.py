@@ -12,6 +12,7 @@ from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle
 from warehouse.landing.described.ingestor import DescribedIngestor
 from warehouse.landing.described.tables import PARAMETER, RUN_TABLE, VALUE_TABLE
+from warehouse.landing.telemetry import SAMPLE_TABLE, SERIES_TABLE
 
 _MOST_BYTES = 32 << 20  # of a file that is read for a look
 _MOST_SAMPLES = 3
@@ -23,7 +24,7 @@ def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator
         return
     data = file.read_bytes()
     manifest = Manifest(ingestor.name, (ManifestFile(file.name, len(data), bytes_digest(data)),))
-    rows: dict[str, list[dict[str, Any]]] = {RUN_TABLE: [], VALUE_TABLE: [], ISSUE_TABLE: []}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in (RUN_TABLE, VALUE_TABLE, ISSUE_TABLE, SERIES_TABLE, SAMPLE_TABLE)}
     for table, batch in ingestor.parse(Bundle(manifest.digest, manifest, lambda _: file)):
         rows[table] += batch.to_pylist()
     for run in islice(rows[RUN_TABLE], count):
@@ -40,5 +41,11 @@ def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator
             yield f"  {kind} {key} = {', '.join(found[:_MOST_SAMPLES])}{more}"
     if len(rows[RUN_TABLE]) > count:
         yield f"and {len(rows[RUN_TABLE]) - count} more runs"
+    for series in rows[SERIES_TABLE][:count]:
+        samples = [row["value"] for row in rows[SAMPLE_TABLE] if row["series_number"] == series["series_number"]]
+        shown = ", ".join("none" if value is None else f"{value:.6g}" for value in samples[:_MOST_SAMPLES])
+        yield f"series {series['metric']} {series['labels']} = {shown} {series['unit']}, of {len(samples)} samples"
+    if len(rows[SERIES_TABLE]) > count:
+        yield f"and {len(rows[SERIES_TABLE]) - count} more series"
     for issue in rows[ISSUE_TABLE][:count]:
         yield f"{issue['severity']}: {issue['code']}: {issue['message']}"

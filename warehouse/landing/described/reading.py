@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -16,11 +16,13 @@ import pyarrow as pa
 
 from warehouse.digest import bytes_digest
 from warehouse.landing.contract import Bundle
-from warehouse.landing.described import units
-from warehouse.landing.described.description import Description, Layout, Metric, Moment
+from warehouse.landing.described import telemetry, units
+from warehouse.landing.described.description import Description, Layout, Metric
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
+from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.nodes import Node, Number, Numbers
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.sql import sql_tree
 from warehouse.landing.described.tables import (
     HARDWARE_COUNTS,
     PARAMETER,
@@ -30,6 +32,7 @@ from warehouse.landing.described.tables import (
     VALUE_TABLE,
     WORKLOAD_COLUMNS,
 )
+from warehouse.landing.described.xml import read_xml
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text, report_cut
@@ -38,21 +41,23 @@ from warehouse.landing.severity import disagreement
 
 _Batches = Iterator[tuple[str, pa.RecordBatch]]
 _NO_NUMBER = ABSENT - {"nan"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VALUES = (
     "raw_offset", "raw_length", "run_id", "kind", "key", "sample", "value_type", "value_text", "value_number", "unit", "better", "summary",
 )
 _VALUES_AT_ONCE = 1 << 14
-_LAST_S = 253_402_300_800  # the year 10000
 
 
 def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
     """A file as a tree; None, and an issue, where it is damaged."""
-    if len(data) > MAX_BYTES and form == JSON:
+    if len(data) > MAX_BYTES and form in (JSON, XML, SQL):
         report("document-too-large", f"{len(data)} bytes", 0, len(data), severity="error")
         return None
     if form == JSON:
         return json_tree(data, report)
+    if form == XML:
+        return read_xml(bytes(data), report)
+    if form == SQL:
+        return sql_tree(bytes(data), report)
     if form == JSON_LINES:
         return lines_tree(data, report)
     if form == CSV:
@@ -69,10 +74,14 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
     root = tree_of(description, layout, form, data, report)
     if root is None:
         return
-    if form not in (JSON, JSON_LINES):
+    if form in (CSV, TEXT):
         report_cut(data, report)
     if form == CSV:
         _report_columns(layout, root, report)
+    if layout.telemetry is not None:
+        yield from telemetry.Landing(layout.telemetry, raw_path, buffer, report).rows(root)
+    if not layout.metrics:
+        return
     names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
     reader = _Runs(description, layout, raw_path, buffer, report)
     for scopes in runs_of(layout, root, report):
@@ -86,7 +95,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
 
 
 def _report_columns(layout: Layout, root: Node, report: Report) -> None:
-    """Note the columns of metrics that a table does not have: they may have another name there."""
+    """Note the columns of metrics that a table does not have, and of telemetry those that nothing reads: they may have another name there."""
     columns = root.value[0].value if root.value else {}
     read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
     read += [path for _, each in layout.parameters if isinstance(each, Expression) for path in each.paths]
@@ -94,10 +103,17 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
     for name in dict.fromkeys(names):
         if columns and name not in columns and not name.startswith("@"):
             report("no-column", str(name)[:120], root.start, 0, 1, "note")
+    if layout.telemetry is not None and not layout.metrics:  # which has many columns that a file may not have
+        known = {path.steps[0][1] for path in layout.telemetry.paths if path.steps}
+        for name in columns:
+            if name not in known:
+                report("unread-column", str(name)[:120], root.start, 0, 1, "note")
 
 
 def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:
     """The records of each run, in the order of the file. Records with the same values of `group` are one run."""
+    if not layout.metrics:  # but of telemetry alone
+        return
     groups: dict[tuple[str | None, ...], list[Scope]] = {}
     for number, scope in enumerate(layout.each.scopes(Scope(root, ""))):
         if layout.where is not None and not layout.where.holds(scope):
@@ -117,7 +133,7 @@ class _Names:
 
     def __init__(self, family: str, digest: str, data: Data, form: str) -> None:
         self._family, self._digest, self._data = family, digest, data
-        self._is_lines = form in (JSON_LINES, CSV)
+        self._is_lines = form in (JSON_LINES, CSV, SQL)
         self._seen: dict[str, int] = {}
         self.count = 0
 
@@ -180,7 +196,7 @@ class _Runs:
             RUN_TABLE, self._raw_path, start, stop - start, run_id=run, family=self._description.name, benchmark_case_id=self._short(case),
             component=self._short(texts.pop("component", None)),
             component_version=texts.pop("component_version", None), node_name=texts.pop("node", None), cluster=texts.pop("cluster", None),
-            section=f"{start}+{stop - start}" if layout.each.steps else None, status=status, status_reason=reason, started_at=started,
+            section=f"{start}+{stop - start}" if not layout.each.is_file else None, status=status, status_reason=reason, started_at=started,
             ended_at=ended, is_zone_assumed=is_assumed, duration_s=self._duration(first),
             serving_point=_text(layout.serving_point, first) if layout.serving_point else None,
             concurrency_point=self._count(layout.workload["concurrency_point"], first) if "concurrency_point" in layout.workload else None,
@@ -287,11 +303,11 @@ class _Runs:
                 self._value(run, kind, key, samples[kind, key], one, metric, number, unit)
 
     def _not_computed(self, metric: Metric, name: str, scope: Scope) -> list[Node]:
-        """For a metric that is computed of several values, of which one is missing or is no number: that one, without a value."""
-        if len(metric.value.paths) < 2:
+        """For a metric that is computed of values, of which one is no number: that one, without a value."""
+        if not metric.value.is_computed:
             return []
-        found = [node for path in metric.value.paths for node in path.nodes(scope)]
-        bad = [node for node in found if number_of(node.value) is None and elements(node) is None]
+        found = [each for path in metric.value.paths for node in path.nodes(scope) for each in elements(node) or [node]]
+        bad = [node for node in found if number_of(node.value) is None]
         for node in bad:
             self._number(node, name, Fraction(1))
         return [node._replace(value=None) for node in bad[:1]]
@@ -345,7 +361,7 @@ class _Runs:
 
     def _duration(self, scope: Scope) -> float | None:
         node = self._layout.duration_s.one(scope) if self._layout.duration_s else None
-        number = None if node is None else self._number(node, "duration_s", Fraction(1))
+        number = None if node is None else self._number(node, "duration_s", self._layout.duration_by)
         if node is not None and number is not None and number <= 0:
             self._report.at("impossible-duration", f"duration_s: {number:g}", node, "error")
             return None
@@ -372,26 +388,6 @@ class _Runs:
             return
         severity, apart = disagreement(first, second)
         self._report.at("statement-disagrees", f"{stated.text} is {first:.15g}, {of.text} is {second:.15g}: {apart}"[:300], one, severity)
-
-
-def moment_of(text: str, stated: Moment) -> tuple[datetime, bool] | None:
-    """A moment in UTC, and whether its zone was assumed."""
-    try:
-        if stated.unit is not None:
-            seconds = units.converted(text, units.factor(stated.unit, "s") or Fraction(1))
-            return None if seconds is None or not 0 <= seconds < _LAST_S else (_EPOCH + timedelta(microseconds=round(seconds * 1e6)), False)
-        moment = datetime.strptime(text, stated.format) if stated.format else datetime.fromisoformat(_shortened(text))
-        has_zone = moment.tzinfo is not None
-        return (moment if has_zone else moment.replace(tzinfo=UTC)).astimezone(UTC), not has_zone and not stated.is_zone_known
-    except (ValueError, OverflowError):
-        return None
-
-
-def _shortened(text: str) -> str:
-    """A time with at most six digits of a second, which is what Python reads."""
-    before, mark, rest = text.partition(".")
-    digits = len(rest) - len(rest.lstrip("0123456789"))
-    return f"{before}.{rest[: min(digits, 6)].ljust(6, '0')}{rest[digits:]}" if mark and digits else text
 
 
 def _last(steps: tuple[tuple[str, Any], ...]) -> str:

@@ -11,7 +11,8 @@ from warehouse.landing.contract import Tree
 from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope, parsed
 from warehouse.landing.described.nodes import Node
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, TEXT, Dialect, begun_tree
+from warehouse.landing.described.reading import runs_of
+from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
@@ -23,11 +24,12 @@ _MOST_NEAR = 0.5  # of what is required, that a file must have to be like a form
 
 @dataclass(frozen=True)
 class Recognised:
-    """A description that a file is of: its layout, by its place, and the form of the file."""
+    """A description that a file is of: its layout, by its place, the form of the file, and how many runs it has; 0: it is too long to know."""
 
     description: Description
     layout: int
     form: str
+    runs: int = 0
 
 
 @dataclass
@@ -71,17 +73,25 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
             if not _may_be(form, head):
                 continue
             part = head
-            if form == JSON and size > len(head):
+            if form in (JSON, XML) and size > len(head):
                 part = more(_WHOLE_BYTES)
             has_all = all(any(hint in part for hint in hints_of_one) for hints_of_one in hints)
-            if has_all and not missing(description, layout, form, part, size <= len(part)):
-                return Recognised(description, place, form)
+            if not has_all:
+                continue
+            tree = _begun(description, layout, form, part, size <= len(part))
+            if tree is not None and not _lacking(layout.requires, tree):
+                is_whole = size <= len(part)
+                return Recognised(description, place, form, sum(1 for _ in runs_of(layout, tree, Quiet())) if is_whole else 0)
     return None
+
+
+def _begun(description: Description, layout: Layout, form: str, head: bytes, is_whole: bool) -> Node | None:
+    return begun_tree(head, is_whole, form, description.dialect, description.columns(layout), description.patterns)
 
 
 def missing(description: Description, layout: Layout, form: str, head: bytes, is_whole: bool) -> list[Expression]:
     """What a file lacks to be of a description."""
-    return _lacking(layout.requires, begun_tree(head, is_whole, form, description.dialect, description.columns(layout), description.patterns))
+    return _lacking(layout.requires, _begun(description, layout, form, head, is_whole))
 
 
 def _lacking(requires: Sequence[Expression], tree: Node | None) -> list[Expression]:
@@ -98,9 +108,10 @@ def _is_there(each: Expression, scope: Scope) -> bool:
 
 def _may_be(form: str, head: bytes) -> bool:
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if form == JSON:
-        return begin in (b"{", b"[")
-    return begin == b"{" if form == JSON_LINES else form == TEXT or begin not in (b"{", b"[") if form == CSV else True
+    begins = {JSON: (b"{", b"["), JSON_LINES: (b"{",), XML: (b"<",)}
+    if form == SQL:
+        return b"insert" in head[:HEAD_BYTES].lower()
+    return begin in begins[form] if form in begins else form == TEXT or begin not in (b"{", b"[")
 
 
 def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ...]]:
@@ -112,10 +123,10 @@ def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ..
                 yield texts
             continue
         for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
-            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith("@")]
-            if keys and keys[0] in description.patterns:
-                if literal := description.patterns[keys[0]][0].literal:
-                    yield (literal.encode(),)
+            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith(("@", "#", "<"))]
+            literals = tuple(pattern.literal.encode() for pattern in description.patterns if keys and pattern.name == keys[0])
+            if literals:
+                yield from [literals] if all(literals) else []
             elif keys:
                 yield (keys[-1].encode(),)
 
@@ -128,14 +139,14 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
     trees: dict[str, Node | None] = {}  # of JSON, which all formats read the same
     best: tuple[float, str] | None = None
     for name, form, requires, description in _candidates(descriptions, others):
-        if len(requires) < 2 or not _may_be(form, head) or form == JSON and size > len(head):
+        if len(requires) < 2 or not _may_be(form, head) or form in (JSON, XML) and size > len(head):
             continue
-        part = head if form == JSON else head[:HEAD_BYTES]
+        part = head if form in (JSON, XML) else head[:HEAD_BYTES]
         if not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
             continue
-        if form in (JSON, JSON_LINES):
+        if form in (JSON, JSON_LINES, XML, SQL):
             if form not in trees:
-                trees[form] = begun_tree(part, size <= len(part), form, Dialect(), frozenset(), {})
+                trees[form] = begun_tree(part, size <= len(part), form, Dialect(), frozenset(), ())
             lacking = _lacking(requires, trees[form])
         elif description is not None:
             columns = frozenset(found.steps[-1][1] for each in requires for found in each.paths if form == CSV and found.steps[-1][0] == "key")

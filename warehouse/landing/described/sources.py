@@ -1,20 +1,23 @@
-"""Files as trees of values: a JSON document, JSON lines, a table of cells, or lines of text that patterns recognise.
+"""Files as trees of values: a document of JSON or XML, JSON lines, a table of cells, or lines of text that patterns recognise.
 
-JSON lines, CSV and an array of records are one tree, a list of objects, so that one description reads all three. Lines of text are an object
+JSON lines, CSV, insertions of SQL and an array of records are one tree, a list of objects: one description reads all. Lines of text are an object
 of lists, one for each pattern; a record also has, by their names, what the lines before it stated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from warehouse.landing.described.nodes import Node, Number, begun_json, read_json
+from warehouse.landing.described.sql import sql_tree
+from warehouse.landing.described.xml import begun_xml
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
 
-JSON, JSON_LINES, CSV, TEXT = "json", "json lines", "csv", "text"
-FORMS = (JSON, JSON_LINES, CSV, TEXT)
+JSON, JSON_LINES, CSV, TEXT, XML, SQL = "json", "json lines", "csv", "text", "xml", "sql"
+FORMS = (JSON, JSON_LINES, CSV, TEXT, XML, SQL)
 MAX_BYTES = 256 << 20  # of a file that is read whole
 _HEADER_LINES = 200  # among which the header of a table is looked for
 _LINE_CHARACTERS = 4096  # of a line that a pattern is tried on
@@ -36,21 +39,22 @@ class Pattern:
     text: str
     after: str | None = None
 
-    @property
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         return tuple(found[1] for found in _FIELD.finditer(self.text))
 
-    @property
+    @cached_property
     def literal(self) -> str:
         """The longest fixed part, which a line must have."""
         return max((part.strip() for part in re.split(r"\{[^{}]*\}|\s+", self.text)), key=len, default="")
 
+    @cached_property
     def compiled(self) -> re.Pattern[str]:
         """Raises PatternError. All repeats but that of one text are possessive: the cost is at most that of the line's length squared."""
         if sum(found[2] in (None, "text") for found in _FIELD.finditer(self.text)) > 1:
-            raise PatternError(f"{self.name}: more than one field of text; use word or number")
+            raise PatternError("more than one field of text; use word or number")
         if len(self.text) > 1000 or not self.text.strip() or "{" in _FIELD.sub("", self.text):
-            raise PatternError(f"{self.name}: fields are written {{name}}, {{name:word}} or {{name:number}}")
+            raise PatternError("fields are written {name}, {name:word} or {name:number}")
         parts, last = [], 0
         for found in _FIELD.finditer(self.text):
             parts += [_fixed(self.text[last : found.start()]), self._field(found[2] or "text", self.text[found.end() : found.end() + 1])]
@@ -60,7 +64,7 @@ class Pattern:
     def _field(self, kind: str, mark: str) -> str:
         """A word ends before a blank, or before the `mark` that follows it."""
         if kind == "word" and mark == "{":
-            raise PatternError(f"{self.name}: a word is followed by a blank or by what ends it, not by another field")
+            raise PatternError("a word is followed by a blank or by what ends it, not by another field")
         return _NUMBER if kind == "number" else "(.*?)" if kind == "text" else rf"([^\s{re.escape(mark.strip())}]++)"
 
 
@@ -86,7 +90,7 @@ def lines_tree(data: Data, report: Report) -> Node | None:
 
 
 def json_tree(data: Data, report: Report) -> Node | None:
-    """A document; one record alone is also a list of itself, see `as_list`."""
+    """A document."""
     return read_json(bytes(data), report)
 
 
@@ -176,19 +180,20 @@ def _cell(text: bytes, start: int, stop: int) -> Node:
     return Node(text.decode(errors="replace").strip() or None, start, stop)
 
 
-def text_tree(data: Data, report: Report, patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]) -> Node:
-    """Lines of text: an object with a list of records for each pattern that matched."""
+def text_tree(data: Data, report: Report, patterns: Sequence[Pattern]) -> Node:
+    """Lines of text: an object with a list of records for each name whose pattern matched, of several the first."""
     found: dict[str, list[Node]] = {}
     latest: dict[str, Node] = {}
-    headings, heading = {pattern.after for pattern, _ in patterns.values()}, None
+    headings, heading = {pattern.after for pattern in patterns}, None
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
         if len(text) > _LINE_CHARACTERS:
             report.at("line-too-long", f"{len(text)} characters: no pattern is tried on it", line, "note")
             continue
-        for name, (pattern, compiled) in patterns.items():
-            if pattern.after and pattern.after != heading or not (matched := compiled.fullmatch(text)):
+        for pattern in patterns:
+            if pattern.literal not in text or pattern.after and pattern.after != heading or not (matched := pattern.compiled.fullmatch(text)):
                 continue
+            name = pattern.name
             heading = name if name in headings else heading
             if not line.data.isascii():
                 decoded(line, report)
@@ -211,23 +216,25 @@ def _field(matched: re.Match[str], place: int, line: Line, text: str) -> Node:
 
 
 def begun_tree(
-    head: bytes, is_whole: bool, form: str, dialect: Dialect, required: frozenset[str], patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+    head: bytes, is_whole: bool, form: str, dialect: Dialect, required: frozenset[str], patterns: Sequence[Pattern]
 ) -> Node | None:
     """What the beginning of a file states, for recognition: nothing is reported."""
-    if form == JSON:
-        return begun_json(head)
+    if form in (JSON, XML):
+        return begun_json(head) if form == JSON else begun_xml(head)
     if form == JSON_LINES:
         first = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 50)
         nodes = [node for line in (first if is_whole else first[:-1])[:50] if line.strip() and (node := begun_json(line)) is not None]
         return Node(nodes, 0, len(head)) if nodes else None
     whole = head if is_whole else head[: head.rfind(b"\n") + 1]
-    quiet = _Quiet()
+    quiet = Quiet()
+    if form == SQL:
+        return sql_tree(head if is_whole else head[: head.rfind(b";") + 1], quiet)
     if form == CSV:
         return table_tree(whole, quiet, dialect, required)
     return text_tree(whole, quiet, patterns)
 
 
-class _Quiet(Report):
+class Quiet(Report):
     """Reports to nobody."""
 
     def __init__(self) -> None:

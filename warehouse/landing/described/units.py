@@ -21,9 +21,11 @@ _SCALES: dict[str, dict[str, Fraction]] = {
         "flop/s": Fraction(1), "Mflop/s": Fraction(10**6), "Gflop/s": Fraction(10**9), "Tflop/s": Fraction(10**12), "Pflop/s": Fraction(10**15),
     },
     "frequency": {"Hz": Fraction(1), "MHz": Fraction(10**6), "GHz": Fraction(10**9)},
+    "energy": {"uJ": Fraction(1, 10**6), "mJ": Fraction(1, 1000), "J": Fraction(1), "kJ": Fraction(1000), "Wh": Fraction(3600)},
+    "power": {"uW": Fraction(1, 10**6), "mW": Fraction(1, 1000), "W": Fraction(1), "kW": Fraction(1000)},
     "share": {"%": Fraction(1, 100), "1": Fraction(1)},
     **{each: {each: Fraction(1)} for each in (
-        "1/s", "tokens/s", "requests/s", "samples/s", "W", "J", "mJ", "°C", "tokens", "operations/s", "iterations", "bytes/op", "allocs/op", "rows/s",
+        "1/s", "tokens/s", "requests/s", "samples/s", "°C", "tokens", "operations/s", "iterations", "bytes/op", "allocs/op", "rows/s",
         "cycles", "instructions/cycle", "USD", "updates/s", "pages/s",
     )},
 }

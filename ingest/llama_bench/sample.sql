@@ -1,0 +1,38 @@
+CREATE TABLE IF NOT EXISTS llama_bench (
+  build_commit TEXT,
+  build_number TEXT,
+  cpu_info TEXT,
+  gpu_info TEXT,
+  backends TEXT,
+  model_filename TEXT,
+  model_type TEXT,
+  model_size TEXT,
+  model_n_params TEXT,
+  n_batch INTEGER,
+  n_ubatch INTEGER,
+  n_threads INTEGER,
+  cpu_mask TEXT,
+  cpu_strict TEXT,
+  poll TEXT,
+  type_k TEXT,
+  type_v TEXT,
+  n_gpu_layers INTEGER,
+  split_mode TEXT,
+  main_gpu TEXT,
+  no_kv_offload TEXT,
+  flash_attn TEXT,
+  tensor_split TEXT,
+  use_mmap TEXT,
+  embeddings TEXT,
+  n_prompt INTEGER,
+  n_gen INTEGER,
+  n_depth INTEGER,
+  test_time TEXT,
+  avg_ns TEXT,
+  stddev_ns TEXT,
+  avg_ts REAL,
+  stddev_ts REAL
+);
+
+INSERT INTO llama_bench (build_commit, build_number, cpu_info, gpu_info, backends, model_filename, model_type, model_size, model_n_params, n_batch, n_ubatch, n_threads, cpu_mask, cpu_strict, poll, type_k, type_v, n_gpu_layers, split_mode, main_gpu, no_kv_offload, flash_attn, tensor_split, use_mmap, embeddings, n_prompt, n_gen, n_depth, test_time, avg_ns, stddev_ns, avg_ts, stddev_ts) VALUES ('8f1ac2d7', '5902', 'AMD EPYC 9354 32-Core Processor', 'NVIDIA L40S', 'CUDA', 'models/llama-3.1-8b-q4_k_m.gguf', 'llama 8B Q4_K - Medium', '4912898304', '8030261312', '2048', '512', '32', '0x0', 'False', '50', 'f16', 'f16', '99', 'layer', '0', 'False', 'True', '0.00', 'True', 'False', '512', '0', '0', '2026-03-14T09:12:51Z', '100000000', '1000', '5116.833333', '1.5');
+INSERT INTO llama_bench (build_commit, build_number, cpu_info, gpu_info, backends, model_filename, model_type, model_size, model_n_params, n_batch, n_ubatch, n_threads, cpu_mask, cpu_strict, poll, type_k, type_v, n_gpu_layers, split_mode, main_gpu, no_kv_offload, flash_attn, tensor_split, use_mmap, embeddings, n_prompt, n_gen, n_depth, test_time, avg_ns, stddev_ns, avg_ts, stddev_ts) VALUES ('8f1ac2d7', '5902', 'AMD EPYC 9354 32-Core Processor', 'NVIDIA L40S', 'CUDA', 'models/llama-3.1-8b-q4_k_m.gguf', 'llama 8B Q4_K - Medium', '4912898304', '8030261312', '2048', '512', '32', '0x0', 'False', '50', 'f16', 'f16', '99', 'layer', '0', 'False', 'True', '0.00', 'True', 'False', '0', '128', '0', '2026-03-14T09:12:58Z', '100000000', '1000', '129.916667', '1.5');

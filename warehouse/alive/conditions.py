@@ -79,7 +79,12 @@ def conditions(project: Project, kinds: Iterable[str], now: datetime) -> Conditi
         fresh = freshness(project, now, ledger_events)
         found += [each for each in map(_of_row, fresh.rows) if each.kind in wanted]
         unknown |= {kind: fresh.problems[0] for kind in (VERIFICATIONS, FRESHNESS) if fresh.problems and kind in wanted}
-    return Conditions(tuple(_cleaned(project, each) for each in found), unknown)
+    return Conditions(tuple(_cleaned(project, each) for each in found), {kind: _without_secrets(project, why) for kind, why in unknown.items()})
+
+
+def _without_secrets(project: Project, error: WarehouseError) -> WarehouseError:
+    texts = {name: without_secrets(project, text) for name in ("message", "place", "hint") if (text := getattr(error, name))}
+    return replace(error, **texts)
 
 
 def _cleaned(project: Project, found: Condition) -> Condition:
@@ -169,6 +174,4 @@ def _decisions(build: Build | None) -> Iterator[Condition]:
 
 def _of_row(row: Row) -> Condition:
     kind = VERIFICATIONS if row.kind in _OF_VERIFICATIONS else FRESHNESS
-    # The age of what ages is in the words, and nothing new.
-    state = row.words if row.kind in (FAILED, ANOTHER_VALUE) else ""
-    return Condition(kind, row.key, row.words, state, row.since, (), row.evidence, (row.remedy,))
+    return Condition(kind, row.key, row.words, row.news, row.since, (), row.evidence, (row.remedy,))

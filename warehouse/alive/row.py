@@ -22,8 +22,9 @@ RECORDED = "recorded_run/"  # what `wh record` can run again
 
 @dataclass(frozen=True)
 class Row:
-    """`key` is the same as long as it is about the same thing, `words` say what it is now; `since` is when it began, as far as that is known;
-    `weight` orders rows of one kind, the greatest first; `remedy` is one command."""
+    """`key` is the same as long as it is about the same thing, `words` say what it is now, and `news` what of it is worth another notice when it
+    changes; `since` is when it began, as far as that is known; `weight` orders rows of one kind, the greatest first; `remedy` is one command;
+    `publication` is the digest of the publication that it is about."""
 
     kind: str
     key: str
@@ -33,6 +34,8 @@ class Row:
     since: datetime | None = None
     evidence: tuple[str, ...] = ()
     weight: float = 0.0
+    publication: str | None = None
+    news: str = ""
 
 
 @dataclass(frozen=True)

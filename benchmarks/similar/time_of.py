@@ -36,18 +36,18 @@ ROWS = (
     " 2 ** (n % 4), 1 + n % 3, 'system ' || n, 'Acme CPU ' || n % 12 || ' cores', 64 * (1 + n % 4), (1 + n % 8) * 274877906944, 'nic ' || n % 5"
     " from range(300) as t (n)",
     "insert into software_version_dim (software_version_key, framework, framework_version, driver_version, cuda_version, nccl_version,"
-    " operating_system, kernel_version) select md5('s' || n), ['vllm', 'sglang', 'trt'][1 + n % 3], '0.' || n // 50 || '.' || n % 5, '5' || n % 40 || '.1',"
-    " '12.' || n % 9, '2.' || n % 30, 'Linux ' || n % 4, '6.' || n % 12 from range(1000) as t (n)",
+    " operating_system, kernel_version) select md5('s' || n), ['vllm', 'sglang', 'trt'][1 + n % 3], '0.' || n // 50 || '.' || n % 5,"
+    " '5' || n % 40 || '.1', '12.' || n % 9, '2.' || n % 30, 'Linux ' || n % 4, '6.' || n % 12 from range(1000) as t (n)",
     "insert into software_package_dim (software_version_key, component, version, stated_as) select md5('s' || n), 'package-' || p,"
     " '1.' || (n * p) % 23, 'package-' || p from range(1000) as t (n), range(150) as u (p)",
     "insert into cluster_region_dim (cluster_region_key, cluster, region, node_pool) select md5('c' || n), 'cluster ' || n % 5, 'region ' || n % 3,"
     " 'pool ' || n from range(20) as t (n)",
     "insert into benchmark_run_fact (run_id, benchmark_case_id, family, mode, state, status, workload_spec_digest, hardware_topology_key,"
     " software_version_key, cluster_region_key, artifact_manifest_digest) select 'bench/' || n || '/run', 'case ' || n % 400, 'bench_serving',"
-    " 'performance', 'admitted', 'succeeded', sha256('w' || n % ($runs // 5)), md5('h' || (n * 7) % 300), md5('s' || (n // 100) % 1000), md5('c' || n % 20),"
-    " sha256('b' || n) from range($runs) as t (n)",
-    "insert into serving_configuration_fact (run_id, artifact_manifest_digest, tensor_parallel_size, pipeline_parallel_size, data_parallel_size, precision,"
-    " is_prefix_caching_enabled, input_length, output_length) select 'bench/' || n || '/run', sha256('b' || n), 2 ** (n % 4), 1, 1 + n % 2,"
+    " 'performance', 'admitted', 'succeeded', sha256('w' || n % ($runs // 5)), md5('h' || (n * 7) % 300), md5('s' || (n // 100) % 1000),"
+    " md5('c' || n % 20), sha256('b' || n) from range($runs) as t (n)",
+    "insert into serving_configuration_fact (run_id, artifact_manifest_digest, tensor_parallel_size, pipeline_parallel_size, data_parallel_size,"
+    " precision, is_prefix_caching_enabled, input_length, output_length) select 'bench/' || n || '/run', sha256('b' || n), 2 ** (n % 4), 1, 1 + n % 2,"
     " ['fp8', 'bf16', 'nvfp4'][1 + n % 3], n % 2 = 0, 128 * (1 + n % 64), 128 * (1 + n % 8) from range($runs) as t (n)",
     "insert into staging.run_setting (run_id, artifact_manifest_digest, options) select 'bench/' || n || '/run', sha256('b' || n), map_from_entries("
     " list_transform(range(40), lambda o: {'key': '--option-' || o, 'value': case when o >= 38 and n % 10 = 0 then 'own ' || n"

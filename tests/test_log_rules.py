@@ -258,7 +258,7 @@ def test_a_check_tries_the_examples_of_a_project(tmp_path: Path) -> None:
 
 def test_a_rule_is_tried_where_it_says(tmp_path: Path) -> None:
     file = tmp_path / RULES_FILE
-    file.write_text(OWN + 'families = ["slurm"]\nfiles = ["slurm-*"]\n[logs]\nany = ["*.trace"]\nslurm = ["*.lst"]\n')
+    file.write_text(OWN + 'families = ["slurm"]\nfiles = ["slurm-*"]\n[logs]\nany = ["*.Trace"]\nslurm = ["*.lst"]\n')
     assert check_rules(file, "here") == []
     found = read_rules([STANDARD, file])
     rule = found.rules[-1]

@@ -51,7 +51,7 @@ ROWS = (
     " ['fp8', 'bf16', 'nvfp4'][1 + n % 3], n % 2 = 0, 128 * (1 + n % 64), 128 * (1 + n % 8) from range($runs) as t (n)",
     "insert into staging.run_setting (run_id, artifact_manifest_digest, options) select 'bench/' || n || '/run', sha256('b' || n), map_from_entries("
     " list_transform(range(40), lambda o: {'key': '--option-' || o, 'value': case when o >= 38 and n % 10 = 0 then 'own ' || n"
-    " when o >= 30 then 'set ' || (n // (o - 28)) % 8 else 'usual ' || o end})) from range($runs) as t (n)",
+    " when o >= 30 then 'set ' || (n % ($runs // 5)) // (o - 28) % 8 else 'usual ' || o end})) from range($runs) as t (n)",
     "insert into performance_indicator_fact (run_id, artifact_manifest_digest, indicator, kind, key, value_type, value_text, value_number)"
     " select 'bench/' || n || '/run', sha256('b' || n), 'serving', 'parameter', 'parameter_' || k, 'BIGINT', (n * k % 97)::varchar, n * k % 97"
     " from range($runs) as t (n), range(8) as u (k)",

@@ -163,8 +163,8 @@ _PARTS = (
     _Part("workload", 2, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format(test="not in")),
     _Part("quantities", 1, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format(test="in")),
     _Part("parameters", 1, "run_id", "performance_indicator_fact", sql=(
-        "select run_id as key, key as name, min(value_text) as value, min(value_number) as number from {source}"
-        " where kind = 'parameter' and value_text is not null group by all")),
+        "select run_id as key, key as name, value_text as value, value_number as number from {source}"
+        " where kind = 'parameter' and value_text is not null")),
     _Part("options", 1, "run_id", "run_setting", ("options",), (
         "select run_id as key, entry.key as name, entry.value as value, null::double as number"
         " from (select run_id, unnest(map_entries(options)) as entry from {source}) where entry.value is not null"),

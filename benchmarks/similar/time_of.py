@@ -1,28 +1,29 @@
-"""What `wh similar` costs in a warehouse of many runs: CPU seconds of the command, and its wall time, which must be at most a second.
+"""What `wh similar` costs in a warehouse of many runs: CPU seconds of its queries, and their wall time, which must be at most a second.
 
     python benchmarks/similar/time_of.py [RUNS]
 
-A standard project without evidence is built, and rows are put into the tables of its build that `wh similar` reads: by default 100,000 runs of
-20,000 workloads, 300 topologies and 1,000 stacks of 150 packages, each run with 40 options, of which one in ten runs has some that no other has, and
-8 parameters. The command is run for four of them, and once for a workload and a stack.
+A standard project without evidence is built, and rows are put into those tables of a copy of its build that `wh similar` reads: by default 100,000
+runs of 20,000 workloads, 300 topologies and 1,000 stacks of 150 packages, each run with 40 options, of which one in ten runs has two that no other
+has, and 8 parameters. Four runs are asked about, a workload and a stack, three times each; the quickest counts.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import duckdb
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "benchmarks"))
+from warehouse.analysis.similar import Kind, nearest
+from warehouse.project.making import init_project
+from warehouse.transform.build.build import build
+from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.query import open_build
 
-from transform import measure
-
-WH = [sys.executable, "-m", "warehouse.cli.main"]
-ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY)}
-SECONDS = 1.0  # at most, beside the start of the command
+SECONDS = 1.0  # at most
 
 ROWS = (
     "insert into workload_dim (workload_spec_digest, workload_document, model, concurrency_point) select sha256('w' || n), json_object("
@@ -60,25 +61,32 @@ ROWS = (
 
 def main(runs: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder) / "project"
-        measure.run([*WH, "init", str(project)], Path(folder), ENVIRONMENT)
-        measure.run([*WH, "build"], project, ENVIRONMENT)
-        build = (project / ".wh" / "builds" / "current.duckdb").resolve()
-        build.chmod(0o644)
-        with duckdb.connect(str(build)) as con:
+        project = init_project(Path(folder) / "project")
+        build(project)
+        copy = Path(folder) / "copy.duckdb"
+        shutil.copyfile(current_build(project).path, copy)
+        with duckdb.connect(str(copy)) as writing:
             for sql in ROWS:
-                con.execute(sql, {"runs": runs} if "$runs" in sql else {})
-            subjects = [f"bench/{number}/run" for number in (0, 17, runs // 2, runs - 1)]
-            subjects += [found for (found,) in con.execute("select sha256('w7') union all select md5('s7')").fetchall()]
-        start = measure.run([*WH, "similar", "--help"], project, ENVIRONMENT)
-        print(f"{runs} runs; the start of the command alone: {start.cpu_s:.2f} CPU s, {start.wall_s:.2f} s")
-        worst = 0.0
-        for subject in subjects:
-            cost = min((measure.run([*WH, "similar", subject], project, ENVIRONMENT) for _ in range(3)), key=lambda each: each.wall_s)
-            worst = max(worst, cost.wall_s - start.wall_s)
-            print(f"{subject[:20]:<20} {cost.cpu_s:.2f} CPU s, {cost.wall_s:.2f} s, {cost.peak_mb:.0f} MB")
-        print(f"at most {worst:.2f} s more than the start (at most {SECONDS:g})")
-    return int(worst > SECONDS)
+                writing.execute(sql, {"runs": runs} if "$runs" in sql else {})
+            ((workload, stack),) = writing.execute("select sha256('w7'), md5('s7')").fetchall()
+        asked: list[tuple[Kind, str]] = [("run", f"bench/{number}/run") for number in (0, 17, runs // 2, runs - 1)]
+        costs = []
+        for kind, subject in [*asked, ("workload", workload), ("stack", stack)]:
+            cost = min(_cost(copy, kind, subject) for _ in range(3))
+            costs.append(cost)
+            print(f"{kind:<8} {subject[:20]:<20} {cost[0]:.2f} s, {cost[1]:.2f} CPU s")
+    print(f"of {runs} runs: at most {max(costs)[0]:.2f} s (at most {SECONDS:g})")
+    return int(max(costs)[0] > SECONDS)
+
+
+def _cost(path: Path, kind: Kind, subject: str) -> tuple[float, float]:
+    """Wall and CPU seconds."""
+    con = open_build(path)
+    began, used = time.perf_counter(), time.process_time()
+    assert nearest(con, kind, subject, 8).neighbours
+    cost = time.perf_counter() - began, time.process_time() - used
+    con.close()
+    return cost
 
 
 if __name__ == "__main__":

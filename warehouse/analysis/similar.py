@@ -2,8 +2,8 @@
 
 A thing has features, in parts: what was measured, on which accelerators, with which engine, at which load. Two texts are alike by the words that
 they share, and count the more the rarer they are. Two quantities are the more alike the nearer they are on a logarithmic scale. Each value is
-compared once, however many runs state it, and runs that state the same of a part are one kind of it: the time grows with what is different, not with
-the runs.
+compared once, however many runs state it, and runs that state the same of a part are one kind of it. Of many runs, the details (documents, options,
+parameters) are compared only for those that these can still bring among the first, and count the more the rarer they are among them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _COMMON, _QUANTITY = 0.5, 0.75  # the weights of a text that all have and of a q
 _IN_PART = 0.8  # how alike two texts are that have all words in common, in another order
 _UNASKED = 0.5  # the weight of what only the other one states
 _UNIT = 10**9
+_MANY, _SURE, _EPSILON = 10_000, 100, 1e-9  # of so many things, details are looked at of those that can be among so many first
 _WORDS = "regexp_split_to_array({}.value, '[^a-z0-9.]+')"
 _RUNS, _WORKLOADS, _STACKS = "benchmark_run_fact", "workload_dim", "software_version_dim"
 _NAMES: Mapping[Kind, tuple[str, str]] = {
@@ -51,10 +52,10 @@ class _Part:
     columns: tuple[str, ...] = ()
     sql: str = ""
     source: str = ""  # what is read of the table
+    is_detail: bool = False  # much of each thing
 
-    def present(self, con: "duckdb.DuckDBPyConnection") -> "_Features | None":
-        """It as the build has it; None if that lacks the table, or its columns."""
-        kinds = dict(con.execute("select column_name, data_type from duckdb_columns() where table_name = ?", [self.table]).fetchall())
+    def present(self, kinds: Mapping[str, str]) -> "_Features | None":
+        """It as a build has it in whose table the columns have these types; None if that lacks the table, or its columns."""
         columns = tuple(name for name in self.columns if name in kinds)
         if self.key not in kinds or (self.columns and not columns):
             return None
@@ -89,19 +90,22 @@ class _Features:
             found.setdefault(key, {})[name] = value.removeprefix('"').removesuffix('"')
         return found
 
-    def likeness(self) -> str:
-        """The select of each key that has a feature, with how alike to the features of $asked they are, from 0 to 1."""
-        listed = ", ".join(self.columns)
+    def likeness(self, among: str | None = None) -> str:
+        """The select of each key that has a feature, with how alike to the features of $asked they are, from 0 to 1; `among`: of those alone that
+        this table has."""
+        listed, rows = ", ".join(self.columns), self.source
+        if among:
+            rows = f"(select * from {rows} where {self.key} in (select {self.key} from {among}) or {self.key} = $asked)"
         if listed:
             kinds = (
                 f"with kind as materialized (select row_number() over () as kind, count(*) as things, list({self.key}) as keys, {listed}"
-                f" from {self.source} group by {listed}),"
+                f" from {rows} group by {listed}),"
             )
             source, things, joined = f"(select kind as {self.key}, {listed} from kind)", "sum(kind.things)", " inner join kind using (kind)"
             asked = "(select kind from kind where list_contains(keys, $asked))"
             keyed = "select unnest(kind.keys) as key, score from scored inner join kind using (kind)"
         else:
-            kinds, source, things, joined, asked = "with", self.source, "count(*)", "", "($asked)"
+            kinds, source, things, joined, asked = "with", rows, "count(*)", "", "($asked)"
             keyed = "select kind as key, score from scored"
         return f"{kinds} {_SCORED.format(features=self.sql.format(source=source), things=things, joined=joined, asked=asked)} {keyed}"
 
@@ -142,12 +146,13 @@ scored as (
     select kind, sum(alike) / nullif(sum(weight) + (select sum((weight * {_UNIT})::bigint) from own) - sum(shared), 0) as score
     from feature inner join term using (name, value) group by kind
 )"""
+
 # What the document of a workload states beside the model: its texts, or its quantities.
 _LEAVES = (
     "select workload_spec_digest as key, ltrim(leaf.fullkey, '$.') as name, leaf.atom::varchar as value,"
     " try_cast(leaf.atom::varchar as double) as number"
     " from {{source}}, json_tree(workload_document) as leaf"
-    " where leaf.atom is not null and leaf.fullkey <> '$.model' and leaf.type {test} ('UBIGINT', 'BIGINT', 'DOUBLE')"
+    " where leaf.atom is not null and leaf.fullkey <> '$.model' and leaf.type {} ('UBIGINT', 'BIGINT', 'DOUBLE')"
 )
 _PARTS = (
     _Part("subject", 4, "workload_spec_digest", _WORKLOADS, ("model",)),
@@ -160,15 +165,15 @@ _PARTS = (
     _Part("lengths", 2, "run_id", "serving_configuration_fact", ("input_length", "output_length")),
     _Part("configuration", 2, "run_id", "serving_configuration_fact", (
         "tensor_parallel_size", "pipeline_parallel_size", "expert_parallel_size", "data_parallel_size", "precision", "is_prefix_caching_enabled")),
-    _Part("workload", 2, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format(test="not in")),
-    _Part("quantities", 1, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format(test="in")),
+    _Part("workload", 2, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format("not in"), is_detail=True),
+    _Part("quantities", 1, "workload_spec_digest", _WORKLOADS, sql=_LEAVES.format("in"), is_detail=True),
     _Part("parameters", 1, "run_id", "performance_indicator_fact", sql=(
         "select run_id as key, key as name, value_text as value, value_number as number from {source}"
-        " where kind = 'parameter' and value_text is not null")),
+        " where kind = 'parameter' and value_text is not null"), is_detail=True),
     _Part("options", 1, "run_id", "run_setting", ("options",), (
         "select run_id as key, entry.key as name, entry.value as value, null::double as number"
         " from (select run_id, unnest(map_entries(options)) as entry from {source}) where entry.value is not null"),
-        f"(select run_id, options from run_setting semi join {_RUNS} using (run_id, artifact_manifest_digest))"),
+        f"(select run_id, options from run_setting semi join {_RUNS} using (run_id, artifact_manifest_digest))", is_detail=True),
     _Part("software", 1, "software_version_key", _STACKS, (
         "driver_version", "cuda_version", "rocm_version", "nccl_version", "runtime_version", "server_version", "software_stack",
         "operating_system", "kernel_version", "image_digest")),
@@ -228,39 +233,53 @@ def similar(project: Project, what: str, most: int = LISTED) -> Similar:
 def nearest(con: "duckdb.DuckDBPyConnection", kind: Kind, asked: str, most: int = LISTED, leave_out: Sequence[str] = ()) -> Similar:
     """The nearest to a thing of a kind in the build of a session, without those to leave out."""
     key, table = _NAMES[kind]
-    parts: dict[_Part, _Features] = {}
-    for part in _PARTS:
-        if part.name in _OF_KIND[kind] and (present := part.present(con)):
-            parts[part] = present
+    tables: dict[str, dict[str, str]] = {}
+    for of_table, column, data_type in con.execute("select table_name, column_name, data_type from duckdb_columns() where not internal").fetchall():
+        tables.setdefault(of_table, {})[column] = data_type
+    of_kind = (part for part in _PARTS if part.name in _OF_KIND[kind])
+    parts = {part: present for part in of_kind if (present := part.present(tables.get(part.table, {})))}
     columns = sorted({part.key for part in parts})
     row = con.execute(f"select {', '.join(columns)} from {table} where {key} = ?", [asked]).fetchone()
     keys = dict(zip(columns, row or (), strict=False))
-    scores = []
-    for part, present in parts.items():
-        if (own_key := keys.get(part.key)) is not None and present.of(con, [own_key]):
-            con.execute(f"create or replace temp table likeness_{len(scores)} as {present.likeness()}", {"asked": own_key})
-            scores.append((f"likeness_{len(scores)}", part))
-    if not scores:
+    stated = [(part, present) for part, present in parts.items() if keys.get(part.key) is not None and present.of(con, [keys[part.key]])]
+    if not stated:
         return Similar(kind, asked, asked, (), 0)
-    total = sum(part.weight for _, part in scores)
-    joins = " ".join(f"left join {name} on {name}.key = thing.{part.key}" for name, part in scores)
-    score = " + ".join(f"{part.weight} * coalesce({name}.score, 0)" for name, part in scores)
+
+    def scored(is_detail: bool, among: str | None = None) -> tuple[str, str]:
+        """Those parts: their score, added up, and the joins that it needs."""
+        of = [(f"likeness_{part.name}", part, present) for part, present in stated if part.is_detail == is_detail]
+        for name, part, present in of:
+            con.execute(f"create or replace temp table {name} as {present.likeness(among)}", {"asked": keys[part.key]})
+        joins = " ".join(f"left join {name} on {name}.key = thing.{part.key}" for name, part, _ in of)
+        return " + ".join(["0", *(f"{part.weight} * coalesce({name}.score, 0)" for name, part, _ in of)]), joins
+
+    score, joins = scored(is_detail=False)
     where = f"thing.{key} not in (select unnest($out))"
     if kind == "run":  # an accuracy run is compared with no performance run
         where += f" and thing.state = 'admitted' and thing.mode is not distinct from (select mode from {table} where {key} = $asked)"
+    con.execute(
+        f"create or replace temp table near as select thing.{key} as thing_id, {', '.join(f'thing.{name}' for name in columns)}, {score} as score"
+        f" from {table} as thing {joins} where {where}", {"out": [asked, *leave_out], **({"asked": asked} if kind == "run" else {})},
+    )
+    ((others,),) = con.execute("select count(*) from near").fetchall()
+    total, detail = sum(part.weight for part, _ in stated), sum(part.weight for part, _ in stated if part.is_detail)
+    is_many = others > _MANY
+    if is_many:  # only those that details can still bring among the first are looked at further
+        sql = f"delete from near where score + $detail + {_EPSILON} < (select score from near order by score desc limit 1 offset $sure)"
+        con.execute(sql, {"detail": detail, "sure": max(most, _SURE) - 1})
+    score, joins = scored(is_detail=True, among="near" if is_many else None)
     rows = con.execute(
-        f"select thing.{key}, round(({score}) / {total}, 9) as likeness, {', '.join(f'thing.{name}' for name in columns)},"
-        f" count(*) over () from {table} as thing {joins} where {where} order by likeness desc, thing.{key} limit $most",
-        {"out": [asked, *leave_out], "most": most, **({"asked": asked} if kind == "run" else {})},
+        f"select thing.thing_id, round((thing.score + {score}) / {total}, 9) as likeness, {', '.join(f'thing.{name}' for name in columns)}"
+        f" from near as thing {joins} order by likeness desc, thing.thing_id limit $most", {"most": most},
     ).fetchall()
     ordered = sorted(parts, key=lambda part: -part.weight)
     features = {part: parts[part].of(con, {keys[part.key], *(row[2 + columns.index(part.key)] for row in rows)} - {None}) for part in ordered}
     own = [(part, features[part].get(keys[part.key], {})) for part in ordered]
     neighbours = []
-    for other, likeness, *others in rows:
-        theirs = {part: features[part].get(others[columns.index(part.key)], {}) for part in ordered}
+    for other, likeness, *other_keys in rows:
+        theirs = {part: features[part].get(other_keys[columns.index(part.key)], {}) for part in ordered}
         neighbours.append(_neighbour(other, likeness, own, theirs))
-    return Similar(kind, asked, _name(asked, dict(own)), tuple(neighbours), rows[0][-1] if rows else 0)
+    return Similar(kind, asked, _name(asked, dict(own)), tuple(neighbours), others)
 
 
 def nearest_in_words(con: "duckdb.DuckDBPyConnection", run_id: str) -> tuple[str, ...]:

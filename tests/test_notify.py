@@ -15,7 +15,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from alive import alive_project, change_a_number
 from conftest import WhOn
@@ -33,7 +32,7 @@ from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
-from warehouse.transform.finished.builds import current_build
+from warehouse.transform.testing.rejected_rows import Rejected
 
 NOW = datetime.now(UTC).replace(hour=12, minute=0, second=0)
 SECRET = "T0k3n-that-nobody-may-see"
@@ -268,7 +267,7 @@ def holding(project: Project, kind: str, days: float = 0) -> list[Condition]:
     return [*found.holding]
 
 
-def test_builds_that_failed_or_wait_and_decisions(project: Project) -> None:
+def test_builds_that_failed_or_wait_and_decisions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert holding(project, "builds") == holding(project, "decisions") == []
     conflict(project)
     assert [each.commands for each in holding(project, "builds")] == [("wh check", "wh build")]
@@ -281,9 +280,7 @@ def test_builds_that_failed_or_wait_and_decisions(project: Project) -> None:
     take_in(project, value_files(project.root.parent / "late", "a12=100.1\n"))
     assert holding(project, "builds") == []  # it has just arrived
     assert [each.title for each in holding(project, "builds", 2)] == ["1 bundle of evidence has waited for a build for more than a day"]
-    with duckdb.connect(str(current_build(project).path.resolve())) as con:  # as a build with models of the standard project leaves it
-        for code in ("row-left-out", "row-repeated"):
-            con.execute(f"insert into state.rejected_row (table_name, code, row_count) values ('main.one', '{code}', 2), ('main.two', '{code}', 1)")
+    monkeypatch.setattr("warehouse.alive.conditions.rejected", lambda con: [Rejected("main.one", 2, 1), Rejected("main.two", 1, 1)])
     assert [(each.title, each.lines) for each in holding(project, "builds")] == [
         ("the current build left 3 rows out, because a test of their table forbids them", ("main.one: 2 rows", "main.two: 1 row")),
     ]

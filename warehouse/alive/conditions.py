@@ -161,8 +161,6 @@ def _builds(project: Project, build: Build | None, events: Iterable[Event], now:
             title = f"the current build lacks {counted(len(damaged), 'bundle')} that could not be read"
             state = " ".join(str(place) for _, place, _ in damaged)
             yield Condition(BUILDS, "build damaged", title, state, made_at, lines, tuple(str(each[1]) for each in damaged[:_LISTED]), ("wh fsck",))
-
-
         with read_query(build.path, "select 1") as con:
             left_out = rejected(con)
         if left_out:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from alive import alive_project, change_a_number, change_the_query
@@ -18,12 +20,13 @@ from test_hot_metrics import read
 
 from warehouse.alive.freshness import freshness, measured_packages
 from warehouse.alive.index_state import ask_index, take_index_state
-from warehouse.alive.row import Row
+from warehouse.alive.row import Row, run_ids
 from warehouse.api import Warehouse
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.last_checks import STATE_FILE, remember_number, remember_publication
 from warehouse.claims.verify.verification import verify_publication
+from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
 from warehouse.surfaces.agents.tools import call_view, view_tools
@@ -200,6 +203,12 @@ def test_queries_read_what_is_not_fresh_beside_the_build_and_hide_no_table_of_it
     (project.root / "models" / "freshness.sql").write_text("select 1 as of_the_project")
     build(project)
     assert wh_on(project, "sql", "from freshness")[1] == "of_the_project\n1\n"
+
+
+def test_run_ids_are_read_whatever_is_in_them() -> None:
+    names = ["plain", 'a "quoted" one', "back\\slash\\", "\u00fc\n"]
+    lines = [canonical_json({"artifact_manifest_digest": "d", "run_id": name, "workload_spec_digest": '"run_id":"x"'}) for name in names]
+    assert run_ids(cast(Any, SimpleNamespace(lines=lambda name: lines))) == names
 
 
 def test_a_state_of_the_index_is_a_table(tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from warehouse.alive.row import Known, Row, publish_again
-from warehouse.claims.gate.policy import load_policy
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.publication import ROWS, PublishedRollup
 from warehouse.claims.publish.specification import Specification, parse_specification, stored_specification
 from warehouse.claims.verify.last_checks import number_checks, publication_check
 from warehouse.claims.verify.verdict import RETRACTED, STALE, VERIFIED
-from warehouse.errors import WarehouseError, counted, printable
+from warehouse.errors import counted, printable
 from warehouse.evidence.ledger.events import ARRIVAL
 from warehouse.maintenance.retention import DUE, plan_retention
 from warehouse.transform.finished.query import read_query
@@ -122,12 +121,10 @@ def _policy_changes(known: Known, publication: PublishedRollup) -> Iterator[str]
     stated = publication.record.get("policy")
     if not stated:
         return
-    try:
-        policy = load_policy(known.project, str(stated["name"]))
-    except WarehouseError:
+    policy = known.policy(str(stated["name"]))
+    if policy is None:
         yield f"its policy {printable(str(stated['name']))} is gone or not valid"
-        return
-    if policy.digest != stated["digest"]:
+    elif policy.digest != stated["digest"]:
         versions = f": version {stated['version']}, now {policy.version}" if str(stated["version"]) != str(policy.version) else ""
         yield f"its policy {policy.name} changed{versions}"
 

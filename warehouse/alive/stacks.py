@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.alive.index_state import normalised, parsed
 from warehouse.alive.row import RECORDED, Known, Row, again, run_ids
+from warehouse.claims.publish.publication import RUN_LINES
 from warehouse.errors import counted, printable
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import role_table
@@ -124,8 +125,13 @@ def _stacks(known: Known) -> _Stacks:
             f" select component, version, min(run_id) from stack inner join {_PACKAGES} using (software_version_key)"
             " where version is not null group by component, version order by component, version"
         )
+        same: dict[str, dict[str, list[tuple[str, str]]]] = {}  # publications often depend on the same runs
         for each in known.counting:
-            used = found[each.digest] = {}
+            runs_digest = each.record["sha256"][RUN_LINES]
+            if runs_digest in same:
+                found[each.digest] = same[runs_digest]
+                continue
+            used = found[each.digest] = same[runs_digest] = {}
             for component, version, run_id in con.execute(sql, [run_ids(each)]).fetchall():
                 used.setdefault(normalised(component), []).append((version, run_id))
         frameworks = con.execute(f"select distinct framework from {_SOFTWARE} where framework is not null").fetchall()

@@ -84,8 +84,8 @@ def conditions(project: Project, kinds: Iterable[str], now: datetime) -> Conditi
 
 
 def _without_secrets(project: Project, error: WarehouseError) -> WarehouseError:
-    texts = {name: without_secrets(project, text) for name in ("message", "place", "hint") if (text := getattr(error, name))}
-    return replace(error, **texts)
+    place, hint = (text and without_secrets(project, text) for text in (error.place, error.hint))
+    return replace(error, message=without_secrets(project, error.message), place=place, hint=hint)
 
 
 def _cleaned(project: Project, found: Condition) -> Condition:

@@ -48,7 +48,7 @@ ROWS = (
     " 'performance', 'admitted', 'succeeded', sha256('w' || n % ($runs // 5)), md5('h' || (n * 7) % 300), md5('s' || (n // 100) % 1000),"
     " md5('c' || n % 20), sha256('b' || n) from range($runs) as t (n)",
     "insert into serving_configuration_fact (run_id, artifact_manifest_digest, tensor_parallel_size, pipeline_parallel_size, data_parallel_size,"
-    " precision, is_prefix_caching_enabled, input_length, output_length) select 'bench/' || n || '/run', sha256('b' || n), 2 ** (n % 4), 1, 1 + n % 2,"
+    " precision, is_prefix_caching_enabled, input_length, output_length) select 'bench/' || n || '/run', sha256('b' || n), 2 ** (n % 4), 1, 1 + n%2,"
     " ['fp8', 'bf16', 'nvfp4'][1 + n % 3], n % 2 = 0, 128 * (1 + n % 64), 128 * (1 + n % 8) from range($runs) as t (n)",
     "insert into staging.run_setting (run_id, artifact_manifest_digest, options) select 'bench/' || n || '/run', sha256('b' || n), map_from_entries("
     " list_transform(range(40), lambda o: {'key': '--option-' || o, 'value': case when o >= 38 and n % 10 = 0 then 'own ' || n"

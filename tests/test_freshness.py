@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from alive import alive_project, change_a_number, change_the_query
 from conftest import WhOn
+from landed import Subject, place
 from once import copied
 from package_index import package_index, wheel
+from samples import package_index as package_index_sample
 from test_analysis_pages import asked, table
 from test_hot_metrics import read
 
 from warehouse.alive.freshness import freshness, measured_packages
 from warehouse.alive.index_state import ask_index, take_index_state
-from warehouse.alive.row import Row
+from warehouse.alive.row import Row, run_ids
+from warehouse.api import Warehouse
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
-from warehouse.claims.verify.last_checks import remember_publication
+from warehouse.claims.verify.last_checks import STATE_FILE, remember_number, remember_publication
 from warehouse.claims.verify.verification import verify_publication
+from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
 from warehouse.surfaces.agents.tools import call_view, view_tools
@@ -149,6 +155,12 @@ def test_what_nobody_verified_and_what_was_found_wrong(project: Project) -> None
     assert "last verified here" in rows(project, 31)["not verified"].words and "failed verification" not in rows(project)
     limits(project, verified_days=40)
     assert "not verified" not in rows(project, 31)
+    remember_publication(project, published.digest, {"n-a": "verified"}, None)
+    remember_number(project, published.digest, "n-a", "tampered")
+    assert rows(project)["failed verification"].words == "the last verification of claim found: tampered"
+    (project.builds / STATE_FILE).unlink()
+    remember_number(project, published.digest, "n-a", "missing")  # nobody verified all of it
+    assert rows(project)["failed verification"].words == "the last verification of claim found: missing" and "not verified" in rows(project, 41)
     remember_publication(project, published.digest, {"n-a": "verified", "n-b": "verified", "n-c": "tampered"}, None)
     row = rows(project)["failed verification"]
     assert row.words == "the last verification of claim found: tampered" and row.remedy == f"wh verify {published.digest[:12]}"
@@ -178,6 +190,38 @@ def test_the_command_prints_the_most_important_first_and_json(project: Project, 
     found = json.loads(out)
     assert code == 0 and found["counts"] == {"another value": 1, "old lock": 1, "package index": 1}
     assert [each["kind"] for each in found["rows"]] == [*found["counts"]] and all(each["remedy"].startswith("wh ") for each in found["rows"])
+
+
+def test_queries_read_what_is_not_fresh_beside_the_build_and_hide_no_table_of_it(project: Project, wh_on: WhOn) -> None:
+    change_a_number(project)
+    sql = "select n.cell, n.value, f.kind, f.remedy from published_number as n inner join Freshness as f using (publication)"
+    (row,) = json.loads(wh_on(project, "sql", sql, "--json")[1])
+    assert row.pop("value") == pytest.approx(100.105)
+    assert row == {"cell": "claim[series=a].v", "kind": "another value", "remedy": "wh publish claim"}
+    assert Warehouse(project).sql("from freshness select kind order by kind").column("kind").to_pylist() == ["another value", "old lock", "package index"]
+    assert wh_on(project, "sql", "select 'freshness' as word")[0] == 0
+    (project.root / "models" / "freshness.sql").write_text("select 1 as of_the_project")
+    build(project)
+    assert wh_on(project, "sql", "from freshness")[1] == "of_the_project\n1\n"
+
+
+def test_run_ids_are_read_whatever_is_in_them() -> None:
+    names = ["plain", 'a "quoted" one', "back\\slash\\", "\u00fc\n"]
+    lines = [canonical_json({"artifact_manifest_digest": "d", "run_id": name, "workload_spec_digest": '"run_id":"x"'}) for name in names]
+    assert run_ids(cast(Any, SimpleNamespace(lines=lambda name: lines))) == names
+
+
+def test_a_state_of_the_index_is_a_table(tmp_path: Path) -> None:
+    package_index_sample.write_all(tmp_path / "state")
+    subject = Subject("package_index")
+    state = tmp_path / "state" / "index-state.json"
+    state.write_text(state.read_text().replace('"newest": {', '"unknown": ["Not_There", "not-there"], "newest": {"Some.Thing": "1.9", '))
+    found = subject.rows(tmp_path / "state", tmp_path / "stored")["package_index_release"]
+    assert {(row["package"], row["version"], place(row, tmp_path / "stored")) for row in found} == {
+        ("not-there", None, b'"unknown": ["Not_There", "not-there"]'), ("some-thing", "1.9", b'"Some.Thing": "1.9"'),
+        ("some-thing", "2.0", b'"some-thing": "2.0"'), ("vllm", "0.13.0", b'"vllm": "0.13.0"'),
+    }
+    assert len(found) == 4 and {str(row["asked_at"]) for row in found} == {"2026-01-31 02:00:00+00:00"}
 
 
 def test_the_page_the_tool_and_hot_metrics_have_the_same_rows(project: Project) -> None:

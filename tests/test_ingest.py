@@ -693,7 +693,7 @@ def test_the_ingestors_are_listed_with_what_they_read_and_where_they_are_from(pr
             is_described = (Path(__file__).parents[1] / f"ingest/{name}/format.toml").is_file()
             file = f"{name}/format.toml" if is_described else "log_rules.toml" if name == "log_rules" else f"{name}/__init__.py"
             assert (each["origin"], each["place"]) == ("standard", f"standard/ingest/{file}")
-            assert each["formats"] and (each["tables"] or name == "package_index") and all(line and "\n" not in line for line in each["formats"])
+            assert each["formats"] and each["tables"] and all(line and "\n" not in line for line in each["formats"])
     told = wh("ingestors").out
     assert all(f"{name} {each['version']}  {each['origin']}: " in told for name, each in found.items())
 

@@ -12,10 +12,16 @@ from urllib.parse import quote
 
 import pytest
 from built import built, sql_of
+from conftest import WhOn, unpacked_evidence
+from samples.values import VALUES_INGESTOR, take_in
 from serving import client
 from standard import standard_project
+from stored import bundle_folder
+from test_gate import RUN, query
 
 from warehouse.claims.numbers.recorded import changed_parsers
+from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.ingest import ingest, plan_ingest
@@ -151,6 +157,76 @@ def test_a_rule_that_changes_has_logs_read_again_and_nothing_else(tmp_path: Path
     assert build(project).build.evidence != before  # nothing else is new
 
 
+# Files of key=value lines, each in a bundle with a log beside it, and the run of the key, whose value is how often a rule is found in the log.
+LOGGED = VALUES_INGESTOR.replace("(DraftFile(path.rpartition(\"/\")[2], file),)", "(DraftFile('v.nv', file), DraftFile('v.log', tree.files[path[:-2] + 'log']))")
+LOGGED = LOGGED.replace("for path in bundle.manifest.by_path:", "for path in ['v.nv']:")
+SEEN = RUN.replace("if(value.value < 0, null, value.value) as value", "(select sum(m.count) from log_match as m where m.artifact_manifest_digest = value.artifact_manifest_digest)::double as value")
+
+
+def logged_project(tmp_path: Path, models: dict[str, str]) -> Project:
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "ingest" / "values.py").write_text(LOGGED)
+    (project.root / "ingest" / RULES_FILE).write_text(OWN)
+    for name, text in models.items():
+        (project.root / "models" / f"{name}.sql").write_text(text)
+    (tmp_path / "in").mkdir()
+    for number in range(1, 11):
+        (tmp_path / "in" / f"a{number:02}.nv").write_text(f"a{number:02}=1\n")
+        (tmp_path / "in" / f"a{number:02}.log").write_text("ERROR shard 7 is missing\n" * 3 + f"ERROR shard {number} is missing a footer\nWARNING: late\n")
+    take_in(project, tmp_path / "in")
+    return project
+
+
+def test_a_number_that_other_rules_made_is_not_called_tampered(tmp_path: Path, wh_on: WhOn) -> None:
+    project = logged_project(tmp_path, {"run": SEEN})
+    (project.root / "queries" / "claim.sql").write_text(query())
+    build(project)
+    publish(project, "claim", as_provisional=True)
+    (published,) = publications(project)
+    assert [(cell.value, cell.number_id) for row in published.rows() for cell in row.cells.values()][0][0] == 3.0
+    (project.root / "ingest" / RULES_FILE).write_text(OWN + "# the same rules\n")
+    build(project)
+    assert wh_on(project, "verify", published.digest[:12])[0] == 0
+    (project.root / "ingest" / RULES_FILE).write_text(OWN.replace("missing$", "missing"))
+    build(project)
+    code, out, err = wh_on(project, "verify", published.digest[:12])
+    assert code == 1 and "not reproduced" in out + err and "log_rules 1" in out + err and "tampered" not in out + err
+    assert sql_of(project)("select v from rollup.claim") == [(4.0,)]
+
+
+def test_a_bundle_that_is_damaged_has_no_lines_in_the_build(tmp_path: Path) -> None:
+    unknown = (standard_folder() / "models" / "marts" / "log_unknown_line.sql").read_text()
+    project = logged_project(tmp_path, {"log_unknown_line": unknown})
+    store = open_store(project)
+    damaged = store.digests()[0]
+    path = bundle_folder(store, damaged) / "files" / "v.nv"
+    path.chmod(0o644)
+    path.write_text("a99=1\n")
+    build(project)
+    assert sql_of(project)("select count(*), count(distinct artifact_manifest_digest) from log_unknown_line") == [(18, 9)]
+    assert sql_of(project)(f"select count(*) from catalog.damaged where place like '%{damaged[:12]}%'") == [(1,)]
+
+
+# What the archives have: of each rule a file, the number of the first line there, and how many there are, as grep -n and -c have them;
+# one torn line of NET/Socket is not counted.
+_DELL = "mlcommons__training_results_v5.1/Dell/results"
+REAL = (
+    ("fabric", "2025-06-26-13-13-06/without_aws.log", {"nccl_no_ib_device": (18, 8), "nccl_socket_transport": (21, 31)}),
+    ("fabric", "2024-11-08-21-24-51/with_aws.log", {"nccl_timeout": (12, 9)}),
+    ("mlperf-training", f"{_DELL}/1xXE9680Lx8H200-SXM-141GB/retinanet/result_4.txt", {
+        "nccl_failure": (1301, 14), "slurm_task_failed": (1469, 2), "slurm_cancelled": (1479, 1)}),
+    ("mlperf-training", f"{_DELL}/1xXE9680x8H200-SXM-141GB/llama2_70b_lora/result_4.txt", {"process_group_not_destroyed": (735, 8)}),
+)
+
+
+@pytest.mark.parametrize(("archive", "name", "lines"), REAL, ids=lambda value: value if isinstance(value, str) else None)
+def test_lines_of_real_logs_are_found_and_no_others(archive: str, name: str, lines: dict[str, tuple[int, int]]) -> None:
+    """The other rules occur in no archive: their examples have the wording of the programs' sources."""
+    (path,) = [each for each in unpacked_evidence(archive).rglob(Path(name).name) if str(each).endswith(name)]
+    found = search(path.read_bytes(), [rule for rule in RULES if rule.is_for(archive, path.name)], report()[1])
+    assert {rule: (seen.first[0], seen.count) for rule, seen in found.known.items()} == lines
+
+
 def test_other_rules_are_another_parser_of_every_family() -> None:
     then = {"document": {"landing": [{"table": "log_match", "parsed_by": "log_rules 1.aaaa"}]}, "models": {}}
     now = SimpleNamespace(tables={"log_match": SimpleNamespace(parsed_by="log_rules 1.bbbb")})
@@ -182,7 +258,7 @@ def test_a_check_tries_the_examples_of_a_project(tmp_path: Path) -> None:
 
 def test_a_rule_is_tried_where_it_says(tmp_path: Path) -> None:
     file = tmp_path / RULES_FILE
-    file.write_text(OWN + 'families = ["slurm"]\nfiles = ["slurm-*"]\n[logs]\nany = ["*.trace"]\nslurm = ["*.lst"]\n')
+    file.write_text(OWN + 'families = ["slurm"]\nfiles = ["slurm-*"]\n[logs]\nany = ["*.Trace"]\nslurm = ["*.lst"]\n')
     assert check_rules(file, "here") == []
     found = read_rules([STANDARD, file])
     rule = found.rules[-1]

@@ -8,6 +8,7 @@ import re
 import socketserver
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -21,7 +22,8 @@ from once import copied
 from samples.measured import measured_project
 from test_analysis_pages import rows
 
-from warehouse.alive.conditions import Condition, conditions
+from warehouse.alive.conditions import Condition, Conditions, conditions
+from warehouse.alive.index_state import take_index_state
 from warehouse.alive.issues import issue_text
 from warehouse.alive.notify import notify
 from warehouse.analysis.changes import changes
@@ -30,6 +32,7 @@ from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
+from warehouse.transform.testing.rejected_rows import Rejected
 
 NOW = datetime.now(UTC).replace(hour=12, minute=0, second=0)
 SECRET = "T0k3n-that-nobody-may-see"
@@ -154,6 +157,58 @@ def test_an_endpoint_that_is_down_loses_nothing_and_is_reported_once(project: Pr
     assert "- came and went: the last build did not finish" in taken[0]["message"] and "wh freshness --ask-index" in taken[0]["message"]
 
 
+def test_what_one_address_was_told_is_remembered_before_the_next_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = ruled(project, 'to = {WH_TEAM = ["freshness"], WH_OWNERS = ["freshness"]}')
+    told: list[str] = []
+
+    def sends(variable: str, title: str, text: str) -> None:
+        told.append(variable)
+        if told == ["WH_TEAM", "WH_OWNERS"]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("warehouse.alive.notify.send", sends)
+    with pytest.raises(KeyboardInterrupt):
+        notify(project, NOW)
+    assert outcomes(project) == ["nothing new", "sent"] and told == ["WH_TEAM", "WH_OWNERS", "WH_OWNERS"]
+
+
+def test_two_that_run_at_once_send_one_digest(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = ruled(project)
+    both, told = threading.Barrier(2, timeout=30), list[str]()
+
+    def looked(*given: Any) -> Conditions:
+        found = conditions(*given)
+        both.wait()  # each has found the same, and neither has told anybody
+        return found
+
+    monkeypatch.setattr("warehouse.alive.notify.conditions", looked)
+    monkeypatch.setattr("warehouse.alive.notify.send", lambda variable, title, text: told.append(title))
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(outcomes, [project, project])) == [["nothing new"], ["sent"]]
+    assert told == ["project: 2 new"]
+
+
+def test_what_cannot_be_remembered_is_not_sent(project: Project, monkeypatch: pytest.MonkeyPatch, wh_on: WhOn) -> None:
+    project = ruled(project)
+    (project.builds / "notified.json").mkdir()
+    with endpoint() as (port, taken):
+        to(monkeypatch, port)
+        code, _, err = wh_on(project, "notify")
+    assert code == 1 and "notified.json" in err and "Traceback" not in err and not taken
+
+
+def test_another_release_of_the_framework_is_news_and_one_of_another_package_is_not(project: Project, tmp_path: Path) -> None:
+    def state(text: str) -> str:
+        (tmp_path / "newest.txt").write_text(text)
+        take_index_state(project, tmp_path / "newest.txt")
+        (found,) = [each for each in holding(project, "freshness") if "newer than measured" in each.title]
+        return found.state
+
+    first = state("vllm==0.12.0")
+    assert state("vllm==0.12.0\nsome-thing==2.1") == first == state("vllm==0.12.0\nsome-thing==2.2")
+    assert state("vllm==0.13.0") != first
+
+
 def test_mail_goes_by_smtp_and_each_address_has_its_kinds(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project = ruled(project, 'to = {WH_TEAM = ["verifications"], WH_MAIL = ["freshness"], WH_UNSET = ["freshness"]}')
     with endpoint() as (port, taken), mail_server() as (mail_port, mails):
@@ -212,7 +267,7 @@ def holding(project: Project, kind: str, days: float = 0) -> list[Condition]:
     return [*found.holding]
 
 
-def test_builds_that_failed_or_wait_and_decisions(project: Project) -> None:
+def test_builds_that_failed_or_wait_and_decisions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert holding(project, "builds") == holding(project, "decisions") == []
     conflict(project)
     assert [each.commands for each in holding(project, "builds")] == [("wh check", "wh build")]
@@ -225,6 +280,10 @@ def test_builds_that_failed_or_wait_and_decisions(project: Project) -> None:
     take_in(project, value_files(project.root.parent / "late", "a12=100.1\n"))
     assert holding(project, "builds") == []  # it has just arrived
     assert [each.title for each in holding(project, "builds", 2)] == ["1 bundle of evidence has waited for a build for more than a day"]
+    monkeypatch.setattr("warehouse.alive.conditions.rejected", lambda con: [Rejected("main.one", 2, 1), Rejected("main.two", 1, 1)])
+    assert [(each.title, each.lines) for each in holding(project, "builds")] == [
+        ("the current build left 3 rows out, because a test of their table forbids them", ("main.one: 2 rows", "main.two: 1 row")),
+    ]
 
 
 def test_what_cannot_be_looked_at_is_not_over(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,12 +295,13 @@ def test_what_cannot_be_looked_at_is_not_over(project: Project, monkeypatch: pyt
         assert outcomes(project) == ["sent"] and "the run a03 differently" in taken[0]["message"]
 
         def broken(*arguments: object) -> list[str]:
-            raise WarehouseError("WH218", "it cannot be opened")
+            raise WarehouseError("WH218", f"{SECRET} cannot be opened")
 
         with monkeypatch.context() as patch:
             patch.setattr("warehouse.alive.conditions.conflicted_runs", broken)
             found = notify(project, NOW)
             assert [each.outcome for each in found.digests] == ["nothing new"] and [*found.now.unknown] == ["decisions"]
+            assert found.now.unknown["decisions"].message == "[redacted] cannot be opened"
         assert outcomes(project) == ["nothing new"] and len(taken) == 1
 
 

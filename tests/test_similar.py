@@ -70,6 +70,31 @@ def test_what_it_does_not_state_is_no_difference_and_retracted_runs_are_none(con
     )
 
 
+def test_options_count_once_for_all_runs_that_have_the_same(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("alter table benchmark_run_fact add column artifact_manifest_digest varchar default 'b'")
+    con.execute("create table run_setting (run_id varchar, artifact_manifest_digest varchar, options map(varchar, varchar))")
+    con.execute("insert into run_setting select run_id, 'b', map {'--async': 'true', '--seed': 'x'} from benchmark_run_fact")
+    before = {each.id: each.likeness for each in nearest(con, "run", "asked", 20).neighbours}
+    con.execute("update run_setting set options = map {'--async': 'false', '--seed': 'x'} where run_id = 'half the load'")
+    con.execute("insert into run_setting values ('half the load', 'of a bundle that is not its evidence', map {'--async': 'true'})")
+    found = nearest(con, "run", "asked", 20).neighbours
+    after = {each.id: each.likeness for each in found}
+    assert after["half the load"] < before["half the load"] and after["other GPU"] == pytest.approx(before["other GPU"])
+    (half,) = [each for each in found if each.id == "half the load"]
+    assert ("--async", "false", "true") in half.differs and ("--seed", "x") in half.agrees
+
+
+def test_of_many_runs_none_is_lost_that_its_details_bring_among_the_first(con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    con.execute("update workload_dim set workload_document = '{\"num_prompts\": 9}' where workload_spec_digest = 'half the load'")
+    few = nearest(con, "run", "asked", 3)
+    monkeypatch.setattr("warehouse.analysis.similar._MANY", 4)
+    monkeypatch.setattr("warehouse.analysis.similar._SURE", 1)
+    many = nearest(con, "run", "asked", 3)
+    assert [each.id for each in many.neighbours] == [each.id for each in few.neighbours] and many.others == few.others == len(RUNS) - 1
+    left = con.execute("select thing_id from near").fetchall()
+    assert ("half the load",) in left and ("many 1",) not in left  # nothing that many 1 states can bring it there
+
+
 def test_workloads_and_stacks_are_compared_by_their_own_features(con: duckdb.DuckDBPyConnection) -> None:
     assert nearest(con, "workload", "asked", 1).neighbours[0].likeness == 1.0
     stack = nearest(con, "stack", "other engine", 1).neighbours[0]

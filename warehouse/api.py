@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warehouse.alive.tables import LiveTables, live_tables
 from warehouse.claims.numbers.cell_rows import CellRows, cell_rows
 from warehouse.claims.numbers.lineage import Lineage, lineage
 from warehouse.claims.numbers.raw_bytes import OpenedFile, open_file
@@ -58,14 +59,18 @@ class Warehouse:
         spill: str | None = None, rows: int | None = None,
     ) -> pa.Table:
         """The result of one query on the current build, or on the kept build whose digest begins with `build`. The session
-        is read-only and reaches nothing but the build. It takes at most `timeout` seconds, `memory` and `spill` (sizes such as
+        is read-only and reaches nothing but the build and, beside the current one, the tables `freshness` and
+        `published_number` (docs/alive.md). It takes at most `timeout` seconds, `memory` and `spill` (sizes such as
         "4GB") of memory and temporary files, and `rows` rows; without them, what the project's file says. Warns (UserWarning)
         when tables that it reads are without old detail. Raises WH211 (there is no such build), WH213 (the query cannot be run,
         or does not only read: with its place), WH215 (it reached a limit), WH218 (the build is damaged), and ValueError for a
         limit that is not valid."""
         found = current_build(self.project) if build is None else find_build(self.project, build)
         limits = self.project.sql_limits.changed(timeout, memory, spill, rows)
-        with run_query(found.path, query, limits) as result:
+        live = live_tables(self.project, query) if build is None else LiveTables({})
+        for problem in live.problems:
+            warnings.warn(str(problem), UserWarning, stacklevel=2)
+        with run_query(found.path, query, limits, tables=live.tables) as result:
             if told := told_away(result, query):
                 warnings.warn(told, UserWarning, stacklevel=2)
             return read_arrow(result, query, limits)

@@ -88,6 +88,7 @@ def measured(runs: int, scratch: Path) -> Iterator[tuple[str, Step]]:
     yield "verify", wh(project, "verify", number, times=REPEATED)
     yield "verify --all", wh(project, "verify", "--all")
     yield "fsck", wh(project, "fsck")
+    yield "freshness", wh(project, "freshness", times=REPEATED)
 
 
 def main() -> None:

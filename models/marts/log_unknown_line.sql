@@ -16,14 +16,16 @@ columns:
   raw_length: {type: bigint, unit: bytes, description: "Its length", tests: [not_null]}
 */
 select
-    template,
-    severity,
-    count,
-    line_number,
-    last_line_number,
-    text,
-    artifact_manifest_digest,
-    raw_path,
-    raw_offset,
-    raw_length
-from log_template
+    line.template,
+    line.severity,
+    line.count,
+    line.line_number,
+    line.last_line_number,
+    line.text,
+    line.artifact_manifest_digest,
+    line.raw_path,
+    line.raw_offset,
+    line.raw_length
+from log_template as line
+inner join evidence_bundle as bundle  -- one whose other files are damaged has no rows
+    on bundle.artifact_manifest_digest = line.artifact_manifest_digest

@@ -29,6 +29,7 @@ from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import Build, find_current, is_unfinished
 from warehouse.transform.finished.query import read_query
 from warehouse.transform.inputs.landing_tables import built_rows
+from warehouse.transform.testing.rejected_rows import rejected
 
 _OF_VERIFICATIONS = (FAILED, ANOTHER_VALUE, UNVERIFIED)
 _WAITS = timedelta(days=1)  # evidence for a build: results arrive at any time, and the next night builds them
@@ -79,7 +80,12 @@ def conditions(project: Project, kinds: Iterable[str], now: datetime) -> Conditi
         fresh = freshness(project, now, ledger_events)
         found += [each for each in map(_of_row, fresh.rows) if each.kind in wanted]
         unknown |= {kind: fresh.problems[0] for kind in (VERIFICATIONS, FRESHNESS) if fresh.problems and kind in wanted}
-    return Conditions(tuple(_cleaned(project, each) for each in found), unknown)
+    return Conditions(tuple(_cleaned(project, each) for each in found), {kind: _without_secrets(project, why) for kind, why in unknown.items()})
+
+
+def _without_secrets(project: Project, error: WarehouseError) -> WarehouseError:
+    place, hint = (text and without_secrets(project, text) for text in (error.place, error.hint))
+    return replace(error, message=without_secrets(project, error.message), place=place, hint=hint)
 
 
 def _cleaned(project: Project, found: Condition) -> Condition:
@@ -123,7 +129,7 @@ def _size(event: Change) -> str:
 
 
 def _builds(project: Project, build: Build | None, events: Iterable[Event], now: datetime) -> Iterator[Condition]:
-    """That the last build failed, or that evidence waits for one since more than a day; and bundles that the current build could not read."""
+    """That the last build failed, or that evidence waits for one since more than a day; and bundles and rows that the current build lacks."""
     made_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC) if build else None
     if is_unfinished(project):
         title = "the last build did not finish; the last good one is current"
@@ -155,6 +161,13 @@ def _builds(project: Project, build: Build | None, events: Iterable[Event], now:
             title = f"the current build lacks {counted(len(damaged), 'bundle')} that could not be read"
             state = " ".join(str(place) for _, place, _ in damaged)
             yield Condition(BUILDS, "build damaged", title, state, made_at, lines, tuple(str(each[1]) for each in damaged[:_LISTED]), ("wh fsck",))
+        with read_query(build.path, "select 1") as con:
+            left_out = rejected(con)
+        if left_out:
+            lines = tuple(f"{each.table}: {counted(each.rows, 'row')}" for each in left_out)
+            title = f"the current build left {counted(sum(each.rows for each in left_out), 'row')} out, because a test of their table forbids them"
+            command = "wh sql \"from ingest_issue where code = 'row-left-out'\""
+            yield Condition(BUILDS, "build left out", title, " ".join(lines), made_at, lines[:_LISTED], (), (command,))
 
 
 def _decisions(build: Build | None) -> Iterator[Condition]:
@@ -169,6 +182,4 @@ def _decisions(build: Build | None) -> Iterator[Condition]:
 
 def _of_row(row: Row) -> Condition:
     kind = VERIFICATIONS if row.kind in _OF_VERIFICATIONS else FRESHNESS
-    # The age of what ages is in the words, and nothing new.
-    state = row.words if row.kind in (FAILED, ANOTHER_VALUE) else ""
-    return Condition(kind, row.key, row.words, state, row.since, (), row.evidence, (row.remedy,))
+    return Condition(kind, row.key, row.words, row.news, row.since, (), row.evidence, (row.remedy,))

@@ -39,10 +39,14 @@ class Freshness:
 
 
 def freshness(project: Project, now: datetime, events: Sequence[Event] | None = None) -> Freshness:
-    """What is no longer fresh. `events` are the ledger's, where the caller has read them. Raises WH114."""
-    if events is None:
-        events = tuple(Ledger(open_store(project).objects).events())
-    known = Known(project, now, events)
+    """What is no longer fresh; how many rows there are is remembered. `events` are the ledger's, where the caller has read them. Raises WH114."""
+    found = look(known_now(project, now, events))
+    remember_counts(project, found.counts, now)
+    return found
+
+
+def look(known: Known) -> Freshness:
+    """What of all that is known is no longer fresh."""
     rows: list[Row] = []
     problems: dict[str, WarehouseError] = {}
     with kept_open(known.build):
@@ -52,11 +56,14 @@ def freshness(project: Project, now: datetime, events: Sequence[Event] | None = 
             except WarehouseError as error:  # what is damaged hides one kind, not all
                 problems.setdefault(str(error), error)
     rows.sort(key=lambda row: (KINDS.index(row.kind), -row.weight, row.key))
-    found = Freshness(tuple(rows), tuple(problems.values()))
-    remember_counts(project, found.counts, now)
-    return found
+    return Freshness(tuple(rows), tuple(problems.values()))
+
+
+def known_now(project: Project, now: datetime, events: Sequence[Event] | None = None) -> Known:
+    """What rows are made from. Raises WH114."""
+    return Known(project, now, tuple(Ledger(open_store(project).objects).events()) if events is None else events)
 
 
 def measured_packages(project: Project, now: datetime) -> list[str]:
     """The packages that published numbers were measured with."""
-    return stacks.packages(Known(project, now, tuple(Ledger(open_store(project).objects).events())))
+    return stacks.packages(known_now(project, now))

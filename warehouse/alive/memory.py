@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from warehouse.alive.conditions import Condition, Conditions
-from warehouse.evidence.durable import replace_durably
+from warehouse.evidence.durable import lock, replace_durably
 from warehouse.project.project import Project
 
 _FILE = "notified.json"
@@ -71,6 +72,11 @@ class Memory:
         waiting = {**self.waiting, **{each.key: each.told for each in entries if each.what != "over"}}
         down = (self.down_since or at.isoformat(timespec="seconds")) if is_down else self.down_since
         return replace(self, waiting=waiting, down_since=down)
+
+
+def alone(project: Project) -> AbstractContextManager[None]:
+    """Be the only one who sends; waits for who does."""
+    return lock(project.builds / f".{_FILE}.lock", alone=True)
 
 
 def read_memory(project: Project) -> dict[str, Memory]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from warehouse.alive.conditions import Conditions, conditions
-from warehouse.alive.memory import Entry, Memory, read_memory, write_memory
+from warehouse.alive.memory import Entry, Memory, alone, read_memory, write_memory
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project.alive import BUILDS, DECISIONS, EVENTS, FRESHNESS, NOTICE_KINDS, VERIFICATIONS
 from warehouse.project.project import Project
@@ -21,7 +21,6 @@ _MOST = 40  # entries of a digest
 _HEADINGS = {
     BUILDS: "Builds", EVENTS: "What got worse", VERIFICATIONS: "Published numbers", DECISIONS: "Decisions that wait", FRESHNESS: "No longer fresh",
 }
-Send = Callable[[str, str, str], None]  # an address, a title, a text; raises WH561
 
 
 @dataclass(frozen=True)
@@ -52,20 +51,31 @@ def notify(project: Project, now: datetime, *, is_dry: bool = False, is_of_all: 
     rules = project.notify
     to = dict(rules.to) or ({"(no address)": NOTICE_KINDS} if is_dry else {})
     found = conditions(project, NOTICE_KINDS if is_of_all else {kind for kinds in to.values() for kind in kinds}, now)
-    memory, digests = read_memory(project), []
+    if is_dry or not to:
+        return Notified(tuple(_notified(project, found, now, to, read_memory(project), is_dry=True)), found)
+    with alone(project):  # another run that sends the same waits, and has nothing new then
+        memory = {variable: each for variable, each in read_memory(project).items() if variable in to}
+        write_memory(project, memory)  # what cannot be remembered is not sent
+        return Notified(tuple(_notified(project, found, now, to, memory, is_dry=False)), found)
+
+
+def _notified(
+    project: Project, found: Conditions, now: datetime, to: Mapping[str, Sequence[str]], memory: dict[str, Memory], *, is_dry: bool
+) -> Iterator[Digest]:
+    """Tell each address in turn. What became of it is remembered before the next one is told."""
     for variable, kinds in to.items():
         known = memory.get(variable, Memory({}, {}))
         entries = known.entries(found, kinds)
         title, text = render(project.name, entries)
-        outcome, problem = _outcome(variable, title, text, is_empty=not entries, is_quiet=rules.is_quiet(now.astimezone(UTC)), is_dry=is_dry)
-        digests.append(Digest(variable, title, text, entries, outcome, problem, known.down_since))
+        is_quiet = project.notify.is_quiet(now.astimezone(UTC))
+        outcome, problem = _outcome(variable, title, text, is_empty=not entries, is_quiet=is_quiet, is_dry=is_dry)
         if outcome in ("sent", "nothing new"):
             memory[variable] = known.delivered(found, kinds)
         elif outcome != "dry run":
             memory[variable] = known.not_delivered(entries, now, is_down=outcome == "not delivered")
-    if to and not is_dry:
-        write_memory(project, {variable: each for variable, each in memory.items() if variable in to})
-    return Notified(tuple(digests), found)
+        if outcome != "dry run":
+            write_memory(project, memory)
+        yield Digest(variable, title, text, entries, outcome, problem, known.down_since)
 
 
 def render(name: str, entries: Sequence[Entry]) -> tuple[str, str]:

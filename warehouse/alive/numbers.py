@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from warehouse.alive.row import Known, Row, publish_again
-from warehouse.claims.gate.policy import load_policy
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.publication import ROWS, PublishedRollup
 from warehouse.claims.publish.specification import Specification, parse_specification, stored_specification
-from warehouse.claims.verify.last_checks import publication_check
+from warehouse.claims.verify.last_checks import number_checks, publication_check
 from warehouse.claims.verify.verdict import RETRACTED, STALE, VERIFIED
-from warehouse.errors import WarehouseError, counted, printable
+from warehouse.errors import counted, printable
 from warehouse.evidence.ledger.events import ARRIVAL
 from warehouse.maintenance.retention import DUE, plan_retention
 from warehouse.transform.finished.query import read_query
@@ -29,16 +28,17 @@ _TRUE = (VERIFIED, STALE, RETRACTED)  # what a verification found to be what was
 def failed(known: Known) -> Iterator[Row]:
     """Publications whose last verification here found a number that is not what was published."""
     for each in known.counting:
-        found = publication_check(known.project, each.digest)
-        if found is None:
-            continue
-        check, others = found
-        bad = [check.state] * (check.state not in _TRUE) + [state for state in others if state not in _TRUE]
-        if check.doubt and check.doubt not in _TRUE:
-            bad.append(check.doubt)
-        if bad:
-            words = f"the last verification of {each.query} found: {', '.join(dict.fromkeys(bad))}"
-            yield Row(FAILED, f"{FAILED} {each.digest}", str(each.query), words, _verify(each), check.at, (f"publication {each.digest}",))
+        if found := publication_check(known.project, each.digest):
+            check, others = found
+            states = dict.fromkeys((check.state, *others, *([check.doubt] if check.doubt else [])), check.at)
+        else:
+            states = {check.state: check.at for check in number_checks(known.project, each.digest)}
+        if bad := {state: at for state, at in states.items() if state not in _TRUE}:
+            words = f"the last verification of {each.query} found: {', '.join(bad)}"
+            yield Row(
+                FAILED, f"{FAILED} {each.digest}", str(each.query), words, _verify(each), min(bad.values()), (f"publication {each.digest}",),
+                publication=each.digest, news=words,
+            )
 
 
 def unverified(known: Known) -> Iterator[Row]:
@@ -51,7 +51,7 @@ def unverified(known: Known) -> Iterator[Row]:
         said = f"{'last verified here on' if found else 'never verified here; published on'} {at:%Y-%m-%d}"
         yield Row(
             UNVERIFIED, f"{UNVERIFIED} {each.digest}", str(each.query), f"{_numbers(each)} of {each.query}: {said}", _verify(each), at,
-            (f"publication {each.digest}",), (known.now - at).total_seconds(),
+            (f"publication {each.digest}",), (known.now - at).total_seconds(), each.digest,
         )
 
 
@@ -72,7 +72,7 @@ def another_value(known: Known) -> Iterator[Row]:
             words = f"{len(gone)} of {_numbers(each)} of {each.query} {'is' if len(gone) == 1 else 'are'} not in the current build: {listed}"
             yield Row(
                 ANOTHER_VALUE, f"{ANOTHER_VALUE} {each.digest}", str(each.query), words, publish_again(each), known.published_at.get(each.digest),
-                (f"publication {each.digest}", *gone[:_LISTED]), len(gone),
+                (f"publication {each.digest}", *gone[:_LISTED]), len(gone), each.digest, words,
             )
 
 
@@ -87,10 +87,11 @@ def changed(known: Known) -> Iterator[Row]:
     for each in known.counting:
         what = [*_policy_changes(known, each), *_query_changes(known, each, built.get(each.query))]
         if what:
+            words = f"{each.query}: since it was published, {' and '.join(what)}"
             yield Row(
-                CHANGED, f"{CHANGED} {each.digest}", str(each.query), f"{each.query}: since it was published, {' and '.join(what)}",
+                CHANGED, f"{CHANGED} {each.digest}", str(each.query), words,
                 publish_again(each) if each.query in built else f"wh withdraw {each.digest[:12]} --reason 'its query is gone'",
-                known.published_at.get(each.digest), (f"publication {each.digest}",),
+                known.published_at.get(each.digest), (f"publication {each.digest}",), publication=each.digest, news=words,
             )
 
 
@@ -112,7 +113,7 @@ def expiring(known: Known) -> Iterator[Row]:
             words = f"retention may remove {counted(len(going), 'bundle')} under the publication {each.digest[:12]} of {each.query} {when}"
             yield Row(
                 EXPIRING, f"{EXPIRING} {each.digest}", str(each.query), words, f"wh push ../kept-evidence {each.digest[:12]} --create", at,
-                (f"publication {each.digest}", *going[:_LISTED]), -at.timestamp(),
+                (f"publication {each.digest}", *going[:_LISTED]), -at.timestamp(), each.digest,
             )
 
 
@@ -120,12 +121,10 @@ def _policy_changes(known: Known, publication: PublishedRollup) -> Iterator[str]
     stated = publication.record.get("policy")
     if not stated:
         return
-    try:
-        policy = load_policy(known.project, str(stated["name"]))
-    except WarehouseError:
+    policy = known.policy(str(stated["name"]))
+    if policy is None:
         yield f"its policy {printable(str(stated['name']))} is gone or not valid"
-        return
-    if policy.digest != stated["digest"]:
+    elif policy.digest != stated["digest"]:
         versions = f": version {stated['version']}, now {policy.version}" if str(stated["version"]) != str(policy.version) else ""
         yield f"its policy {policy.name} changed{versions}"
 

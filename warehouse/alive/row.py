@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,20 +11,24 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from warehouse.alive.index_state import IndexState, last_state
+from warehouse.claims.gate.policy import Policy, load_policy
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import RUN_LINES, PublishedRollup, stored_publications
+from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Event
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import Build, find_current
 
+_RUN_ID = re.compile(rb'"run_id":("(?:[^"\\]|\\.)*")')  # of a line of canonical JSON
 RECORDED = "recorded_run/"  # what `wh record` can run again
 
 
 @dataclass(frozen=True)
 class Row:
-    """`key` is the same as long as it is about the same thing, `words` say what it is now; `since` is when it began, as far as that is known;
-    `weight` orders rows of one kind, the greatest first; `remedy` is one command."""
+    """`key` is the same as long as it is about the same thing, `words` say what it is now, and `news` what of it is worth another notice when it
+    changes; `since` is when it began, as far as that is known; `weight` orders rows of one kind, the greatest first; `remedy` is one command;
+    `publication` is the digest of the publication that it is about."""
 
     kind: str
     key: str
@@ -33,6 +38,8 @@ class Row:
     since: datetime | None = None
     evidence: tuple[str, ...] = ()
     weight: float = 0.0
+    publication: str | None = None
+    news: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,19 @@ class Known:
         return [*last.values()]
 
     @cached_property
+    def policies(self) -> dict[str, Policy | None]:
+        """The policies of the project that were read, by name; None for one that is gone or not valid."""
+        return {}
+
+    def policy(self, name: str) -> Policy | None:
+        if name not in self.policies:
+            try:
+                self.policies[name] = load_policy(self.project, name)
+            except WarehouseError:
+                self.policies[name] = None
+        return self.policies[name]
+
+    @cached_property
     def index(self) -> IndexState | None:
         return last_state(self.project, self.events)
 
@@ -75,8 +95,9 @@ class Known:
 
 
 def run_ids(publication: PublishedRollup) -> list[str]:
-    """The runs that a publication depends on. Raises WH307."""
-    return [str(json.loads(line)["run_id"]) for line in publication.lines(RUN_LINES)]
+    """The runs that a publication depends on, which may be many. Raises WH307."""
+    found = (_RUN_ID.search(line) for line in publication.lines(RUN_LINES))
+    return [json.loads(each[1]) for each in found if each]
 
 
 def again(run_id: str | None) -> str:

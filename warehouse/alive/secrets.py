@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from warehouse.project.project import Project
 from warehouse.record.redaction import HIDDEN, redacted
 
+_SEVERAL = re.compile(r"[\s,;]+(?=[a-z][a-z0-9+.-]*://)", re.IGNORECASE)  # what apprise takes for addresses in one text
 _SHORTEST, _LONG = 5, 12  # characters of a part of an address that may be a secret: of a password, and of a part that may be a word
 
 
 def without_secrets(project: Project, text: str) -> str:
     """A text without what looks like a secret, and without any part of an address that notices go to."""
     (text,), _ = redacted([text], project.redact)
-    for secret in sorted({part for name in project.notify.to for part in _parts(os.environ.get(name, ""))}, key=len, reverse=True):
+    addresses = (each for name in project.notify.to for each in _SEVERAL.split(os.environ.get(name, "")))
+    for secret in sorted({part for address in addresses for part in _parts(address)}, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
 

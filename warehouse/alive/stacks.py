@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.alive.index_state import normalised, parsed
 from warehouse.alive.row import RECORDED, Known, Row, again, run_ids
+from warehouse.claims.publish.publication import RUN_LINES
 from warehouse.errors import counted, printable
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import role_table
@@ -29,7 +30,7 @@ _CAMPAIGNS, _CELLS = "main.campaign_dim", "main.campaign_cell_fact"
 
 @dataclass(frozen=True)
 class _Stacks:
-    """What published numbers were measured with: by query, for each package its versions, each with a run that had it; and which packages are
+    """What published numbers were measured with: by publication, for each package its versions, each with a run that had it; and which packages are
     frameworks."""
 
     packages: dict[str, dict[str, list[tuple[str, str]]]]
@@ -37,12 +38,14 @@ class _Stacks:
 
 
 def newer_releases(known: Known) -> Iterator[Row]:
-    """Publications none of whose runs had the newest release of a package that the state of the index names."""
+    """Publications none of whose runs had the newest release of a package that the state of the index names. Of the others than frameworks some has
+    one every night: that is no news."""
     index = known.index
     if index is None:
         return
     stacks = _stacks(known)
-    for publication, used in stacks.packages.items():
+    for each in known.counting:
+        publication, used = str(each.query), stacks.packages.get(each.digest, {})
         newer = {}
         for package, versions in used.items():
             ordered = sorted(((at, version, run_id) for version, run_id in versions if (at := parsed(version))), key=lambda each: (each[0], each[2]))
@@ -59,7 +62,9 @@ def newer_releases(known: Known) -> Iterator[Row]:
             wanted = " ".join(shlex.quote(f"{name}=={newer[name][1]}") for name in names[:_INSTALLED])
             command = f"uv pip install {wanted} && {command}"
         words = f"{publication}: newer than measured are {listed}{more}"
-        yield Row(NEWER, f"{NEWER} {publication}", publication, words, command, index.at, (f"index state {index.digest}", run_id), len(newer))
+        news = ", ".join(f"{name} {newer[name][1]}" for name in names if name in stacks.frameworks)
+        evidence = (f"index state {index.digest}", run_id)
+        yield Row(NEWER, f"{NEWER} {publication}", publication, words, command, index.at, evidence, len(newer), each.digest, news)
 
 
 def index_state(known: Known) -> Iterator[Row]:
@@ -120,8 +125,13 @@ def _stacks(known: Known) -> _Stacks:
             f" select component, version, min(run_id) from stack inner join {_PACKAGES} using (software_version_key)"
             " where version is not null group by component, version order by component, version"
         )
+        same: dict[str, dict[str, list[tuple[str, str]]]] = {}  # publications often depend on the same runs
         for each in known.counting:
-            used = found[str(each.query)] = {}
+            runs_digest = each.record["sha256"][RUN_LINES]
+            if runs_digest in same:
+                found[each.digest] = same[runs_digest]
+                continue
+            used = found[each.digest] = same[runs_digest] = {}
             for component, version, run_id in con.execute(sql, [run_ids(each)]).fetchall():
                 used.setdefault(normalised(component), []).append((version, run_id))
         frameworks = con.execute(f"select distinct framework from {_SOFTWARE} where framework is not null").fetchall()

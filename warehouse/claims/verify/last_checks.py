@@ -78,6 +78,14 @@ def publication_check(project: Project, publication: str) -> tuple[LastCheck, Co
     return None
 
 
+def number_checks(project: Project, publication: str) -> list[LastCheck]:
+    """What was found of the numbers of a publication that were verified by themselves, after it was verified as a whole if it ever was."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError):  # whatever lies there
+        numbers = _read(project)[publication]["numbers"]
+        return [LastCheck(str(each["state"]), datetime.fromisoformat(each["at"])) for each in numbers.values()]
+    return []
+
+
 def checks_state(project: Project) -> str:
     """What changes when anything is verified."""
     try:

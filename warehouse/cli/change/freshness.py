@@ -53,7 +53,7 @@ def command(
             "rows": [
                 {
                     "kind": each.kind, "subject": each.subject, "words": each.words, "since": each.since, "remedy": each.remedy,
-                    "evidence": list(each.evidence),
+                    "publication": each.publication, "evidence": list(each.evidence),
                 } for each in found.rows
             ],
             "counts": found.counts, "problems": [str(each) for each in found.problems],

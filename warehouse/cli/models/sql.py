@@ -82,6 +82,7 @@ def command(
 ) -> ExitCode:
     """One statement that reads: SELECT, FROM, VALUES, PIVOT, EXPLAIN, DESCRIBE, SHOW or SUMMARIZE. The limits have their defaults in [sql] of
     warehouse.toml."""
+    from warehouse.alive.tables import LiveTables, live_tables
     from warehouse.project.project import find_project
     from warehouse.transform.finished.builds import current_build, find_build
     from warehouse.transform.finished.query import TABLE_ROWS, read_cells, run_query, write_result
@@ -103,12 +104,15 @@ def command(
         path = failures_path(project.builds)
     else:
         path = (current_build(project) if build is None else find_build(project, build)).path
+    live = LiveTables({}) if failures or build else live_tables(project, text)  # they are of now
+    for problem in live.problems:
+        warn(problem)
     limits = project.sql_limits.changed(timeout, memory, spill, rows)
     with ExitStack() as session:
         session.enter_context(_bounded_memory(limits))
         scratch = Path(session.enter_context(TemporaryDirectory(prefix="wh-sql-")))
         session.enter_context(_hard_stop(limits, scratch))
-        result = session.enter_context(run_query(path, text, limits, scratch))
+        result = session.enter_context(run_query(path, text, limits, scratch, live.tables))
         if told := told_away(result, text):
             notice(told)
         if form == Form.TABLE:

@@ -149,4 +149,4 @@ def _fault(file: Path, message: str) -> WarehouseError:
 
 
 def _is_named(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return any(fnmatchcase(name, pattern.casefold()) for pattern in patterns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -17,7 +17,7 @@ from warehouse.errors import WarehouseError, printable
 from warehouse.project.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
 from warehouse.transform.finished.builds import Build, check_no_log, part_path
 from warehouse.transform.finished.result_metadata import described_schema
-from warehouse.transform.sql.duck import SEARCH_PATH, connect, text_literal
+from warehouse.transform.sql.duck import SEARCH_PATH, connect, quote, text_literal
 from warehouse.transform.sql.engine_faults import translated
 from warehouse.transform.sql.read_only import check_reads
 
@@ -72,19 +72,22 @@ def read_query(path: Path, sql: str) -> "Iterator[duckdb.DuckDBPyConnection]":
 
 @contextmanager
 def run_query(
-    path: Path, sql: str, limits: SqlLimits = SqlLimits(), scratch: Path | None = None
+    path: Path, sql: str, limits: SqlLimits = SqlLimits(), scratch: Path | None = None, tables: "Mapping[str, pa.Table] | None" = None
 ) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Run a user's query on a build, locked in; the session holds its result. What does not fit into memory goes below `scratch`. Raises what
-    `confined` and `running` raise."""
-    with confined(path, limits, scratch) as con, running(con, sql, limits):
+    """Run a user's query on a build, locked in; the session holds its result. What does not fit into memory goes below `scratch`; `tables` are beside
+    those of the build, of which none is hidden by them. Raises what `confined` and `running` raise."""
+    with confined(path, limits, scratch, tables) as con, running(con, sql, limits):
         yield con
 
 
 @contextmanager
-def confined(path: Path, limits: SqlLimits, scratch: Path | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+def confined(
+    path: Path, limits: SqlLimits, scratch: Path | None = None, tables: "Mapping[str, pa.Table] | None" = None
+) -> "Iterator[duckdb.DuckDBPyConnection]":
     """A session on a build, locked in, for queries of a user. Raises WH218."""
     con = open_build(path)
     try:
+        _add_tables(con, tables or {})
         # As in any client: a build has every bare name in main, and SHOW TABLES lists each once.
         con.execute("set search_path = 'main'")
         with TemporaryDirectory(prefix="wh-sql-", dir=scratch) as spill:
@@ -108,6 +111,15 @@ def running(con: "duckdb.DuckDBPyConnection", sql: str, limits: SqlLimits) -> It
         raise _limit_reached(error, limits) or _landing_named(con, error, sql) or translated(error, "WH213", sql, "query") from error
     except MemoryError as error:
         raise out_of_memory(limits) from error
+
+
+def _add_tables(con: "duckdb.DuckDBPyConnection", tables: "Mapping[str, pa.Table]") -> None:
+    for name, table in tables.items():
+        there = "select table_name as name from duckdb_tables() union all select view_name from duckdb_views() where not internal"
+        if not con.execute(f"select 1 from ({there}) where lower(name) = lower(?)", [name]).fetchall():
+            con.register("given_table", table)
+            con.execute(f"create temp table {quote(name)} as from given_table")
+            con.unregister("given_table")
 
 
 def _parts(con: "duckdb.DuckDBPyConnection") -> list[str]:

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ class Description:
     files: tuple[str, ...]
     forms: tuple[str, ...]
     dialect: Dialect
-    patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+    patterns: Mapping[str, Pattern]
     layouts: tuple[Layout, ...]
     expressions: tuple[tuple[str, Expression], ...] = field(default=(), compare=False)  # with the key that states each, for `wh check`
 
@@ -123,13 +124,19 @@ def read_description(path: Path) -> Description:
     place = printable(str(path))
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-        document = tomllib.loads(data.decode())
     except OSError as error:
         raise WarehouseError("WH121", f"cannot be read: {error.strerror}", place) from error
-    except (ValueError, RecursionError) as error:
-        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
     if not data:
         raise WarehouseError("WH121", f"is empty, or larger than {MAX_BYTES} bytes", place)
+    return _described(place, data)
+
+
+@lru_cache(maxsize=256)  # a process loads the ingestors of its project with each ingest, check and build
+def _described(place: str, data: bytes) -> Description:
+    try:
+        document = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
     return _Reader(place, document).description()
 
 
@@ -301,17 +308,17 @@ class _Reader:
         of = self._expression(f"check {number}.of", stated.get("of", ""))
         return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
 
-    def _patterns(self) -> Mapping[str, tuple[Pattern, re.Pattern[str]]]:
-        found = {}
+    def _patterns(self) -> Mapping[str, Pattern]:
+        found: dict[str, Pattern] = {}
         for name, stated in self._table("lines", self._document, {}).items():
             each = stated if isinstance(stated, dict) else {"pattern": stated}
             self._known(f"lines.{name}", each, {"pattern", "after"})
-            pattern = Pattern(name, str(each.get("pattern", "")), each.get("after"))
+            found[name] = Pattern(name, str(each.get("pattern", "")), each.get("after"))
             try:
-                found[name] = pattern, pattern.compiled()
+                found[name].regex  # noqa: B018  # says what is wrong with it
             except PatternError as error:
                 raise self._fault(f"lines.{name}", str(error)) from error
-        for name, (pattern, _) in found.items():
+        for name, pattern in found.items():
             if pattern.after is not None and pattern.after not in found:
                 raise self._fault(f"lines.{name}.after", f"no pattern {pattern.after!r}", did_you_mean(pattern.after, found))
         return found

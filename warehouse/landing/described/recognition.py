@@ -114,7 +114,7 @@ def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ..
         for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
             keys = [step for kind, step in path.steps if kind == "key" and not step.startswith("@")]
             if keys and keys[0] in description.patterns:
-                if literal := description.patterns[keys[0]][0].literal:
+                if literal := description.patterns[keys[0]].literal:
                     yield (literal.encode(),)
             elif keys:
                 yield (keys[-1].encode(),)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from warehouse.landing.described.nodes import Node, Number, begun_json, read_json
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
@@ -45,7 +46,13 @@ class Pattern:
         """The longest fixed part, which a line must have."""
         return max((part.strip() for part in re.split(r"\{[^{}]*\}|\s+", self.text)), key=len, default="")
 
+    @cached_property
     def compiled(self) -> re.Pattern[str]:
+        """Compiled when the first line is tried: most processes read files of few formats. Raises PatternError."""
+        return re.compile(self.regex, re.ASCII)
+
+    @property
+    def regex(self) -> str:
         """Raises PatternError. All repeats but that of one text are possessive: the cost is at most that of the line's length squared."""
         if sum(found[2] in (None, "text") for found in _FIELD.finditer(self.text)) > 1:
             raise PatternError(f"{self.name}: more than one field of text; use word or number")
@@ -55,7 +62,7 @@ class Pattern:
         for found in _FIELD.finditer(self.text):
             parts += [_fixed(self.text[last : found.start()]), self._field(found[2] or "text", self.text[found.end() : found.end() + 1])]
             last = found.end()
-        return re.compile(r"\s*+" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*", re.ASCII)
+        return r"\s*+" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*"
 
     def _field(self, kind: str, mark: str) -> str:
         """A word ends before a blank, or before the `mark` that follows it."""
@@ -176,18 +183,18 @@ def _cell(text: bytes, start: int, stop: int) -> Node:
     return Node(text.decode(errors="replace").strip() or None, start, stop)
 
 
-def text_tree(data: Data, report: Report, patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]) -> Node:
+def text_tree(data: Data, report: Report, patterns: Mapping[str, Pattern]) -> Node:
     """Lines of text: an object with a list of records for each pattern that matched."""
     found: dict[str, list[Node]] = {}
     latest: dict[str, Node] = {}
-    headings, heading = {pattern.after for pattern, _ in patterns.values()}, None
+    headings, heading = {pattern.after for pattern in patterns.values()}, None
     for line in lines(data, report):
         text = line.data.decode(errors="replace")
         if len(text) > _LINE_CHARACTERS:
             report.at("line-too-long", f"{len(text)} characters: no pattern is tried on it", line, "note")
             continue
-        for name, (pattern, compiled) in patterns.items():
-            if pattern.after and pattern.after != heading or not (matched := compiled.fullmatch(text)):
+        for name, pattern in patterns.items():
+            if pattern.after and pattern.after != heading or not (matched := pattern.compiled.fullmatch(text)):
                 continue
             heading = name if name in headings else heading
             if not line.data.isascii():
@@ -211,7 +218,7 @@ def _field(matched: re.Match[str], place: int, line: Line, text: str) -> Node:
 
 
 def begun_tree(
-    head: bytes, is_whole: bool, form: str, dialect: Dialect, required: frozenset[str], patterns: Mapping[str, tuple[Pattern, re.Pattern[str]]]
+    head: bytes, is_whole: bool, form: str, dialect: Dialect, required: frozenset[str], patterns: Mapping[str, Pattern]
 ) -> Node | None:
     """What the beginning of a file states, for recognition: nothing is reported."""
     if form == JSON:

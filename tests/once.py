@@ -47,8 +47,16 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
 
 def copied(name: str, make: Callable[[Path], object], to: Path) -> None:
-    """A copy of the folder `name`, which a test may change, in the folder `to`."""
+    """A copy of the folder `name`, which a test may change, in the folder `to`. A build in it is as if it were made there: of a copied one
+    each command reads every byte."""
+    from warehouse.project.project import read_project
+    from warehouse.transform.finished.builds import POINTER, current_build, switch_to
+
     shutil.copytree(once(name, make), to, symlinks=True, dirs_exist_ok=True)
+    for builds in (*to.glob(".wh/builds"), *to.glob("*/.wh/builds")):
+        if (builds / POINTER).exists():
+            project = read_project(builds.parents[1])
+            switch_to(project, current_build(project))
 
 
 def made(name: str) -> Path:

@@ -20,6 +20,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from built import sql_of
 from conftest import WhBytes
 from exhaustive import few
 from samples import mlperf_inference
@@ -68,8 +69,7 @@ def contents(project: Project) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def rows(project: Project, sql: str) -> list[tuple[Any, ...]]:
-    with run_query(current_build(project).path, sql) as result:
-        return result.fetchall()
+    return sql_of(project)(sql)
 
 
 TINY = {

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from built import sql_of
 from conftest import Wh, WhOn
 from exhaustive import few
 from once import copied
@@ -37,7 +38,6 @@ from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 
 # Runs are lines `<group><number>=value`; two of them lie in one bundle.
 RUN = """/*
@@ -76,8 +76,7 @@ def _make(folder: Path) -> None:
 
 
 def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
-    with run_query(current_build(project).path, sql) as result:
-        return sorted(result.fetchall())
+    return sorted(sql_of(project)(sql))
 
 
 def totals(project: Project) -> dict[object, object]:

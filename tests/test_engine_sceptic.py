@@ -6,13 +6,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from built import sql_of
 
 from warehouse.errors import WarehouseError
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 from warehouse.transform.testing.equivalence import check_equivalence
 
 HEADER = "/*\nmaterialized: incremental\nkey: [k]\n*/\n"
@@ -41,8 +41,7 @@ def actions(project: Project) -> dict[str, str]:
 
 
 def value(project: Project, sql: str) -> object:
-    with run_query(current_build(project).path, sql) as result:
-        ((found,),) = result.fetchall()
+    ((found,),) = sql_of(project)(sql)
     return found
 
 

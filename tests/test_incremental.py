@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from built import sql_of
 from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
 
@@ -25,8 +26,6 @@ from warehouse.project.making import init_project
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build import plan as build_plan
 from warehouse.transform.build.build import BuildReport, build
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 from warehouse.transform.sql.duck import text_literal
 
 HISTORIES = int(os.environ.get("WH_HISTORIES", "100"))
@@ -281,8 +280,8 @@ def assert_as_oracle(history: History) -> None:
             name = next((name for name in history.models if name.endswith(f"/{table}")), None)
             as_first = all(history.models[name] == history.first[name] for name in (name, "staging/cleaned") if name)
             if name and as_first:
-                with run_query(current_build(history.project).path, f"select * from {table}") as result:
-                    assert sorted(map(repr, result.fetchall())) == sorted(map(repr, con.execute(sql).fetchall())), history.told
+                found = sql_of(history.project)(f"select * from {table}")
+                assert sorted(map(repr, found)) == sorted(map(repr, con.execute(sql).fetchall())), history.told
 
 
 class Crash(Exception):

@@ -7,13 +7,12 @@ from pathlib import Path
 import duckdb
 import pytest
 from bare_project import project, write
+from built import sql_of
 from conftest import Wh
 from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
 
 from warehouse.project.project import Project
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 
 __all__ = ["project"]
 
@@ -32,8 +31,7 @@ def parquet(project: Project, name: str, sql: str) -> None:
 
 
 def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
-    with run_query(current_build(project).path, sql) as result:
-        return result.fetchall()
+    return sql_of(project)(sql)
 
 
 def test_what_is_retried_after_a_failure_is_what_was_read(project: Project, wh: Wh, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import sql_of
 from conftest import EVIDENCE
 from standard import standard_project
 from stored import bundle_folder
@@ -29,8 +30,6 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 
 pytestmark = pytest.mark.exhaustive  # slow: it builds real archives. make test covers these formats with small samples
 
@@ -83,10 +82,7 @@ def truth() -> dict[Set, dict[str, Any]]:
 
 
 def sql(project: Project, text: str) -> list[tuple[Any, ...]]:
-    database = current_build(project)
-    assert database
-    with run_query(database.path, text) as result:
-        return result.fetchall()
+    return sql_of(project)(text)
 
 
 def test_every_group_is_there(truth: dict[Set, Any], ours: dict[Set, PublishedRow]) -> None:

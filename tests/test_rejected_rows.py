@@ -9,13 +9,12 @@ import duckdb
 import pytest
 from bare_project import project as project
 from bare_project import write
+from built import sql_of
 from conftest import WhOn
 
 from warehouse.project.making import init_project
 from warehouse.project.project import Project
 from warehouse.transform.build.build import BuildReport, build
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 
 HEADER = """/*
 {how}
@@ -58,8 +57,7 @@ def made(project: Project, **files: str) -> BuildReport:
 
 
 def rows(project: Project, sql: str) -> list[tuple]:
-    with run_query(current_build(project).path, sql) as result:
-        return result.fetchall()
+    return sql_of(project)(sql)
 
 
 HONEST = "a,1,train,0.5,a.log,0\na,2,train,0.25,a.log,9"

@@ -11,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from built import sql_of
 from conftest import Wh, WhOn
 from samples import mlperf_inference
 from samples.values import take_in, value_files, values_project
@@ -30,8 +31,6 @@ from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.project.making import init_project, trust_key
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import build
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import run_query
 
 SQL = "select key, sum(value) as total from reading group by key"
 CELL = "claim[key=a].total"
@@ -67,8 +66,7 @@ def project(tmp_path: Path, keys: dict[str, SigningKey]) -> Project:
 
 
 def rows(project: Project, sql: str) -> list[tuple[object, ...]]:
-    with run_query(current_build(project).path, sql) as result:
-        return sorted(result.fetchall())
+    return sorted(sql_of(project)(sql))
 
 
 def states(project: Project) -> list[object]:

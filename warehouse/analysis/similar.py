@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from warehouse.analysis.names import name_of
-from warehouse.claims.numbers.lineage import lineage_of
-from warehouse.claims.numbers.search import asked_number, find_cell
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import current_build
@@ -332,6 +330,9 @@ def _found(con: "duckdb.DuckDBPyConnection", what: str) -> tuple[Kind, str] | No
 
 
 def _runs_of_number(project: Project, what: str) -> tuple[str, ...]:
+    from warehouse.claims.numbers.lineage import lineage_of  # with all that lineage needs 0.1 s, which `wh explain` need not pay
+    from warehouse.claims.numbers.search import asked_number, find_cell
+
     try:
         found = lineage_of(project, find_cell(project, asked_number(project, what)))
     except WarehouseError as error:

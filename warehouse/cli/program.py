@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -172,6 +173,7 @@ class Program(_Parsing, TyperGroup):
         formatter.write("\nwh COMMAND --help shows the options of a command, with examples.\n")
 
 
+@cache
 def load_command(name: str) -> Command:
     """The command of this name, whose module is imported for it."""
     module = importlib.import_module(module_of(name))
@@ -187,6 +189,7 @@ def load_command(name: str) -> Command:
     return command
 
 
+@cache  # it is made in 10 ms, and a process may run many commands
 def program() -> AnyCommand:
     """`wh` itself."""
     app = typer.Typer(cls=Program, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_SETTINGS)

@@ -47,7 +47,7 @@ class Source:
         if self.target.suffix == DESCRIPTION_SUFFIX:
             return described_ingestor(self.target, self.place, standard_folder() / "ingest")
         name = self.target.parent.name if self.target.name == "__init__.py" else self.target.stem
-        return _checked(_load(self.target, name), self.place)
+        return _checked(_load(self.target, name, SourceFileLoader if self.origin == "standard" else _AsWritten), self.place)
 
     def code_digest(self) -> str:
         """The digest of the code that parses: every file of the ingestor's package by its path there, or its one file, and the
@@ -172,11 +172,11 @@ class _AsWritten(SourceFileLoader):
         raise OSError("ask nothing of the file: what get_code() takes as no cache to be had")
 
 
-def _load(module: Path, name: str) -> object:
+def _load(module: Path, name: str, loader_of: type[SourceFileLoader]) -> object:
     """The `INGESTOR` of a module loaded from its file, under a name that nothing else imports by."""
     unique = f"warehouse_ingest_{name}"
     folder = [str(module.parent)] if module.name == "__init__.py" else None
-    loader = _AsWritten(unique, str(module))
+    loader = loader_of(unique, str(module))
     spec = importlib.util.spec_from_file_location(unique, module, loader=loader, submodule_search_locations=folder)
     assert spec and spec.loader
     # Loaded again in one process (`wh build --watch`): its own modules may have been edited since.

@@ -18,11 +18,11 @@ def path_id(path: KeyPath) -> str:
 
 def shared_paths(files: Sequence[Path]) -> set[str]:
     """The ways by which two partitions, each of which has a file of its keys, lead to the same key."""
-    from warehouse.transform.sql.duck import connect
+    from warehouse.transform.sql.duck import asking
 
     if len(files) < 2:
         return set()
-    con = connect()
+    con = asking()
     try:
         read = f"read_parquet([{', '.join(path_literal(str(path)) for path in files)}])"
         shared = f"select path from {read} group by path, key having count(*) > 1"

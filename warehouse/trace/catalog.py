@@ -181,8 +181,15 @@ def _prepared(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mappi
     read |= {table: (table, table) for table in catalog.landing_types}
     for table in [*catalog.parts.in_parts, *catalog.parts.landing] if catalog.parts else ():
         del read[table]  # which have rows, though they may not be there yet
-    # One statement a table: planning them as one takes three times as long.
-    empty = [names for table, names in read.items() if not con.execute(f"select 1 from {quoted(table)} limit 1").fetchall()]
+    # The session is in no transaction: in one, a table of this many rows may have more.
+    stored = con.execute(
+        "select if(temporary, '', schema_name || '.') || table_name, estimated_size from duckdb_tables() where not internal"
+    ).fetchall()
+    without_rows = {name for name, rows in stored if not rows}
+    empty = [
+        names for table, names in read.items()
+        if table in without_rows or not con.execute(f"select 1 from {quoted(table)} limit 1").fetchall()
+    ]
     return replace(catalog, empty=frozenset(name for names in empty for name in names))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warehouse.transform.check.project_check import create_schemas
 from warehouse.transform.inputs.landing_tables import open_landing_table
-from warehouse.transform.sql.duck import connect, quote, quoted
+from warehouse.transform.sql.duck import quote, quoted, scratch
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,6 +22,7 @@ class EmptyTables:
     def __init__(self, catalog: "Catalog") -> None:
         self._catalog = catalog
         self._made: set[str] = set()
+        self._session = ExitStack()
 
     def reading(self, model: "BuiltModel") -> "duckdb.DuckDBPyConnection":
         """The session, with the tables that a model reads, also through views."""
@@ -36,12 +38,11 @@ class EmptyTables:
 
     def close(self) -> None:
         """End the session, if anything was asked of it."""
-        if "_con" in vars(self):
-            self._con.close()
+        self._session.close()
 
     @cached_property
     def _con(self) -> "duckdb.DuckDBPyConnection":
-        con = connect()
+        con = self._session.enter_context(scratch())
         create_schemas(con)
         return con
 

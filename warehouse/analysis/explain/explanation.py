@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import exp, inf, isfinite, log, prod
 from statistics import median
@@ -272,10 +272,13 @@ def explain(project: Project, run_id: str, baseline: Sequence[str] = (), playboo
         _create_changed(found.con, changes)
         effect = _effect(changes)
         unjoined, unread = read_unjoined(found.con, run_id), read_unread(found.con, run_id)
-        answers = tuple(_answered(found.con, check, effect, unjoined, unread) for check in checks if playbook in (None, check.playbook))
+        asked_checks = [check for check in checks if playbook in (None, check.playbook)]
+        files = {check.place: check for check in asked_checks}  # a check of several playbooks is asked once
+        answers = {place: _answered(found.con, check, effect, unjoined, unread) for place, check in files.items()}
         differing = _differences(found, run_id, chosen)
         notes = (*circumstances(found.con, runs, run_id, chosen), *as_notes(unjoined), *([] if chosen else nearest_in_words(found.con, run_id)))
-        return Explanation(run_id, chosen, chosen_by, changes, answers, differing, notes)
+        answered = tuple(replace(answers[check.place], check=check) for check in asked_checks)
+        return Explanation(run_id, chosen, chosen_by, changes, answered, differing, notes)
 
 
 def _runs(found: Measured) -> "RoleTable":

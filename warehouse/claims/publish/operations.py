@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -87,19 +88,18 @@ def _class_of(kind: str, names: list[str], tolerance: float) -> Determinism:
 
 def _all_sources(catalog: Catalog, asked: tuple[ColumnRef, ...], facts: TextFacts | None = None) -> Mapping[ColumnRef, Refs]:
     """By column, of those that are asked for and of all that go into their values, what goes into it directly."""
-    empty = EmptyTables(catalog)
     tables = _known_tables(tuple(catalog.models.items()), _hashable(catalog.types), _hashable(catalog.landing_types))
     sources: dict[ColumnRef, Refs] = {}
     pending = list(asked)
-    while pending:
-        ref = pending.pop()
-        if ref in sources or ref.table not in catalog.models:
-            continue
-        if ref.table not in tables:
-            tables[ref.table] = _sources_of(catalog, catalog.models[ref.table], empty, facts)
-        sources[ref] = tables[ref.table].get(ref.column, NONE)
-        pending += sources[ref]
-    empty.close()
+    with closing(EmptyTables(catalog)) as empty:
+        while pending:
+            ref = pending.pop()
+            if ref in sources or ref.table not in catalog.models:
+                continue
+            if ref.table not in tables:
+                tables[ref.table] = _sources_of(catalog, catalog.models[ref.table], empty, facts)
+            sources[ref] = tables[ref.table].get(ref.column, NONE)
+            pending += sources[ref]
     return sources
 
 

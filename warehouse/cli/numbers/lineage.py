@@ -46,10 +46,13 @@ def command(
     from warehouse.cli.numbers.lineage_parts import columns_part, opened_document, rows_part
     from warehouse.cli.serving.run_validity import runs_validity, validity_document, validity_lines
     from warehouse.project.project import find_project
+    from warehouse.transform.finished.builds import find_current
+    from warehouse.transform.finished.query import kept_open
 
     project = find_project()
-    found = lineage(project, number)
-    validity = runs_validity(project, [str(run["run_id"]) for run in found.runs])
+    with kept_open(find_current(project)):
+        found = lineage(project, number)
+        validity = runs_validity(project, [str(run["run_id"]) for run in found.runs])
     own = own_models(project, found)
     parts = {"rows": rows_part(project, found)} if rows else {}
     if columns:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean, printable
 from warehouse.landing.described import units
-from warehouse.landing.described.document import NAME, document_of
+from warehouse.landing.described.document import NAME, document_of, texts_of
 from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
@@ -162,8 +163,12 @@ class Description:
 def read_description(path: Path, place: str | None = None, standard: Path | None = None) -> Description:
     """The description in a file; what it extends is in the folder `standard`. Raises WH121 with the key at fault, at `place`."""
     place = place or printable(str(path))
-    document = document_of(path, place, standard)
-    return _Reader(place, document).description()
+    return _described(place, *texts_of(path, place, standard))
+
+
+@lru_cache(maxsize=256)  # a process loads the ingestors of its project with each ingest, check and build
+def _described(place: str, own: bytes, base: bytes | None) -> Description:
+    return _Reader(place, document_of(place, own, base)).description()
 
 
 class _Reader:
@@ -376,7 +381,7 @@ class _Reader:
                 for text in self._texts(f"lines.{name}", each.get("pattern", "")):
                     pattern = Pattern(name, text, each.get("after"))
                     try:
-                        pattern.compiled  # noqa: B018  # a pattern that cannot be used is told at once
+                        pattern.regex  # noqa: B018  # a pattern that cannot be used is told at once
                     except PatternError as error:
                         raise self._fault(f"lines.{name}", str(error)) from error
                     found.append(pattern)

@@ -14,18 +14,24 @@ MAX_BYTES = 256 << 10
 NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
 
-def document_of(path: Path, place: str, standard: Path | None) -> dict[str, Any]:
-    """The document in a file, together with what it extends in the folder `standard`. Raises WH121."""
-    document = _document(path, place)
-    head = document.get("format")
+def document_of(place: str, own: bytes, base: bytes | None) -> dict[str, Any]:
+    """The document that a file states, together with the standard one that it extends. Raises WH121."""
+    document = _document(own, place)
+    return document if base is None else _together(_document(base, place), document)
+
+
+def texts_of(path: Path, place: str, standard: Path | None) -> tuple[bytes, bytes | None]:
+    """A file, and that of the description that it extends in the folder `standard`. Raises WH121."""
+    own = _bytes(path, place)
+    head = _document(own, place).get("format") if b"extends" in own else None
     if not isinstance(head, dict) or "extends" not in head:
-        return document
+        return own, None
     base = extended(path, standard)
     if base is None or not base.is_file():
         name = str(head["extends"])[:100]
         hint = did_you_mean(name, [each.parent.name for each in standard.glob(f"*/{path.name}")]) if standard else None
         raise WarehouseError("WH121", f"format.extends: no standard description {name!r}", place, hint)
-    return _together(_document(base, base.parent.name), document)
+    return own, _bytes(base, base.parent.name)
 
 
 def extended(path: Path, standard: Path | None) -> Path | None:
@@ -38,17 +44,21 @@ def extended(path: Path, standard: Path | None) -> Path | None:
     return standard / name / path.name if standard and isinstance(name, str) and NAME.fullmatch(name) else None
 
 
-def _document(path: Path, place: str) -> dict[str, Any]:
+def _bytes(path: Path, place: str) -> bytes:
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-        document = tomllib.loads(data.decode())
     except OSError as error:
         raise WarehouseError("WH121", f"cannot be read: {error.strerror}", place) from error
-    except (ValueError, RecursionError) as error:
-        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
     if not data:
         raise WarehouseError("WH121", f"is empty, or larger than {MAX_BYTES} bytes", place)
-    return document
+    return data
+
+
+def _document(data: bytes, place: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise WarehouseError("WH121", f"is not TOML: {error}", place, "docs/ingestors.md shows a description") from error
 
 
 def _together(base: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

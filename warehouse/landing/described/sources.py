@@ -50,6 +50,11 @@ class Pattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
+        """Compiled when the first line is tried: most processes read files of few formats. Raises PatternError."""
+        return re.compile(self.regex, re.ASCII)
+
+    @property
+    def regex(self) -> str:
         """Raises PatternError. All repeats but that of one text are possessive: the cost is at most that of the line's length squared."""
         if sum(found[2] in (None, "text") for found in _FIELD.finditer(self.text)) > 1:
             raise PatternError("more than one field of text; use word or number")
@@ -59,7 +64,7 @@ class Pattern:
         for found in _FIELD.finditer(self.text):
             parts += [_fixed(self.text[last : found.start()]), self._field(found[2] or "text", self.text[found.end() : found.end() + 1])]
             last = found.end()
-        return re.compile(r"\s*+" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*", re.ASCII)
+        return r"\s*+" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*"
 
     def _field(self, kind: str, mark: str) -> str:
         """A word ends before a blank, or before the `mark` that follows it."""

@@ -27,7 +27,7 @@ from warehouse.transform.project.graph import Graph
 from warehouse.transform.project.header import PathPart
 from warehouse.transform.project.header_tests import HeaderTest
 from warehouse.transform.project.model import Model
-from warehouse.transform.sql.duck import connect, engine_version
+from warehouse.transform.sql.duck import asking, engine_version
 from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.transform.sql.tree import FileRead, parsed, statement
 from warehouse.transform.sql.tree_nodes import Node
@@ -185,7 +185,7 @@ class _Trees(Mapping[str, Node]):
 
     @cached_property
     def _all(self) -> dict[str, Node]:
-        con = connect()
+        con = asking()
         try:
             documents = parsed(con, [model.text for model in self._models.values()])
         finally:

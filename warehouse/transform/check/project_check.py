@@ -28,7 +28,7 @@ from warehouse.transform.project.graph import build_graph
 from warehouse.transform.project.hot_metrics import hot_metric_faults
 from warehouse.transform.project.model import HOT_METRICS, Model
 from warehouse.transform.project.model_files import read_models, read_queries
-from warehouse.transform.sql.duck import connect
+from warehouse.transform.sql.duck import connect, scratch
 from warehouse.transform.sql.text import fault_at, first_token
 from warehouse.transform.sql.tree import parsed
 
@@ -116,20 +116,21 @@ def inspect(
     fault is not checked: its faults would be consequences. Paths of files are from `root`; `unreadable` names
     files that are no models for now; what `memory` knows is taken from there. Unless SQL `may_read_files`, the engine opens none for it.
     Without `finds_keys` it is not found out which tables are local to a key (`with_keys` does)."""
+    # What may not read files, and remote stores, which a session opens for all of its engine, have an engine of their own.
+    is_alone = not may_read_files or any("://" in model.text for model in (*models.values(), *queries.values()))
     # The engine looks for a path without a pattern in the current folder first.
-    with inside(root):
-        return _inspect(models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), may_read_files, finds_keys)
+    with inside(root), closing(connect(files_root=root)) if is_alone else scratch(root) as con:
+        create_schemas(con)
+        if not may_read_files:
+            con.execute("set enable_external_access = false")
+        return _inspect(con, models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), finds_keys)
 
 
 def _inspect(
-    models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path,
-    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, may_read_files: bool, finds_keys: bool,
+    con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path,
+    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, finds_keys: bool,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     everything, faults = with_feeds(models, is_whole=not unreadable)
-    con = connect(files_root=root)
-    create_schemas(con)
-    if not may_read_files:
-        con.execute("set enable_external_access = false")
     faults += [*_name_faults(con, models, queries, landing, memory), *_role_faults(models.values())]
     everything |= {name: query for name, query in queries.items() if name not in everything}
     contracts, found = contract_types(con, everything)
@@ -158,7 +159,7 @@ def _inspect(
 
 def with_keys(checked: CheckedProject, names: Collection[str], landing: LandingTypes) -> CheckedProject:
     """A project that was inspected without keys, with those of the tables `names`, by which they are local. Raises WH221."""
-    with closing(connect()) as con:
+    with scratch() as con:
         create_schemas(con)
         session = BindingSession(con, dict(checked.models), checked.graph, landing, Path(), CheckMemory())
         session.columns.update(checked.columns)

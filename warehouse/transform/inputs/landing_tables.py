@@ -158,14 +158,14 @@ def built_rows(document: Mapping[str, Any], landing: Path, table: str, columns: 
 
 def arrivals(landing: LandingTables) -> dict[str, datetime]:
     """When each bundle first arrived (UTC), by manifest digest, as far as the ledger knows. Raises WH123."""
-    from warehouse.transform.sql.duck import connect
+    from warehouse.transform.sql.duck import asking
 
     files = landing.tables[BUNDLE_TABLE].files
     if not files:
         return {}
     for file in files:
         check_landing_file(file)
-    con = connect()  # the engine is there by now; pyarrow would take 100 ms to import
+    con = asking()  # the engine is there by now; pyarrow would take 100 ms to import
     try:
         sql = f"select artifact_manifest_digest, epoch_us(arrived_at) from ({landing_rows(files)}) where arrived_at is not null"
         return {digest: _EPOCH + timedelta(microseconds=time) for digest, time in con.execute(sql).fetchall()}
@@ -240,10 +240,10 @@ def _engine_types(types: tuple["pa.DataType", ...]) -> dict["pa.DataType", str]:
     """The engine's type of each Arrow type."""
     import pyarrow as pa
 
-    from warehouse.transform.sql.duck import connect
+    from warehouse.transform.sql.duck import asking
 
     # One question for all: a table of every type that there is.
-    con = connect()
+    con = asking()
     try:
         con.register("kind", pa.schema([(str(number), kind) for number, kind in enumerate(types)]).empty_table())
         found = [row[1] for row in con.execute("describe kind").fetchall()] if types else []

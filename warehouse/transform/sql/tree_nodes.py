@@ -20,8 +20,10 @@ def inner(node: Node | list[Any], *left_out: str) -> list[Any]:
 def nodes(*trees: Node | list[Any]) -> Iterator[Node]:
     """Every node of these trees, in no order."""
     pending: list[Any] = list(trees)
-    while pending:
+    while pending:  # as `inner` does, without a call a node
         node = pending.pop()
-        if type(node) is not list:
+        if type(node) is list:
+            pending += [value for value in node if type(value) in _KINDS]
+        else:
             yield node
-        pending += inner(node)
+            pending += [value for value in node.values() if type(value) in _KINDS]

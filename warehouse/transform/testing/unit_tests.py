@@ -17,7 +17,7 @@ from warehouse.errors import WarehouseError
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.project_check import create_schemas
 from warehouse.transform.project.model import model_names
-from warehouse.transform.sql.duck import connect, quote, quoted
+from warehouse.transform.sql.duck import quote, quoted, scratch
 from warehouse.transform.sql.engine_faults import translated
 from warehouse.transform.sql.row_table import row_table
 from warehouse.transform.testing.unit_cases import Rows, UnitCase
@@ -77,15 +77,16 @@ def run_unit_cases(
 ) -> tuple[UnitResult, ...]:
     """Run every case. Raises WH240 for one that names a model, input or column that is not there, or gives a value that
     its column cannot hold exactly."""
-    con, names = connect(), model_names(checked.models)
+    names = model_names(checked.models)
     results: list[UnitResult] = []
-    for case in cases:
-        con.execute("begin")
-        try:
-            results.append(_run(con, case, checked, landing, names))
-        finally:
-            con.execute("rollback")
-        on_result(results[-1])
+    with scratch() as con:
+        for case in cases:
+            con.execute("begin")
+            try:
+                results.append(_run(con, case, checked, landing, names))
+            finally:
+                con.execute("rollback")
+            on_result(results[-1])
     return tuple(results)
 
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from warehouse.trace.provenance.relations import Scope
 from warehouse.trace.provenance.syntax.refusals import refuse
 from warehouse.trace.provenance.values import column, copied, identifier, named
+from warehouse.transform.sql.duck import asking
 
 # Functions of which an argument can be `*COLUMNS(...)`: as they are parsed, their arguments are a list.
 _VARIADIC = (exp.Coalesce, exp.Greatest, exp.Least, exp.Anonymous)
@@ -173,7 +174,7 @@ def _answer(star: str, origin: str) -> tuple[tuple[str, int], ...] | str:
     """The name and the place of each column that a star expands to; DuckDB's message when it is not one."""
     import duckdb
 
-    with duckdb.connect(":memory:") as connection:
+    with asking() as connection:
         try:
             found = connection.execute(f"select {star} from {origin}")
             names = [name for name, *_ in found.description or ()]

@@ -88,7 +88,7 @@ class Readers:
                 self._analyzed.discard(other)
         return rewritten
 
-    def analyze(self, tables: Collection[str]) -> None:
+    def analyze(self, tables: set[str]) -> None:
         """Take statistics of those of the tables that may have been updated, which are committed: a commit changes what was taken before."""
         for other in sorted(self._checked.key_plans.keys() & tables - self._analyzed):
             analyze(self._con, self._checked.models[other])

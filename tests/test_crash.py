@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -19,6 +20,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from exhaustive import few
+from from_nothing import tables_unlike_from_nothing
 from processes import killed_after
 from samples import mlperf_inference as sample
 from stored import root_of
@@ -37,6 +39,7 @@ from warehouse.project.project import Project
 REPOSITORY = Path(__file__).resolve().parents[1]
 SUBMITTERS, SCENARIOS = 4, 5
 POINTS = 12  # moments of a kill, spread over a whole run's measured time
+UPDATES = 30  # the same in builds that update by key
 
 NOTES = """
 import os
@@ -73,6 +76,15 @@ MODELS = {
 }
 
 
+UPDATED = {
+    "facts/note_fact.sql": "select artifact_manifest_digest, raw_path, text from notes",
+    "facts/padding_fact.sql": "select artifact_manifest_digest, text, n, (hash(n, text) % 977) / 7.0e0 as w from note_fact, range(3000) as numbers (n)",
+    "facts/weight_fact.sql": "select artifact_manifest_digest, text, sum(w) as w from padding_fact group by all",
+    "marts/note_count.sql": "select count(distinct raw_path) as notes, count(*) as lines from note_fact",
+    "marts/weight.sql": "select text, sum(w) as w from padding_fact group by text",
+}
+
+
 def wh(project: Project, *arguments: str | Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
@@ -104,9 +116,9 @@ def seconds_of(process: subprocess.Popen[str], has_begun: Callable[[], bool]) ->
     return time.monotonic() - started
 
 
-def moment(point: int, seconds: float) -> float:
+def moment(point: int, seconds: float, points: int = POINTS) -> float:
     """A moment in the `point`th part of a run, the same in every session."""
-    return seconds * (point + random.Random(point).random()) / POINTS
+    return seconds * (point + random.Random(point).random()) / points
 
 
 def hashes(folder: Path) -> set[str]:
@@ -324,6 +336,34 @@ def test_a_build_killed_at_any_moment_leaves_the_last_good_one_and_the_next_comp
         complete_the_build(warehouse)
     assert reader.faults == []
     assert reader.seen == sorted(reader.seen) and reader.seen[-1] == warehouse.notes
+
+
+@pytest.fixture(scope="module")
+def updated(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """One whose tables are updated by bundle."""
+    project = init_project(tmp_path_factory.mktemp("updated"), bare=True)
+    (project.root / "ingest" / "notes.py").write_text(NOTES)
+    for path, text in UPDATED.items():
+        sample.write(project.root / "models" / path, text)
+    warehouse = Warehouse(project)
+    for _ in range(4):
+        warehouse.add_note()
+    done(project, "build")
+    return warehouse
+
+
+@pytest.mark.parametrize("point", few(range(UPDATES), 1))
+def test_an_update_killed_at_any_moment_is_made_good_by_the_next_build(updated: Warehouse, build_seconds: float, tmp_path: Path, point: int) -> None:
+    updated.add_note()
+    process = wh(updated.project, "build")
+    wait_until(lambda: holder(updated) == str(process.pid), process)
+    killed_after(process, moment(point, build_seconds, UPDATES))
+    done(updated.project, "build")
+    assert updated.reader.ask() == updated.notes
+    assert tables_unlike_from_nothing(updated.project, tmp_path) == []
+    updated.add_note()
+    made = {model["name"]: model["action"] for model in json.loads(done(updated.project, "build", "--json"))["models"]}
+    assert made["main.padding_fact"] == "update"
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from warehouse.trace.excluded.readings import readings
 from warehouse.trace.excluded.survival import Survival
 from warehouse.trace.excluded.tree import expanded
 from warehouse.trace.provenance.annotator import annotate
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.transform.sql.text import canonical
 
 # Table -> its columns; those of the fixture, and a run_id where it has none.
@@ -59,8 +58,6 @@ def examined(con: duckdb.DuckDBPyConnection, tables: dict[str, tuple[str, ...]],
     model = BuiltModel("q", "rollup", "table", "", "q.sql", sql, (), (), None)
     models = {name: BuiltModel(name.rpartition(".")[2], "main", "table", "", "", "", (), (), None) for name in tables}
     session = con.cursor()  # with temporary tables of its own
-    for setting in TRACE_SETTINGS:
-        session.execute(setting)
     survival = Survival(session, Catalog(models, tables, {}, {}, ()), model.qualified, grain, 0)
     whole = annotate(sql, tables, {name: "{alias}.run_id" if "run_id" in columns else "1" for name, columns in tables.items()})
     why = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from bare_project import write
 from samples.values import take_in, value_files, values_project
 
+from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.verdict import VERIFIED
@@ -16,6 +18,7 @@ from warehouse.claims.verify.verification import verify_publication
 from warehouse.project.project import Project, read_project
 from warehouse.trace.tracing import Traced, demand_table
 from warehouse.transform.build.build import build
+from warehouse.transform.inputs.landing_tables import open_landing_table
 from warehouse.transform.sql.duck import quote
 
 # Every run has the same machine, as nightly runs do; the machine's row is stated by all of them.
@@ -71,3 +74,16 @@ def test_a_trace_that_does_not_fit_takes_the_memory_that_it_needs(tmp_path: Path
     project = shared_machine(tmp_path, 30)
     monkeypatch.setattr("warehouse.trace.tracing.ENGINE_MEMORY", "1MB")
     assert publish(project, "claim").numbers == 60
+
+
+def test_lineage_of_one_number_opens_the_landing_tables_on_its_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = shared_machine(tmp_path, 3)
+    opened: list[str] = []
+
+    def spied(con: duckdb.DuckDBPyConnection, table: str, *found: Any) -> None:
+        opened.append(table)
+        open_landing_table(con, table, *found)
+
+    monkeypatch.setattr("warehouse.trace.landing_rows.open_landing_table", spied)
+    assert lineage(project, "claim[key=r001].value").raw_files
+    assert set(opened) == {"value", "evidence_file"}

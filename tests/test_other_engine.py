@@ -19,6 +19,7 @@ from test_retrace import LIES, a_tolerance, another_sha256, fewer_runs, publishe
 from test_verification import forged
 
 from warehouse.claims.publish.publication import publications
+from warehouse.claims.verify import replay
 from warehouse.claims.verify.packet import verify_packet, write_packet
 from warehouse.claims.verify.verdict import Engines
 from warehouse.claims.verify.verification import verify_all, verify_number
@@ -96,6 +97,12 @@ def test_other_settings_of_the_engine_are_refused(project: Project, monkeypatch:
     monkeypatch.setattr(digests, "PINNED_SETTINGS", {**PINNED_SETTINGS, "TimeZone": "Asia/Tokyo"})
     verdict = verify_number(project, CELL)
     assert verdict.state == "refused" and "settings that this wh, on duckdb, does not replay with" in verdict.reason
+
+
+def test_a_record_of_before_a_setting_came_is_replayed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digests, "PINNED_SETTINGS", {**PINNED_SETTINGS, "later": True})
+    monkeypatch.setattr(replay, "LATER_SETTINGS", {"later"})
+    assert verify_number(project, CELL).state == "verified"
 
 
 def test_a_stranger_s_record_writes_no_command() -> None:

@@ -34,7 +34,6 @@ from warehouse.trace.catalog import Catalog, catalog_of
 from warehouse.trace.empty_tables import EmptyTables
 from warehouse.trace.inlined_views import expanded
 from warehouse.trace.provenance.annotator import annotate
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.trace.trace_step import row_tokens
 from warehouse.transform.build.build import build
 from warehouse.transform.check.project_check import check_project
@@ -121,8 +120,6 @@ def test_every_standard_model_can_be_traced(standard: Catalog, part: int) -> Non
     for model in list(standard.models.values())[part::PARTS]:
         if model.has_rows:
             con, written = empty.reading(model), expanded(model, standard)
-            for setting in TRACE_SETTINGS:
-                con.execute(setting)
             annotated = annotate(written.text, standard.by_any_name, row_tokens(standard), standard.columns[model.qualified], is_cut=False)
             con.execute(f"explain {annotated.sql}")
             check_triable(con, written.text)

@@ -11,7 +11,7 @@ import pytest
 from warehouse.claims.publish.tie_probe import probe
 from warehouse.errors import WarehouseError
 from warehouse.trace.provenance.annotator import annotate
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.transform.sql.duck import connect
 
 COLUMNS = ["id", "k", "a", "v"]
 ORDERS = 12
@@ -67,9 +67,7 @@ def answers(con: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
 def holes(seed: int, count: int) -> tuple[int, list[str]]:
     """Of some queries that are traced: how many depend on the order of rows, and those of them that the probe lets through."""
     random, dependent, missed = Random(seed), 0, []
-    with duckdb.connect(config={"threads": 1}) as con:
-        for setting in TRACE_SETTINGS:
-            con.execute(setting)
+    with connect() as con:
         for number in range(count):
             if number % 20 == 0:
                 rows = [(i, random.choice("abc"), random.choice([1, 2, 2, 3, None]), random.choice([10, 20, 30, None])) for i in range(10)]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.trace.catalog import BuiltModel, Catalog
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
 from warehouse.transform.sql.duck import connect
 
 if TYPE_CHECKING:
@@ -102,8 +101,6 @@ def tpch(path: Path, tables: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
 def traced_session(path: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
     con = connect(path)
     try:
-        for setting in TRACE_SETTINGS:
-            con.execute(setting)
         con.execute("create schema rollup")
         yield con
     finally:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from random import Random
 
-import duckdb
 from provenance.subject import Database
 
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.transform.sql.duck import connect
 
 CATALOG = {
     "host": ["id", "name", "gpus", "zone"],
@@ -52,9 +51,7 @@ def database(seed: int) -> Database:
     ]
     run_ids = [*range(1, len(runs) + 1), 99, None]
     samples = [(i, pick(run_ids), pick([None, *range(2, 10)]), pick("pqr")) for i in range(1, random.randint(9, 15))]
-    connection = duckdb.connect(":memory:", config={"threads": 1})
-    for setting in TRACE_SETTINGS:
-        connection.execute(setting)
+    connection = connect()
     for table, rows in (("host", hosts), ("run", runs), ("sample", samples)):
         connection.execute(f"create table {table} ({_TYPES[table]})")
         one = f"({', '.join('?' * len(CATALOG[table]))})"

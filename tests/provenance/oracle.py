@@ -14,7 +14,7 @@ import duckdb
 from provenance import guarantees
 from provenance.subject import Database, Row, Subject
 
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.transform.sql import duck
 
 HERE = Path(__file__).parent
 FIXTURE = (HERE / "fixture.sql").read_text()
@@ -65,9 +65,7 @@ def all_cases() -> list[Case]:
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:", config={"threads": 1})
-    for setting in TRACE_SETTINGS:
-        connection.execute(setting)
+    connection = duck.connect()
     connection.execute(FIXTURE)
     return connection
 

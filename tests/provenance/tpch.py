@@ -12,10 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 from provenance.subject import Database
 
-from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
+from warehouse.transform.sql.duck import connect
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "tpch.txt"
@@ -49,9 +48,7 @@ def texts(programs: Path) -> dict[int, str]:
 def database(programs: Path, folder: Path, scale: str) -> Database:
     """The eight tables at a scale factor, generated into `folder`. A row's token is its rowid: no table changes."""
     _run(str(programs / "tpchgen-cli"), "parquet", "-s", scale, "--output-dir", str(folder))
-    connection = duckdb.connect(":memory:", config={"threads": 1})
-    for setting in TRACE_SETTINGS:
-        connection.execute(setting)
+    connection = connect()
     catalog = {}
     for path in sorted(folder.glob("*.parquet")):
         connection.execute(f"create table {path.stem} as from '{path}'")

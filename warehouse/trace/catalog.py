@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile
+from warehouse.landing.parse.batches import FILE_TABLE, REJECTED_TABLE, LandingFile
+from warehouse.trace.landing_rows import LandingRows
 from warehouse.trace.part_rows import PartRows
 from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
@@ -66,6 +67,7 @@ class Catalog:
     landing_files: tuple[LandingFile, ...]
     empty: frozenset[str] = frozenset()
     parts: PartRows | None = None  # of a build's tables that stay in parts
+    landing: LandingRows | None = None  # of a trace of one cell
 
     def resolve(self, reference: str) -> str:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
@@ -136,7 +138,8 @@ def rollup_columns(catalog: Catalog, spec: BuiltModel) -> list[str]:
 
 def open_trace_session(build: Build, store_root: Path, *, is_of_cell: bool = False) -> "tuple[duckdb.DuckDBPyConnection, Catalog]":
     """A read-only session on a build in which its landing tables are there too; the database (WH218) and every landing
-    file (WH123) checked against its digest first. Of tables that stay in parts, a trace of a cell (`is_of_cell`) brings in what it reads."""
+    file (WH123) checked against its digest first. A trace of a cell (`is_of_cell`) opens the landing tables that it reads, and brings in what
+    it reads of tables that stay in parts."""
     build.check()
     con = open_build(build.path)
     catalog = read_catalog(con)
@@ -144,11 +147,12 @@ def open_trace_session(build: Build, store_root: Path, *, is_of_cell: bool = Fal
     for file in catalog.landing_files:
         landing[file.table].append(replace(file, path=store_root / "landing" / file.path))
     if not build.parts:
-        return con, _prepared(con, catalog, landing)
+        return con, _prepared(con, catalog, landing, is_of_cell=is_of_cell)
     parts = PartRows(con, build, catalog.types, landing, catalog.landing_types)
     if not is_of_cell:
         parts.bring_all()
-    return con, _prepared(con, replace(catalog, parts=parts), {name: files for name, files in landing.items() if name not in parts.landing})
+    files = {name: files for name, files in landing.items() if name not in parts.landing}
+    return con, _prepared(con, replace(catalog, parts=parts), files, is_of_cell=is_of_cell)
 
 
 @contextmanager
@@ -164,33 +168,34 @@ def trace_in_memory(material: "Material") -> "Iterator[tuple[duckdb.DuckDBPyConn
         yield con, _prepared(con, catalog, {name: table.files for name, table in material.landing.tables.items() if name not in opened})
 
 
-def _prepared(con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]]) -> Catalog:
-    """The catalog of a session that has its settings and landing tables now."""
-    from warehouse.trace.provenance.syntax.engine import TRACE_SETTINGS
-    from warehouse.transform.inputs.landing_tables import open_landing_table
+def _prepared(
+    con: "duckdb.DuckDBPyConnection", catalog: Catalog, landing: Mapping[str, Sequence[LandingFile]], *, is_of_cell: bool = False
+) -> Catalog:
+    """The catalog of a session that has its landing tables now, or where it `is_of_cell` opens them before they are read."""
     from warehouse.transform.testing.rejected_rows import open_rejected_rows
 
-    for setting in TRACE_SETTINGS:
-        con.execute(setting)
-    for table, files in landing.items():
-        if table == REJECTED_TABLE:
-            open_rejected_rows(con)
-        else:
-            open_landing_table(con, table, catalog.landing_types[table], files)
+    if REJECTED_TABLE in landing:
+        open_rejected_rows(con)
+    rows = LandingRows(con, catalog.landing_types, {table: files for table, files in landing.items() if table != REJECTED_TABLE})
+    rows.open([FILE_TABLE] if is_of_cell else landing)  # lineage itself reads the digests of files
+    catalog = replace(catalog, landing=rows)
     read = {name: (name, model.name) for name, model in catalog.models.items() if model.has_rows}
     read |= {table: (table, table) for table in catalog.landing_types}
     for table in [*catalog.parts.in_parts, *catalog.parts.landing] if catalog.parts else ():
         del read[table]  # which have rows, though they may not be there yet
+    for table in rows.waiting:
+        del read[table]
+    unread = {table for table in rows.waiting if not any(file.rows for file in landing[table])}
     # The session is in no transaction: in one, a table of this many rows may have more.
     stored = con.execute(
         "select if(temporary, '', schema_name || '.') || table_name, estimated_size from duckdb_tables() where not internal"
     ).fetchall()
-    without_rows = {name for name, rows in stored if not rows}
+    without_rows = {name for name, rows_about in stored if not rows_about}
     empty = [
         names for table, names in read.items()
         if table in without_rows or not con.execute(f"select 1 from {quoted(table)} limit 1").fetchall()
     ]
-    return replace(catalog, empty=frozenset(name for names in empty for name in names))
+    return replace(catalog, empty=frozenset(unread.union(*empty)))
 
 
 def catalog_of(

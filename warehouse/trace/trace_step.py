@@ -90,6 +90,8 @@ def hop(
     keys = model.grain or tuple(_columns(catalog, model))
     only = _wanted_values(con, model, keys)
     written = expanded(model, catalog)
+    if catalog.landing:
+        catalog.landing.open(written.tables)
     for is_cut in (False, True):
         try:
             annotated = annotate(

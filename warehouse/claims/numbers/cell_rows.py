@@ -69,7 +69,8 @@ def cell_rows(project: Project, number: Lineage) -> CellRows | None:
     try:
         traced = trace(con, catalog, number.query, [number.column], [now.rowid], keeps_landing_rows=True)
         found = [_model_rows(con, catalog, name) for name in reversed(list(catalog.models)) if name in traced.demanded]
-        found += [_landing_rows(con, catalog, name) for name in catalog.landing_types]
+        unread = catalog.landing.waiting if catalog.landing else ()
+        found += [_landing_rows(con, catalog, name) for name in catalog.landing_types if name not in unread]
     finally:
         con.close()
     tables = tuple(table for table in found if table.rows)

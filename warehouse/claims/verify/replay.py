@@ -37,7 +37,7 @@ from warehouse.transform.check.project_check import with_keys
 from warehouse.transform.inputs.landing_tables import LandingTables
 from warehouse.transform.project.claim import claim_of
 from warehouse.transform.project.model import RESERVED_COLUMNS, Model
-from warehouse.transform.sql.duck import quote, quoted
+from warehouse.transform.sql.duck import LATER_SETTINGS, quote, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -193,9 +193,11 @@ def _as_far_as_read(landing: LandingTables, checked: CheckedProject) -> LandingT
 
 
 def _refuse_another_engine(query: str, specification: Mapping[str, Any]) -> None:
-    """Another version alone is no reason to refuse: its replay is compared (`claims.verify.verdict.Engines`)."""
+    """Another version alone is no reason to refuse: its replay is compared (`claims.verify.verdict.Engines`). Nor are settings that came
+    later, of which nothing hangs but last bits."""
     then, now = specification["document"]["engine"], engine_leaf()
-    if {**then, "version": now["version"]} != now:
+    before = {name: value for name, value in now["settings"].items() if name not in LATER_SETTINGS}
+    if {**then, "version": now["version"]} not in (now, {**now, "settings": before}):
         made = printable(f"{then.get('name')} {then.get('version')}")
         raise refused(query, f"it was made with {made} and settings that this wh, on {now['name']}, does not replay with")
 

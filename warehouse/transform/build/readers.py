@@ -4,7 +4,7 @@ incremental tables in one piece. What no model of this build reads is never open
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class Readers:
     """The readable side of one build's session."""
 
-    def __init__(self, con: "duckdb.DuckDBPyConnection", material: Material) -> None:
-        self._con = con
+    def __init__(self, con: "duckdb.DuckDBPyConnection", material: Material, on_landing: Callable[[str], None]) -> None:
+        """`on_landing` is told of each landing table that is made."""
+        self._con, self._on_landing = con, on_landing
         self._material = material
         self._checked = material.checked
         self._opened: set[str] = set()
@@ -49,6 +50,10 @@ class Readers:
             for other in self._checked.graph.models[found] - (set(by_key) if found == name else set())
         }
         return {other for other in read if models[other].materialized != "view"}
+
+    def landing(self, name: str) -> set[str]:
+        """The landing tables that a model reads, through views too."""
+        return {table for found in self._checked.with_views(name) for table in self._checked.graph.landing[found]}
 
     def open(self, name: str, states: Mapping[str, TableState], by_key: Collection[str] = ()) -> dict[str, TableState]:
         """Make everything readable that a model reads; what it reads only by key may lie as it lies. Returns the states of
@@ -80,21 +85,25 @@ class Readers:
             if state.layout != WHOLE and (state.layout != GROWN or self._checked.sees_layout(name)):
                 rewrite(self._con, model, self._checked.columns[other], state.layout)
                 rewritten[other] = replace(state, layout=WHOLE)
-            if other not in self._analyzed or other in rewritten:
-                analyze(self._con, model)
-                self._analyzed.add(other)
+                self._analyzed.discard(other)
         return rewritten
+
+    def analyze(self, tables: set[str]) -> None:
+        """Take statistics of those of the tables that may have been updated, which are committed: a commit changes what was taken before."""
+        for other in sorted(self._checked.key_plans.keys() & tables - self._analyzed):
+            analyze(self._con, self._checked.models[other])
+            self._analyzed.add(other)
 
     def _open_landing(self, tables: Iterable[str]) -> None:
         for table in sorted(set(tables) - self._opened):
             if table == REJECTED_TABLE:
                 open_rejected_rows(self._con)
-                self._opened.add(table)
-                continue
-            found = self._material.landing.tables[table]
-            open_landing_table(self._con, table, found.types, found.files)
+            else:
+                found = self._material.landing.tables[table]
+                open_landing_table(self._con, table, found.types, found.files)
+                self._intact.update(file.path for file in found.files)
             self._opened.add(table)
-            self._intact.update(file.path for file in found.files)
+            self._on_landing(table)
 
     def _has_rows(self, table: str) -> bool:
         return bool(self._material.inputs.landing[table])

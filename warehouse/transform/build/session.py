@@ -98,7 +98,7 @@ class Session:
             material.checked, material.landing, lambda name: has_no_rows(self._now.get(name)),
             lambda: self.contents[REJECTED_TABLE] != self._none_rejected,
         )
-        self._readers = Readers(con, material)
+        self._readers = Readers(con, material, self._tables.opened)
         self._recorded: dict[str, str] = {}  # keys of files that a table records (`record_keys`)
         self._deltas: set[str] = set()  # tables whose changed rows are at hand
         self._none_rejected = self.contents.get(REJECTED_TABLE, "")
@@ -408,8 +408,12 @@ class Session:
         for other, state in self._readers.open(name, self._now, by_key).items():
             self._tables.rewritten(other, state)
             self.remade.add(other)
+        read = self._readers.tables(name, by_key)
         if self._checked.sees_layout(name):
-            self._tables.compress(self._readers.tables(name, by_key))
+            self._tables.compress(read)
+        if self._checked.follows_plan(name):
+            self._tables.save(read | self._readers.landing(name))
+            self._readers.analyze(read)
 
     # --- what is around it --------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ class TablesMade:
         self.contents = contents
         self._saved = dict(before)  # of `now`, what is committed
         self._unsaved: list[str] = []
+        self._opened: set[str] = set()  # landing tables that this transaction has made
         self._fresh: set[str] = set()  # tables made since the last checkpoint
         self._last_commit = time.process_time()
 
@@ -42,6 +43,10 @@ class TablesMade:
         self.now[name] = state
         self._unsaved.append(name)
         self._fresh.add(name)
+
+    def opened(self, landing: str) -> None:
+        """A landing table is there now."""
+        self._opened.add(landing)
 
     def dropped(self, name: str) -> None:
         """A table was removed."""
@@ -58,9 +63,17 @@ class TablesMade:
         self._con.execute("commit")
         self._saved.update(states)
         self._unsaved, self._last_commit = [], time.process_time()
+        self._opened.clear()
 
     def commit_if_due(self) -> None:
         if time.process_time() - self._last_commit > _GROUP_S:
+            self.commit()
+            self.begin()
+
+    def save(self, tables: Collection[str]) -> None:
+        """Make sure that these tables, of models and of landing, are committed: before, the engine has no statistics to plan by, and when a
+        group ends is a matter of time."""
+        if not self._opened.isdisjoint(tables) or not set(self._unsaved).isdisjoint(tables):
             self.commit()
             self.begin()
 
@@ -80,6 +93,7 @@ class TablesMade:
         self._con.execute("rollback")
         self.begin()
         again, self._unsaved = list(dict.fromkeys(self._unsaved)), []
+        self._opened.clear()
         for name in again:
             self.now.pop(name)
             if name in self._saved:

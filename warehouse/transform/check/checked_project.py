@@ -12,15 +12,17 @@ from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Column, Model
-from warehouse.transform.sql.aggregates import sees_layout
+from warehouse.transform.sql.aggregates import follows_plan, sees_layout
 from warehouse.transform.sql.emptiness import EmptyWhen, empty_when
 
 
 @dataclass(frozen=True)
 class SqlFacts:
-    """What a build asks of a model's SQL: whether it may tell how tables are laid out (`aggregates`), and when it has no row."""
+    """What a build asks of a model's SQL: whether it may tell how tables are laid out, and how the engine runs it (`aggregates`); and when it
+    has no row."""
 
     sees_layout: bool
+    follows_plan: bool
     empty_when: EmptyWhen
 
 
@@ -81,17 +83,23 @@ class CheckedProject:
 
     def sees_layout(self, name: str) -> bool:
         """Whether a model, or a view that it reads, may tell how tables are laid out (`aggregates`)."""
-        return any(self._sees_layout(found) for found in self.with_views(name))
+        return any(self._order_facts(found)[0] for found in self.with_views(name))
+
+    def follows_plan(self, name: str) -> bool:
+        """Whether a table's rows, or their order, may depend on how the engine runs its SQL: never where it is local to a key."""
+        return name not in self.key_plans and any(self._order_facts(found)[1] for found in self.with_views(name))
 
     def facts(self, name: str) -> SqlFacts:
         """The facts about a model's SQL."""
-        return SqlFacts(self._sees_layout(name), self.empty_when(name))
+        return SqlFacts(*self._order_facts(name), self.empty_when(name))
 
-    def _sees_layout(self, name: str) -> bool:
-        known = self.known_facts.get(name)
-        if name not in self._layouts:
-            self._layouts[name] = known.sees_layout if known else sees_layout(self.graph.trees[name])
-        return self._layouts[name]
+    def _order_facts(self, name: str) -> tuple[bool, bool]:
+        if name not in self._orders:
+            if known := self.known_facts.get(name):
+                self._orders[name] = known.sees_layout, known.follows_plan
+            else:
+                self._orders[name] = sees_layout(self.graph.trees[name]), follows_plan(self.graph.trees[name])
+        return self._orders[name]
 
     def empty_when(self, name: str) -> EmptyWhen:
         """When a model's SQL has no row: asked of every model, where how tables are laid out is asked only of those that are run."""
@@ -101,7 +109,7 @@ class CheckedProject:
         return self._empty_when[name]
 
     @cached_property
-    def _layouts(self) -> dict[str, bool]:
+    def _orders(self) -> dict[str, tuple[bool, bool]]:
         return {}
 
     @cached_property

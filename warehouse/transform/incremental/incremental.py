@@ -30,7 +30,7 @@ from warehouse.transform.incremental.row_order import (
 )
 from warehouse.transform.inputs.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.project.model import Model
-from warehouse.transform.sql.duck import execute, quote, quoted
+from warehouse.transform.sql.duck import disable_optimizers, execute, quote, quoted
 from warehouse.transform.sql.engine_faults import translated_elsewhere
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ KEY_SCHEMA = "source_keys"
 _PATH, _FILE = '"wh path"', quote(FILE_COLUMN)  # number of the path in the plan, and the file, that a key came by
 AFFECTED = '"wh affected"'  # the keys that the last update computed anew
 _FRESH, _CHANGED, _SEEN = '"wh fresh"', '"wh changed"', '"wh seen"'
+_ROW_GROUP = 122_880  # rows of one, as the engine writes them
 # Beyond this share of its keys a table is sooner built anew.
 _LARGEST_SHARE = 0.5
+_MORE_ROWS = 32  # times as many, to find whether a table has that many keys
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,14 @@ def _joins_as_written(con: "duckdb.DuckDBPyConnection", model: Model) -> Iterato
     Nothing is set back when a statement fails: it has ended the transaction, and what was then said would hide why. The
     session calls `as_ever` after its rollback."""
     if model.materialized == "incremental":
-        con.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+        disable_optimizers(con, "join_order", "build_side_probe_side")
     yield
     if model.materialized == "incremental":
         as_ever(con)
 
 
 def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
-    con.execute("reset disabled_optimizers")
+    disable_optimizers(con)
 
 
 def build(
@@ -152,7 +154,9 @@ def update(
         _compute(con, model, plan, types, reads)
         reject(_FRESH)
         _compare(con, model, types)
-        has_grown = grows(con, model, _CHANGED)
+        # Many rows at once begin a row group of their own, so that the vectors after them are cut elsewhere than in a full build.
+        [(fresh,)] = con.execute(f"select count(*) from {_FRESH}").fetchall()
+        has_grown = fresh < _ROW_GROUP and grows(con, model, _CHANGED)
         _swap(con, model)
     _record_changed_keys(con, model, plan, leaves)
     keys, rows, hashes = con.execute(f"select count(*), sum({ROWS}), sum({HASH_SUM}) from {_CHANGED}").fetchall()[0]
@@ -207,8 +211,14 @@ def _is_too_much(con: "duckdb.DuckDBPyConnection", model: Model, before: Content
         return False
     if set(model.grain) == set(model.key):
         return bool(affected > _LARGEST_SHARE * before.rows)
-    [(all_keys,)] = con.execute(f"select count(*) from (select distinct {column_list(model.key)} from {quoted(model.qualified)})").fetchall()
-    return bool(affected > _LARGEST_SHARE * all_keys)
+    keys, rows = column_list(model.key), affected
+    while rows < before.rows:  # of few rows first: as a rule these have keys enough
+        rows *= _MORE_ROWS
+        some = f"select {keys} from {quoted(model.qualified)} limit {rows}"
+        [(found,)] = con.execute(f"select count(*) from (select distinct {keys} from ({some}))").fetchall()
+        if affected <= _LARGEST_SHARE * found:
+            return False
+    return True
 
 
 def _compute(

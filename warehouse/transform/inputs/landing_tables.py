@@ -259,16 +259,13 @@ def open_landing_table(
     says."""
     for file in files:
         check_landing_file(file)
-    paths = ", ".join(path_literal(str(file.path)) for file in files)
     names = ", ".join(map(quote, types))  # a replay reads those that its query's record has
     if not files:
         columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
         con.execute(f"create or replace temp table {quote(table)} ({columns})")
-    elif len(files) == 1:
-        # Within a batch rows are in the order of their manifests' digests already.
-        con.execute(f"create or replace temp view {quote(table)} as select {names} from read_parquet([{paths}])")
     else:
-        # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive.
+        # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive. Of one file too: a file
+        # has other statistics, and ends its vectors elsewhere, than a table of the same rows.
         con.execute(
             f"create or replace temp table {quote(table)} as select {names} from ({landing_rows(files)})"
             f" order by {', '.join(landing_order(types))}"

@@ -84,6 +84,11 @@ def disordered(tree: Node, views: Collection[str] = ()) -> bool:
     return _is_disordered(tree, _disordered_names(tree, views))
 
 
+def follows_plan(tree: Node) -> bool:
+    """Whether what a statement gives, or the order in which, may depend on how the engine plans it: it joins, groups, numbers or combines."""
+    return any(_disorders(node) for node in nodes(tree))
+
+
 def takes_disordered_rows(tree: Node, views: Collection[str] = ()) -> bool:
     """Whether an aggregate whose value depends on the order of its rows takes them from what is `disordered`, and does not order them. From
     300,000 rows on, sums of floats have other last bits then (DuckDB 2.0.0 and 2.0.1)."""

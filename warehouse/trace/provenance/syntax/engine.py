@@ -20,10 +20,6 @@ from warehouse.transform.sql.aggregates import AGGREGATE_MACROS
 from warehouse.transform.sql.duck import asking
 from warehouse.transform.sql.functions import OF_SESSION, SESSION_WORDS, VARYING, VARYING_WORDS, is_steady, varies
 
-# Needed in every session that runs annotated SQL: DuckDB 2.0.0 fails with an INTERNAL error ("Attempted to access
-# index 0 within vector of size 0") on some correlated LATERAL aggregates when this optimizer pass is on.
-TRACE_SETTINGS: tuple[str, ...] = ("SET disabled_optimizers = 'partial_aggregate_pushdown'",)
-
 _UNSTEADY_WORDS = VARYING_WORDS | SESSION_WORDS
 APPROXIMATE = frozenset("reservoir_quantile histogram_approx".split())
 # Macros over averages and sums: they consider the rows that have all their arguments, as any aggregate does.

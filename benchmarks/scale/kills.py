@@ -39,12 +39,12 @@ from warehouse.transform.finished.builds import current_build
 RUNS, RECEIPTS_BEFORE_KILL = 40, 3
 VICTIMS = {"local": ("task", "driver"), "ray": ("task", "node", "driver"), "spark": ("task", "executor", "node", "driver")}
 # Each parse of a bundle takes its time, and tells who does it.
-SLOW = """
-        import os, time
+PARSE = "def parse(self, bundle):\n"
+SLOW = f"""{PARSE}        import os, time
         with open("PIDS_PATH", "a") as log:
-            log.write(f"{os.getpid()}\\n")
+            log.write(f"{{os.getpid()}}\\n")
         time.sleep(0.25)
-        for path, file in"""
+"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def project_in(folder: Path, store: str | None) -> Project:
     folder.mkdir(parents=True)
     root, pids = folder / "project", folder / "pids"
     wh(folder, {}, "init", str(root), "--bare", *(["--store", store] if store else []))
-    slow = INGESTOR.replace("\n        for path, file in", SLOW.replace("PIDS_PATH", str(pids)), 1)
+    slow = INGESTOR.replace(PARSE, SLOW.replace("PIDS_PATH", str(pids)))
     for name, text in {**MODELS, "ingest/telemetry_file.py": slow}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

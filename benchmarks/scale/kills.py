@@ -37,6 +37,7 @@ from warehouse.scale.task import RECEIPTS
 from warehouse.transform.finished.builds import current_build
 
 RUNS, RECEIPTS_BEFORE_KILL = 40, 3
+TOKEN = token_hex(32)  # one for all clusters: Ray reads it when it is imported
 VICTIMS = {"local": ("task", "driver"), "ray": ("task", "node", "driver"), "spark": ("task", "executor", "node", "driver")}
 # Each parse of a bundle takes its time, and tells who does it.
 PARSE = "def parse(self, bundle):\n"
@@ -110,7 +111,7 @@ def local() -> Iterator[Cluster]:
 
 @contextmanager
 def ray() -> Iterator[Cluster]:
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN, "RAY_USAGE_STATS_ENABLED": "0"}
     os.environ.update(token | {"PYTHONPATH": str(REPOSITORY)})
     from ray.cluster_utils import Cluster as RayCluster
 

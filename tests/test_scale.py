@@ -21,6 +21,7 @@ from warehouse.claims.numbers.cell_rows import cell_rows
 from warehouse.claims.numbers.lineage import lineage
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence.ledger.run_decisions import RETRACTION, decide
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import batch_name
 from warehouse.maintenance.fsck import Scope, check_store
@@ -242,6 +243,23 @@ def test_gc_removes_work_that_no_kept_build_took(plain: Path, tmp_path: Path, wh
 def test_models_that_partitions_would_change_are_left_to_the_build(plain: Path, tmp_path: Path) -> None:
     project = copy_of(plain, tmp_path / "project")
     assert set(partitioned_models(gather_material(project))) == PARTITIONED | {"of_group", "above"}  # of these two, keys are shared
+
+
+def test_a_decision_on_a_run_is_work_for_its_partition(plain: Path, tmp_path: Path) -> None:
+    project = copy_of(plain, tmp_path / "project")
+    (project.root / "models/admitted.sql").write_text(
+        "select run_id, count(*) as rows, max(d.state) as state from kept left join run_decision d using (run_id) group by run_id"
+    )
+    built_by(project, InThisProcess(place_of(project)))
+    for retracted in ("g1-004", "g0-039"):
+        decide(open_store(project).objects, RETRACTION, retracted, "a fan was loud")
+        work, taken = built_by(project, InThisProcess(place_of(project)))
+        assert [found.total - found.found for found in work] == [1, 0] and "admitted" in taken
+    by_parts = in_order(project, "from admitted"), tables(project)["main.admitted"]
+    shutil.rmtree(project.builds)
+    build(project)
+    assert (in_order(project, "from admitted"), tables(project)["main.admitted"]) == by_parts
+    assert [row[0] for row in by_parts[0] if row[2]] == ["g0-039", "g1-004"]
 
 
 def test_an_unknown_engine_is_refused(plain: Path, tmp_path: Path, wh_on: WhOn) -> None:

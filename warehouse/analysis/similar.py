@@ -217,7 +217,7 @@ def similar(project: Project, what: str, most: int = LISTED) -> Similar:
     build = current_build(project)
     con = open_build(build.path)
     try:
-        if not con.execute("select 1 from duckdb_tables() where table_name = ?", [_RUNS]).fetchall():
+        if not con.execute("select 1 from duckdb_columns() where table_name = ?", [_RUNS]).fetchall():
             hint = "runs are compared by the dimensions of the standard models: wh init"
             raise WarehouseError("WH501", f"the build has no table {_RUNS}", build.path.name, hint)
         if found := _found(con, what):
@@ -282,7 +282,7 @@ def nearest(con: "duckdb.DuckDBPyConnection", kind: Kind, asked: str, most: int 
 
 def nearest_in_words(con: "duckdb.DuckDBPyConnection", run_id: str) -> tuple[str, ...]:
     """A sentence that names the nearest run, where the build has the standard models' dimensions and another run."""
-    if not con.execute("select 1 from duckdb_tables() where table_name = ?", [_RUNS]).fetchall():
+    if not con.execute("select 1 from duckdb_columns() where table_name = ?", [_RUNS]).fetchall():
         return ()
     found = nearest(con, "run", run_id, 1).neighbours
     if not found:

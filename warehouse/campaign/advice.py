@@ -254,7 +254,7 @@ def advise(
     limits = read_slo(slo) if slo else ()
     con = open_build(current_build(project).path)
     try:
-        present = {row[0] for row in con.execute("select table_name from duckdb_tables()").fetchall()}
+        present = {row[0] for row in con.execute("select distinct table_name from duckdb_columns()").fetchall()}
         if lacking := next((name for name in _TABLES if name not in present), None):
             hint = "wh build makes it, where the project has the standard models"
             raise WarehouseError("WH501", f"the build has no table {lacking}", current_build(project).path.name, hint)

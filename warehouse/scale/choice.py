@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from warehouse.landing.parse.batches import OWN_TABLES
+from warehouse.landing.parse.batches import DECIDED_TABLES, OWN_TABLES
 from warehouse.transform.build.known_project import SoundProject
 from warehouse.transform.build.material import Material
 from warehouse.transform.check.checked_project import CheckedProject
@@ -63,9 +63,9 @@ def read_by_key(checked: CheckedProject, kept: Collection[str]) -> dict[str, lis
 
 
 def _is_at_hand(leaf: str, material: Material, found: Collection[str]) -> bool:
-    """Whether a partition has its own rows of an input."""
+    """Whether a partition has its own rows of an input: those of its bundles, or decisions on its runs."""
     table = material.landing.tables.get(leaf)
-    return leaf in found or (table is not None and leaf not in OWN_TABLES and BUNDLE_COLUMN in table.types)
+    return leaf in found or leaf in DECIDED_TABLES or (table is not None and leaf not in OWN_TABLES and BUNDLE_COLUMN in table.types)
 
 
 def _constant(checked: CheckedProject) -> set[str]:

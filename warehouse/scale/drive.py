@@ -19,12 +19,23 @@ from warehouse.evidence.durable import make_folder, scratch_folder
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.parse.batches import BUNDLE_TABLE, OWN_TABLES, Batch, LandingFile, batch_name, batch_parser, record, record_path
+from warehouse.landing.parse.batches import (
+    BUNDLE_TABLE,
+    DECIDED_TABLES,
+    OWN_TABLES,
+    Batch,
+    LandingFile,
+    batch_name,
+    batch_parser,
+    check_landing_file,
+    record,
+    record_path,
+)
 from warehouse.landing.parse.task import Outcome, bundle_bytes
 from warehouse.project.project import Project
 from warehouse.scale.choice import part_of_project, partitioned_models, read_by_key
 from warehouse.scale.cohorts import Arrived, cohorts
-from warehouse.scale.keys import kept_models, path_id, shared_paths
+from warehouse.scale.keys import kept_models, path_id
 from warehouse.scale.parsers import source_name
 from warehouse.scale.task import (
     KEYS,
@@ -47,7 +58,7 @@ from warehouse.scale.worker import durable_digest, find_receipt, versions
 from warehouse.transform.build.known_project import SoundProject, document_of
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.incremental.row_order import order_of
-from warehouse.transform.inputs.landing_tables import LandingTables, landing_rows
+from warehouse.transform.inputs.landing_tables import LandingTable, LandingTables, landing_order, landing_rows
 from warehouse.transform.inputs.made_elsewhere import KeyWay, MadeElsewhere, PartFile, missing
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN
 
@@ -118,7 +129,9 @@ class Distribution:
         found = [receipts[task.digest] for task in tasks]
         self._fetch(store, found)
         keys, checked = _files(store, found, KEYS), material.checked
-        kept = kept_models(models, checked, shared_paths([part.path for part in keys]))
+        for part in keys:
+            part.check()
+        kept = kept_models(models, checked, [part.path for part in keys])
         made = MadeElsewhere(
             {name: _files(store, found, checked.models[name].qualified) for name in kept}, _files(store, found, REJECTED),
             tuple(sorted({*receipts, *(task.project for task in tasks)})), partial(_earlier, store),
@@ -130,10 +143,11 @@ class Distribution:
         )
         if not large:
             return made
-        landing = {name for name in by_key if name in material.landing.tables}
+        landing = {name for name in by_key if name in material.landing.tables and name not in OWN_TABLES}
         ways = [
             KeyWay(
-                path_id(path), checked.models[name].qualified, _qualified(path.leaf, checked), tuple(checked.models[name].key), path.leaf_columns
+                path_id(path, checked.columns[name]), checked.models[name].qualified, _qualified(path.leaf, checked),
+                tuple(checked.models[name].key), path.leaf_columns,
             )
             for name in kept for path in checked.key_plans[name].paths if path.leaf in large | landing
         ]
@@ -260,6 +274,7 @@ def _model_tasks(store: EvidenceStore, material: "Material", models: Sequence[st
         _text_of(part),
     )
     project, digest, held, known = _project_object(store, work), work.digest, _bundles_of_files(store, landing, read), versions()
+    decided = _decisions(store, landing, [landing.tables[table] for table in read if table in DECIDED_TABLES], parts)
     tasks = []
     for number, bundles in enumerate(parts, 1):
         wanted = set(bundles)
@@ -267,9 +282,44 @@ def _model_tasks(store: EvidenceStore, material: "Material", models: Sequence[st
         is_whole = all(wanted.issuperset(of) for _, of in files)
         tasks.append(Task(
             MODEL, f"partition {number} of {len(parts)}, bundles {bundles[0][:12]} to {bundles[-1][:12]}", known,
-            () if is_whole else bundles, tuple(Input(file.table, file.sha256, file.rows) for file, _ in files), digest, project,
+            () if is_whole else bundles,
+            (*(Input(file.table, file.sha256, file.rows) for file, _ in files), *decided.get(number - 1, ())), digest, project,
         ))
     return tasks
+
+
+def _decisions(
+    store: EvidenceStore, landing: LandingTables, tables: Sequence[LandingTable], parts: Sequence[tuple[str, ...]]
+) -> dict[int, list[Input]]:
+    """The rows of decisions on runs, each where its run is, as objects of the store; of runs without evidence in the first partition."""
+    from warehouse.transform.sql.duck import connect, quote, text_literal
+
+    held = [(table, [file for file in table.files if file.rows]) for table in tables]
+    if not any(files for _, files in held):
+        return {}
+    part_of = {bundle: number for number, bundles in enumerate(parts) for bundle in bundles}
+    places = {run: part_of[bundle] for bundle, run in _links(landing) if bundle in part_of}
+    found: dict[int, list[Input]] = {}
+    with scratch_folder(store.scratch) as scratch, connect() as con:
+        values = [list(places), list(places.values())]
+        con.execute("create temp table place as select unnest(?::varchar[]) as run, unnest(?::integer[]) as part", values)
+        for table, files in held:
+            for file in files:
+                check_landing_file(file)
+            con.execute(
+                f"create or replace temp table decided as select t.*, coalesce(place.part, 0) as part from ({landing_rows(files)}) t"
+                f" left join place on place.run = t.{RUN_COLUMN}"
+            )
+            for (number,) in con.execute("select distinct part from decided order by part").fetchall():
+                path, order = scratch / f"{table.name}-{number}", ", ".join(landing_order(table.types))
+                [(rows,)] = con.execute(
+                    f"copy (select {', '.join(map(quote, table.types))} from decided where part = {number} order by {order})"
+                    f" to {text_literal(str(path))} (format parquet)"
+                ).fetchall()
+                made = Input(table.name, durable_digest(path), rows)
+                store.objects.create_files({made.key: Staged(path, path.stat().st_size, made.sha256)})
+                found.setdefault(number, []).append(made)
+    return found
 
 
 def _bundles_of_files(store: EvidenceStore, landing: LandingTables, tables: Sequence[str]) -> list[tuple[LandingFile, set[str]]]:

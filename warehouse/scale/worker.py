@@ -183,7 +183,7 @@ def _landing(
     con: Any, store: EvidenceStore, task: Task, schemas: "Mapping[str, LandingTable]", scratch: Path
 ) -> "dict[str, LandingTable]":
     """The landing tables of a partition: the files themselves, or where they hold other bundles too, the rows of its own."""
-    from warehouse.landing.parse.batches import LandingFile, check_landing_file
+    from warehouse.landing.parse.batches import DECIDED_TABLES, LandingFile, check_landing_file
     from warehouse.transform.inputs.landing_tables import landing_order, landing_rows
     from warehouse.transform.project.model import BUNDLE_COLUMN
     from warehouse.transform.sql.duck import quote, text_literal
@@ -196,6 +196,8 @@ def _landing(
     if task.bundles:
         con.execute("create temp table \"wh bundles\" as select unnest(?::varchar[]) as digest", [list(task.bundles)])
         for table, whole in files.items():
+            if table in DECIDED_TABLES:
+                continue  # only decisions on runs of the partition are in it
             for file in whole:
                 check_landing_file(file)
             path, types = scratch / f"{table}.parquet", schemas[table].types
@@ -266,7 +268,7 @@ class _Export:
         done: set[str] = set()
         for name in names:
             for path in checked.key_plans[name].paths:
-                number = path_id(path)
+                number = path_id(path, checked.columns[name])
                 files = landing[path.leaf].files if path.leaf in landing else ()
                 if number in done or (path.leaf in landing and not files):
                     continue

@@ -7,19 +7,27 @@ partitions that have the keys of its rows come in. Row ids are those of the sess
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from warehouse.landing.parse.batches import FILE_TABLE, LandingFile, check_landing_file
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table, path_literal
 from warehouse.transform.inputs.made_elsewhere import PartFile
-from warehouse.transform.sql.duck import SEARCH_PATH, quote, quoted
+from warehouse.transform.sql.duck import SEARCH_PATH, connect, quote, quoted
 
 if TYPE_CHECKING:
     import duckdb
 
 _KEYS = '"wh keys"'
-_OWN = "wh_parts"  # the database, in memory, of such tables: a build's is not written
+_NUMBERS = count()  # of sessions: those of one process on one build share an instance of the engine, and its databases
+
+
+def _detach(other: "duckdb.DuckDBPyConnection", name: str) -> None:
+    """The session that had the database is over; a server keeps the instance."""
+    other.execute(f"detach {name}")
+    other.close()
 
 
 class PartRows:
@@ -40,14 +48,18 @@ class PartRows:
         ways = con.execute("select read, list(distinct columns) from state.part_way group by read").fetchall()
         # What all models read by the same columns comes in key by key, else a row could come twice: then in whole files.
         self._filters = {read: tuple(columns[0]) for read, columns in ways if len(columns) == 1 and columns[0]}
-        con.execute(f"attach ':memory:' as {_OWN} (read_write)")
+        self._own = f"wh_parts_{next(_NUMBERS)}"  # a database, in memory, of such tables: a build's is not written
+        con.execute(f"attach ':memory:' as {self._own} (read_write)")
+        other = connect(build.path, read_only=True)  # a cursor would be closed with its session
+        finalize(con, _detach, other, self._own).atexit = False
         for name in sorted(self.in_parts):
             columns = ", ".join(f"{quote(column)} {kind}" for column, kind in types[name].items())
-            con.execute(f"create schema if not exists {_OWN}.{quote(name.partition('.')[0])}; create table {_OWN}.{quoted(name)} ({columns})")
+            con.execute(f"create schema if not exists {self._own}.{quote(name.partition('.')[0])}")
+            con.execute(f"create table {self._own}.{quoted(name)} ({columns})")
         schemas = sorted({name.partition(".")[0] for name in self.in_parts})
         others = con.execute("select schema_name from duckdb_schemas() where database_name = ? order by all", [own]).fetchall()
         found = [*SEARCH_PATH.split(","), *(schema for (schema,) in others)]  # a schema that is not listed would be looked for in the first database
-        places = [*(f"{_OWN}.{schema}" for schema in schemas), *(f'"{own}"."{schema}"' for schema in dict.fromkeys(found))]
+        places = [*(f"{self._own}.{schema}" for schema in schemas), *(f'"{own}"."{schema}"' for schema in dict.fromkeys(found))]
         con.execute(f"set search_path = '{','.join(places)}'")
         for name in self.landing:
             open_landing_table(con, name, landing_types[name], ())
@@ -86,7 +98,7 @@ class PartRows:
             there = [file for file in self._landing[name] if file.sha256 in self._there[name]]
             open_landing_table(self._con, name, self._landing_types[name], there)
         elif files:
-            self._con.execute(f"insert into {_OWN}.{quoted(name)} select {self._columns(name)} from {self._rows(name, files)}")
+            self._con.execute(f"insert into {self._own}.{quoted(name)} select {self._columns(name)} from {self._rows(name, files)}")
 
     def _bring_keys(self, name: str, files: Sequence[str], key: Sequence[str], columns: Sequence[str]) -> None:
         """Bring in the rows of the keys in `_KEYS`, which `files` have, but for those that are there."""
@@ -105,7 +117,7 @@ class PartRows:
                 bounds.append(f"t.{quote(column)} between getvariable('wh_key_{number}')[1] and getvariable('wh_key_{number}')[2]")
         within = " and ".join([*bounds, f"exists (from {_KEYS} k where {same})"])
         to, order = (quote(name), f" order by {', '.join(landing_order(self._landing_types[name]))}") if name in self.landing else (
-            f"{_OWN}.{quoted(name)}", ""
+            f"{self._own}.{quoted(name)}", ""
         )
         self._con.execute(
             f"insert into {to} select {self._columns(name)} from {self._rows(name, files)} t"

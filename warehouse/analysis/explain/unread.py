@@ -28,7 +28,7 @@ SAMPLED = {
 
 def read_unread(con: "duckdb.DuckDBPyConnection", run_id: str) -> Mapping[str, str]:
     """By what could not be read, the reason; of a run that was not recorded, or by an earlier recorder, nothing."""
-    if not con.execute("select 1 from duckdb_tables() where table_name = 'recorded_unread'").fetchall():
+    if not con.execute("select 1 from duckdb_columns() where table_name = 'recorded_unread'").fetchall():
         return {}  # a project without the standard models, or a build of earlier ones
     return dict(con.execute("select source, reason from recorded_unread where run_id = ?", [run_id]).fetchall())
 

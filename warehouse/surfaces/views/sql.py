@@ -69,8 +69,8 @@ def _schema(visit: Visit, sql: str) -> Facets:
     """What a query can be made of: the columns of the tables that it names, examples, and the tables that have rows."""
     with reader(visit) as found:
         tables = found.rows(
-            "select schema_name, table_name from duckdb_tables() where database_name = current_database()"
-            " and schema_name in ('main', 'mart', 'rollup') and estimated_size > 0 order by schema_name, table_name"
+            "select m.schema_name, m.name as table_name from catalog.model as m join catalog.model_result as r"
+            " on r.model = m.schema_name || '.' || m.name where m.schema_name in ('main', 'mart', 'rollup') and r.rows > 0 order by all"
         )
         names = {each["table_name"] for each in tables}
         words = {*re.findall(r"\w+", sql)} & names

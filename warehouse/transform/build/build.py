@@ -36,7 +36,7 @@ from warehouse.transform.finished.builds import (
 )
 from warehouse.transform.finished.standard_base import standard_base
 from warehouse.transform.inputs.current_folder import inside
-from warehouse.transform.inputs.sources import FileSet, file_set, file_stamp
+from warehouse.transform.inputs.sources import FileSet, file_set
 from warehouse.version import __version__
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def build(
         if not choose and current and current.stands_at(now) and current.fingerprint == _fingerprint(texts, _files_now(project, current)):
             if _has_landing(store, current):
                 remove_leftovers(project)
-                if current.stamp != file_stamp(current.path):  # moved, and checked: the next reader need not
+                if not current.is_untouched():  # moved, and checked: the next reader need not
                     current = switch_to(project, current)
                 return BuildReport(current, is_new=False)
         goes_on = is_retry and is_unfinished(project)
@@ -227,6 +227,10 @@ def _build(
 
     made = elsewhere.tables(store, material) if elsewhere else None
     progress.began("copy")
+    if made:
+        from warehouse.transform.inputs.part_tables import place_parts
+
+        place_parts(made, {name: model.qualified for name, model in material.checked.models.items()}, project)
     shadow = open_shadow(project, base, is_retry=is_retry)
     try:
         done = bring_up_to_date(shadow, material, progress, chosen, is_first=base is not current, elsewhere=made)
@@ -285,7 +289,7 @@ def _bring_up_to_date(
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.incremental.row_order import PARTS
     from warehouse.transform.inputs.made_elsewhere import NOTHING
-    from warehouse.transform.inputs.part_tables import find_parts, forget_keys, link_parts, record_keys
+    from warehouse.transform.inputs.part_tables import find_parts, forget_keys, record_keys
     from warehouse.transform.sql.duck import connect, text_literal
     from warehouse.transform.sql.engine_faults import message_of
     from warehouse.transform.testing.rejected_rows import rejected
@@ -314,7 +318,6 @@ def _bring_up_to_date(
         made, names = elsewhere or NOTHING, {name: model.qualified for name, model in material.checked.models.items()}
         if made.as_parts or any(state.layout == PARTS for state in states.values()):
             find_parts(con, material.root, database.parent)
-            link_parts(made, names, database.parent)
         session = Session(con, material, states, progress.built, is_first=is_first, elsewhere=made)
         models = session.run(chosen)
         parts = session.in_parts()

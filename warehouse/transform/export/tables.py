@@ -73,10 +73,9 @@ def _built(build: Build) -> list[TableSummary]:
 
     con = open_build(build.path)
     try:
-        # The estimate is exact for a table that is never changed.
         rows = con.execute(
-            "select m.schema_name, m.name, m.materialized, t.estimated_size, m.description from catalog.model as m"
-            " left join duckdb_tables() as t on t.schema_name = m.schema_name and t.table_name = m.name"
+            "select m.schema_name, m.name, m.materialized, r.rows, m.description from catalog.model as m"
+            " left join catalog.model_result as r on r.model = m.schema_name || '.' || m.name"
         ).fetchall()
     finally:
         con.close()

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -38,6 +38,30 @@ def part_path(table: str, sha256: str) -> str:
     return f"{_PARTS}/{table}/{sha256}.parquet"
 
 
+def part_pattern(table: str, sha256: str) -> str:
+    """The same as SQL names it: the engine looks for a path without a pattern in the current folder first, whatever lies there."""
+    return f"[{_PARTS[0]}]{part_path(table, sha256)[1:]}"
+
+
+def part_stamp(path: Path, sha256: str, checked: Collection[tuple[str, str]]) -> str:
+    """The stamp of a part, which is hashed unless it has one with which it was `checked` before. Raises WH218 for one that is altered or gone."""
+    try:
+        stamp = file_stamp(path)  # first: what changes the file from here on gives it another one
+        if (sha256, stamp) not in checked and file_digest(path) != sha256:
+            raise _altered(path, "remove it, then run: wh build")
+    except OSError as error:
+        raise WarehouseError("WH218", "a part of one of its tables is gone", str(path), "run: wh build", ExitCode.MISSING) from error
+    return stamp
+
+
+def is_whole(path: Path, sha256: str, checked: Collection[tuple[str, str]]) -> bool:
+    """Whether a part is there and unaltered."""
+    try:
+        return bool(part_stamp(path, sha256, checked))
+    except WarehouseError:
+        return False
+
+
 @dataclass(frozen=True)
 class Build:
     """One finished build: its digest, its database file, and the fingerprint of the inputs it was made from."""
@@ -52,6 +76,7 @@ class Build:
     stamp: str = ""  # of the database file, once it has its name
     tasks: tuple[str, ...] = ()  # the digests of the tasks whose parts it took, and of their SQL (`scale`)
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # digests of the parts of each table that stays in parts
+    part_stamps: Mapping[str, str] = field(default_factory=dict)  # of parts, by digest, when they were last checked
     stands_until: str = ""  # when (UTC) detail in it will be past the warm tier's horizon; "": never
 
     def stands_at(self, now: datetime) -> bool:
@@ -59,29 +84,31 @@ class Build:
         return not self.stands_until or now < datetime.fromisoformat(self.stands_until)
 
     def check(self) -> None:
-        """Raise WH218 when the database file is not the one that was built: its numbers would be somebody else's."""
+        """Raise WH218 when the database file is not the one that was built, or a part of its tables is not: its numbers would be somebody
+        else's. A part is hashed only where it was moved or touched since it was checked."""
         check_no_log(self.path)
-        self._check_parts()
+        for sha256, path in self.part_files().items():
+            part_stamp(path, sha256, self.part_stamps.items())
         if file_digest(self.path) != self.sha256:
-            raise WarehouseError(
-                "WH218", "its bytes have changed since it was built", str(self.path),
-                "delete the builds folder, then run: wh build", ExitCode.TAMPERED,
-            )
+            raise _altered(self.path, "delete the builds folder, then run: wh build")
 
     def check_stamp(self) -> None:
-        """The same at no cost, unless the file was moved or touched."""
+        """The same at no cost, unless a file was moved or touched."""
         check_no_log(self.path)
-        self._check_parts()
-        if self.stamp != file_stamp(self.path):
+        if not self.is_untouched():
             self.check()
+
+    def is_untouched(self) -> bool:
+        """Whether its files have the stamps that they had when they were last checked."""
+        try:
+            stamps = {sha256: file_stamp(path) for sha256, path in self.part_files().items()}
+            return self.stamp == file_stamp(self.path) and stamps == self.part_stamps
+        except OSError:
+            return False
 
     def part_files(self) -> dict[str, Path]:
         """The parts of tables that stay in parts, by their digests: whoever reads one checks it against that."""
         return {sha256: self.path.parent / part_path(table, sha256) for table, parts in self.parts.items() for sha256 in parts}
-
-    def _check_parts(self) -> None:
-        if missing := [path for path in self.part_files().values() if not path.exists()]:
-            raise WarehouseError("WH218", "a part of one of its tables is gone", str(missing[0]), "run: wh build", ExitCode.MISSING)
 
     def is_as_built(self) -> bool:
         """Whether the database is what was built, by `check_stamp`."""
@@ -90,6 +117,10 @@ class Build:
         except (OSError, WarehouseError):
             return False
         return True
+
+
+def _altered(path: Path, hint: str) -> WarehouseError:
+    return WarehouseError("WH218", "its bytes have changed since it was built", str(path), hint, ExitCode.TAMPERED)
 
 
 def check_no_log(database: Path) -> None:
@@ -162,6 +193,11 @@ def list_builds(project: Project) -> list[Build]:
     return [build for build in map(_read_record, paths) if build]
 
 
+def checked_parts(project: Project) -> set[tuple[str, str]]:
+    """The digests of parts of kept builds, each with a stamp that the part had when it was checked."""
+    return {stamped for build in list_builds(project) for stamped in build.part_stamps.items()}
+
+
 def find_build(project: Project, digest: str) -> Build:
     """The kept build whose digest begins so. Raises WH211 when none is kept at all, WH214 when none begins so, or several do, WH218 when it
     is altered."""
@@ -224,7 +260,7 @@ def build_of(record: Mapping[str, Any], path: Path) -> Build:
     return Build(
         record["build_digest"], path, record["fingerprint"], record["sha256"], files, record["evidence"], record["landing"],
         record.get("stamp", ""), tuple(record.get("tasks", ())), {table: tuple(parts) for table, parts in record.get("parts", {}).items()},
-        record.get("stands_until", ""),
+        record.get("part_stamps", {}), record.get("stands_until", ""),
     )
 
 
@@ -260,7 +296,7 @@ def open_shadow(project: Project, base: Build | None, *, is_retry: bool) -> Path
     remove_leftovers(project)
     if base and base.is_as_built():
         scratch = shadow.with_name(f"{_SHADOW}.copy")
-        _copy(base.path, scratch)
+        copy_file(base.path, scratch)
         os.replace(scratch, shadow)  # half a copy must not look like something to go on from
     return shadow
 
@@ -270,7 +306,7 @@ def is_unfinished(project: Project) -> bool:
     return (project.builds / _SHADOW).exists()
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
     """Copy a file inside the kernel; a file system that can share the blocks does."""
     with open(source, "rb") as reader, open(target, "wb") as writer:
         left = os.fstat(reader.fileno()).st_size
@@ -323,9 +359,11 @@ def publish_build(project: Project, shadow: Path, build: Build) -> Build:
 
 
 def switch_to(project: Project, build: Build) -> Build:
-    """Point at a finished build, whose database was checked. Returns it with the stamp that the database has."""
-    build = replace(build, stamp=file_stamp(build.path))
-    record = {**record_of(build), "stamp": build.stamp}
+    """Point at a finished build, whose database was checked. Returns it with the stamps of its files. Raises WH218 for a part that is altered."""
+    checked = checked_parts(project) if build.parts else ()
+    stamps = {sha256: part_stamp(path, sha256, checked) for sha256, path in build.part_files().items()}
+    build = replace(build, stamp=file_stamp(build.path), part_stamps=stamps)
+    record: dict[str, Any] = {**record_of(build), "stamp": build.stamp} | ({"part_stamps": stamps} if stamps else {})
     replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
     scratch = project.builds / f".{POINTER}.{os.getpid()}"
     scratch.unlink(missing_ok=True)

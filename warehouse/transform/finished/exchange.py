@@ -30,7 +30,9 @@ from warehouse.transform.finished.builds import (
     build_of,
     build_path,
     builder_lock,
+    checked_parts,
     finished_build,
+    is_whole,
     publish_build,
     pulled_shadow,
     record_of,
@@ -85,10 +87,12 @@ def pull_build(project: Project, objects: Objects, digest: str) -> MovedBuild:
             return MovedBuild(there.digest, size, is_new=False)
         build = build_of(record, build_path(project, str(record["build_digest"])))
         shadow, folder = pulled_shadow(project), key.rpartition("/")[0]
+        checked = checked_parts(project)
         for digest_of_part, path in build.part_files().items():
-            if not path.exists():
+            if not is_whole(path, digest_of_part, checked):
                 make_folder(path.parent)
                 _pull(objects, f"{folder}/{digest_of_part}.parquet", digest_of_part, shadow)
+                shadow.chmod(0o444)
                 os.replace(shadow, path)
                 fsync_folder(path.parent)
         _pull(objects, f"{folder}/{sha256}.duckdb", sha256, shadow)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from warehouse.errors import WarehouseError, printable
 from warehouse.project.sql_limits import SqlLimits, out_of_memory, out_of_spill, timed_out, too_many_rows
-from warehouse.transform.finished.builds import Build, check_no_log, part_path
+from warehouse.transform.finished.builds import Build, check_no_log, part_path, part_pattern
 from warehouse.transform.finished.result_metadata import described_schema
 from warehouse.transform.sql.duck import SEARCH_PATH, connect, quote, text_literal
 from warehouse.transform.sql.engine_faults import translated
@@ -122,14 +122,14 @@ def _add_tables(con: "duckdb.DuckDBPyConnection", tables: "Mapping[str, pa.Table
             con.unregister("given_table")
 
 
-def _parts(con: "duckdb.DuckDBPyConnection") -> list[str]:
+def _parts(con: "duckdb.DuckDBPyConnection") -> list[tuple[str, str]]:
+    """Each table that stays in parts with the digest of each."""
     import duckdb
 
     try:
-        found = con.execute("select read, file from state.part where read like '%.%'").fetchall()
+        return con.execute("select distinct read, file from state.part where read like '%.%'").fetchall()
     except duckdb.CatalogException:  # as a rule no table stays in parts
         return []
-    return [part_path(table, sha256) for table, sha256 in found]
 
 
 def _confine(con: "duckdb.DuckDBPyConnection", builds: Path, limits: SqlLimits, spill: str) -> None:
@@ -139,7 +139,9 @@ def _confine(con: "duckdb.DuckDBPyConnection", builds: Path, limits: SqlLimits, 
     con.execute(f"set max_temp_directory_size = {text_literal(limits.spill)}")
     con.execute(f"set max_execution_time = {max(1, round(limits.timeout * 1000))}")
     if parts := _parts(con):  # a view names them from the folder of the builds, where the engine finds them
-        listed = ", ".join(text_literal(name) for part in parts for name in (part, str(builds / part)))
+        listed = ", ".join(text_literal(name) for table, sha256 in parts for name in (
+            part_pattern(table, sha256), str(builds / part_path(table, sha256))
+        ))
         con.execute(f"set allowed_paths = [{listed}]")
     con.execute("set enable_external_access = false")
     con.execute("set allowed_configs = ['search_path']")  # for further cursors of the session

@@ -49,8 +49,12 @@ class PartFile:
         except OSError as error:
             raise missing(str(self.path)) from error
         if found != self.sha256:
-            hint = "remove it and its receipt, then run: wh build"
-            raise WarehouseError("WH105", "a part of a table does not hash to its name", str(self.path), hint, ExitCode.TAMPERED)
+            raise self.altered()
+
+    def altered(self) -> WarehouseError:
+        """The error of a part that does not have its digest."""
+        hint = "remove it and its receipt, then run: wh build"
+        return WarehouseError("WH105", "a part of a table does not hash to its name", str(self.path), hint, ExitCode.TAMPERED)
 
 
 def missing(place: str) -> WarehouseError:

@@ -12,44 +12,54 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warehouse.digest import file_digest
 from warehouse.evidence.durable import fsync_folder, make_folder
-from warehouse.transform.finished.builds import part_path
+from warehouse.project.project import Project
+from warehouse.transform.finished.builds import checked_parts, copy_file, is_whole, part_path, part_pattern
 from warehouse.transform.inputs.landing_tables import path_literal
-from warehouse.transform.inputs.made_elsewhere import MadeElsewhere, PartFile
+from warehouse.transform.inputs.made_elsewhere import MadeElsewhere, PartFile, missing
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import quote, quoted, text_literal
 
 if TYPE_CHECKING:
     import duckdb
 
+
 def find_parts(con: "duckdb.DuckDBPyConnection", root: Path, builds: Path) -> None:
     """Let a session find files by paths from a project and from the folder of its builds."""
     con.execute(f"set file_search_path = {text_literal(f'{root.resolve()},{builds.resolve()}')}")
 
 
-def link_parts(made: MadeElsewhere, tables: Mapping[str, str], builds: Path) -> None:
-    """Put the parts of the tables that stay in parts beside the builds; `tables` are their qualified names. Raises WH105."""
+def place_parts(made: MadeElsewhere, tables: Mapping[str, str], project: Project) -> None:
+    """Put the parts of the tables that stay in parts beside the builds; `tables` are their qualified names. Raises WH105, WH106."""
+    checked = checked_parts(project) if made.as_parts else ()
     for name in sorted(made.as_parts):
         for part in made.tables[name]:
-            link_part(part, builds / part_path(tables[name], part.sha256))
+            to = project.builds / part_path(tables[name], part.sha256)
+            if not is_whole(to, part.sha256, checked):
+                _place(part, to)
 
 
-def link_part(part: PartFile, to: Path) -> None:
-    """Give a part another name: the same file where the file system allows it. Raises WH105, WH106."""
-    if to.exists():
-        return
-    part.check()
+def _place(part: PartFile, to: Path) -> None:
+    """Copy a part. It is no second name of the same file: the store's may be damaged, and goes when nothing needs it there, which would change
+    the stamp of this one."""
     make_folder(to.parent)
     scratch = to.with_name(f".{to.name}.{os.getpid()}")
-    scratch.unlink(missing_ok=True)
     try:
-        os.link(part.path, scratch)
-    except OSError:
-        shutil.copyfile(part.path, scratch)
+        try:
+            copy_file(part.path, scratch)  # which shares the blocks where the file system can
+        except FileNotFoundError as error:
+            raise missing(str(part.path)) from error
+        except OSError:  # it is on another file system
+            shutil.copyfile(part.path, scratch)
+        if file_digest(scratch) != part.sha256:
+            raise part.altered()
         with open(scratch, "rb") as stream:
             os.fsync(stream.fileno())
-    os.replace(scratch, to)
-    scratch.unlink(missing_ok=True)  # rename(2) leaves both names of one file
+        scratch.chmod(0o444)
+        os.replace(scratch, to)
+    finally:
+        scratch.unlink(missing_ok=True)
     fsync_folder(to.parent)
 
 
@@ -61,7 +71,7 @@ def show_parts(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[st
 
 def rows_of(table: str, digests: Sequence[str]) -> str:
     """SQL for the rows of some parts of a table."""
-    return f"read_parquet([{', '.join(text_literal(part_path(table, sha256)) for sha256 in digests)}])"
+    return f"read_parquet([{', '.join(text_literal(part_pattern(table, sha256)) for sha256 in digests)}])"
 
 
 def record_keys(con: "duckdb.DuckDBPyConnection", made: MadeElsewhere, tables: Mapping[str, str]) -> None:

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.campaign.cells import Wanted, cells_of, command_of, session_slots, variables_of, wanted
+from warehouse.campaign.cells import Wanted, cells_of, command_of, most_confirmed, session_slots, variables_of, wanted
+from warehouse.campaign.progress import Progress
+from warehouse.campaign.runner import Runner
 from warehouse.campaign.spec import Spec, read_spec
+from warehouse.cli.evidence.matrix import _bound
 from warehouse.errors import WarehouseError
 
 WHOLE = """
@@ -67,6 +70,19 @@ def spec(folder: Path, text: str = WHOLE) -> Spec:
         ("seed = 4", 'seed = 4\nfiles = ["../secret"]', "campaign.files"),
         ("[limits]", "[budget]\ndollars = 5\n[limits]", "budget.dollars"),
         ("[limits]", "[confirm]\nmetric = 'rate'\nsessions = 2\n[limits]", "confirm.sessions"),
+        ("seed = 4", "seed = 4\nnodes = 2", "campaign.launcher"),
+        ("seed = 4", "seed = 4\nnodes = 2\nlauncher = ['srun']\ngpus = 1", "campaign.gpus"),
+        # Values that would end in a crash, or in something else than what they say.
+        ('"10 min"', '"99999999999999 d"', "campaign.session_gap"),
+        ("[limits]", "[budget]\nhours = inf\n[limits]", "budget.hours"),
+        ('"2 min"', '"0 s"', "limits.timeout"),
+        ('"1.5 GiB"', '"99999999999999 TiB"', "limits.memory"),
+        ('"1.5 GiB"', '"0 B"', "limits.memory"),
+        ("[limits]", "[limits]\ncpus = [99999999999999999999]", "limits.cpus"),
+        ("values = [64, 128]", 'values = ["a\\u0000", "b"]', "factors.size.values"),
+        ('"2.1.3", "2.3.1"', '"2.1.3\\n--index-url x", "2.3.1"', "factors.numpy.values"),
+        ("[factors.size]", '[factors."a\\nb"]', "factors.a\\nb"),
+        ("[limits]", "[environment]\nX = {a = 1}\n[limits]", "environment.X"),
     ],
 )
 def test_what_is_wrong_in_a_spec_is_refused_at_its_place(tmp_path: Path, old: str, new: str, place: str) -> None:
@@ -74,6 +90,38 @@ def test_what_is_wrong_in_a_spec_is_refused_at_its_place(tmp_path: Path, old: st
     with pytest.raises(WarehouseError) as raised:
         spec(tmp_path, WHOLE.replace(old, new))
     assert raised.value.code == "WH402" and raised.value.message.startswith(f"{place}:")
+
+
+def test_braces_of_an_argument_are_its_own_and_names_may_have_spaces(tmp_path: Path) -> None:
+    read = spec(tmp_path, WHOLE.replace('"--fast={}"', "'--json={\"a\": {}}'").replace("[factors.size]", '[factors."my size"]'))
+    assert command_of(read, cells_of(read)[0])[-1] == '--json={"a": true}' and "my size=64" in cells_of(read)[0].label
+
+
+def test_the_most_that_a_campaign_takes_has_its_confirmation_and_its_budget(tmp_path: Path) -> None:
+    more = "[confirm]\nmetric = 'rate'\nfront_runners = 2\nsessions = 5\n[budget]\ndollars_per_hour = 3\n"
+    read = spec(tmp_path, f"{WHOLE}{more}")
+    cells = cells_of(read)
+    assert most_confirmed(read, cells) == 8  # two of each of four pieces of work and the baseline, but there are no more cells
+    # By hand: 8 cells x (2 repeats + 1 warm-up) x (3 + 5 sessions) = 192 runs of 2 minutes.
+    assert _bound(read, 8 * 3 * 3 + most_confirmed(read, cells) * 3 * 5) == "at most 6.4 h and $19.20"
+    assert _bound(spec(tmp_path, f"{WHOLE}{more}dollars = 6\n"), 192) == "at most 2.0 h and $6.00"
+    assert _bound(spec(tmp_path, f"{WHOLE}{more}runs = 30\n"), 192) == "at most 1.0 h and $3.00"
+
+
+@pytest.mark.parametrize(("budget", "spent"), [({"runs": 3}, "3 runs"), ({"hours": 2}, "2 hours"), ({"dollars": 5, "dollars_per_hour": 2.5}, "5 dollars")])
+def test_no_run_begins_once_the_budget_is_spent(tmp_path: Path, budget: dict[str, float], spent: str) -> None:
+    lines = "\n".join(f"{name} = {value}" for name, value in budget.items())
+    working = Runner.__new__(Runner)
+    working._spec, working.campaign_id = spec(tmp_path, f"{WHOLE}[budget]\n{lines}\n"), "x"
+    for done, is_spent in ((2, False), (3, True)):  # of them, each takes 40 minutes
+        progress = Progress(attempts={str(number): 1 for number in range(done)}, done={str(number): {"busy_s": 2400.0} for number in range(done)})
+        working.progress = lambda progress=progress: progress  # type: ignore[method-assign]
+        if not is_spent:
+            working._check_budget()
+            continue
+        with pytest.raises(WarehouseError) as raised:
+            working._check_budget()
+        assert raised.value.code == "WH403" and f"the budget of {spent} is spent" in raised.value.message
 
 
 def test_cells_are_the_product_and_know_their_stack_command_and_variables(tmp_path: Path) -> None:

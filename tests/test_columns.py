@@ -672,8 +672,12 @@ BY_HAND: dict[str, set[str]] = {
     "serving_outcome_fact.ttft_p99_ms": CHOSEN | {f"{ENTRY}.value_number", f"{ENTRY}.raw_offset"},
     "fabric_outcome_fact.avg_bus_bandwidth_gb_per_s": {"fabric_check_entry.value_number"},
     "telemetry_slice_fact.source_metric": {"telemetry_series.metric"},
-    "hardware_topology_dim.gpu_model": {f"{ENTRY}.value", "recorded_run.gpu_model", "fabric_check_run.gpu_model"},
-    "hardware_topology_dim.accelerator_name": {f"{ENTRY}.value", "recorded_run.gpu_model", "fabric_check_run.gpu_model"},
+    "hardware_topology_dim.gpu_model": {
+        f"{ENTRY}.value", "recorded_run.gpu_model", "recorded_node_run.gpu_model", "fabric_check_run.gpu_model",
+    },
+    "hardware_topology_dim.accelerator_name": {
+        f"{ENTRY}.value", "recorded_run.gpu_model", "recorded_node_run.gpu_model", "fabric_check_run.gpu_model",
+    },
     "mlperf_inference_result.power": CHOSEN | {
         f"{ENTRY}.value", f"{ENTRY}.value_number", f"{ENTRY}.raw_offset", "mlperf_inference_power_sample.watts",
         "mlperf_inference_run.scenario", "mlperf_inference_run.logged_scenario",

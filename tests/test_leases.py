@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,14 +32,42 @@ def test_one_has_a_lease_until_it_gives_it_back(objects: LocalObjects) -> None:
         assert is_theirs
 
 
-def test_the_lease_of_a_process_that_died_is_had_once_it_has_ended(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lease_of_a_process_elsewhere_that_died_is_had_once_it_has_ended(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
     dead, other = Leases(objects, "campaign"), Leases(objects, "campaign")
+    monkeypatch.setattr(dead, "_owner", "elsewhere 1 1 x")
     assert dead._take("slot") == 1  # and never renewed, as by a process that is killed
     with other.held("slot") as is_theirs:
         assert not is_theirs
     monkeypatch.setattr(leases, "MARGIN", -timedelta(hours=1))  # as if the time were over
     with other.held("slot") as is_theirs:
         assert is_theirs
+
+
+def test_a_lease_of_this_machine_lasts_as_long_as_its_process_whatever_the_clock_says(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = Leases(objects, "campaign"), Leases(objects, "campaign")
+    with one.held("slot") as is_ours:
+        monkeypatch.setattr(leases, "MARGIN", -timedelta(hours=1))  # as if the clock had been set forward, or the machine had slept
+        with other.held("slot") as is_theirs:
+            assert (is_ours, is_theirs) == (True, False)
+    killed = subprocess.Popen(["sleep", "60"])
+    monkeypatch.setattr(one, "_owner", f"{leases._host()} {killed.pid} {leases._began(killed.pid)} x")
+    assert one._take("slot") and not other._take("slot")
+    killed.kill()
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # it waits for its parent to ask, as what a container without init leaves
+    assert other._take("slot")
+    killed.wait()
+
+
+def test_who_lost_a_lease_does_not_give_back_that_of_another(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost, other, third = (Leases(objects, "campaign") for _ in range(3))
+    monkeypatch.setattr(lost, "_owner", "elsewhere 1 1 x")
+    with lost.held("slot") as was_ours:
+        monkeypatch.setattr(leases, "MARGIN", -timedelta(hours=1))  # it could not renew it
+        held = other.held("slot")
+        assert (was_ours, held.__enter__()) == (True, True)
+    assert third._take("slot") is None
+    held.__exit__(None, None, None)
+    assert third._take("slot")
 
 
 def test_who_has_a_lease_renews_it(objects: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:

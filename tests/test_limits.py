@@ -63,13 +63,30 @@ def test_a_command_that_forks_without_end_is_held(tmp_path: Path, groups: str) -
     assert alive(tmp_path) == []
 
 
+@pytest.mark.parametrize("where", ["stdout", "a file"])
+def test_a_command_that_fills_the_disk_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.chdir(tmp_path / "scratch")
+    into = "sys.stdout.buffer" if where == "stdout" else "open('file', 'wb')"
+    code = f"import sys, time; out = {into}\nfor _ in range(30): out.write(bytes(1_000_000)); out.flush()\ntime.sleep(60)"
+    seen = run(tmp_path, code, disk_bytes=20_000_000, timeout_s=30)
+    assert (seen["status"], seen["ended_by_limit"], seen["limit_mechanisms"]["disk"]) == ("failed", "disk", WATCHDOG) and seen["wall_s"] < 20
+
+
 def test_a_command_runs_on_its_cpus_with_its_niceness_and_the_recorder_does_not(tmp_path: Path) -> None:
     before = os.sched_getaffinity(0)
     one = min(before)
     seen = run(tmp_path, "import os; print(sorted(os.sched_getaffinity(0)), os.nice(0))", cpus=(one,), niceness=3)
     out = (tmp_path / "recording" / "run-01" / "stdout.txt").read_text()
-    assert out == f"[{one}] {os.nice(0) + 3}\n" and os.sched_getaffinity(0) == before
+    assert out == f"[{one}] {min(19, os.nice(0) + 3)}\n" and os.sched_getaffinity(0) == before
     assert (seen["status"], seen["limits"], seen["ended_by_limit"]) == ("succeeded", {"cpus": [one], "niceness": 3}, None)
+
+
+@pytest.mark.parametrize(("program", "cpus", "says"), [("no-such-program", (), "no such program"), (sys.executable, (99999,), "Invalid argument")])
+def test_a_command_that_cannot_be_started_is_a_failed_run_where_that_is_asked(tmp_path: Path, program: str, cpus: tuple[int, ...], says: str) -> None:
+    [run] = record([program, "-c", ""], tmp_path / "recording", limits=Limits(processes=99, cpus=cpus), keep_unstarted=True).runs
+    document = json.loads((run.folder / "run.json").read_text())
+    assert run.status == document["status"] == "failed" and says in document["failure"] and document["exit_code"] is None
 
 
 def test_without_limits_nothing_is_said_of_them(tmp_path: Path) -> None:

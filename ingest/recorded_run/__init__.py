@@ -10,7 +10,7 @@ from warehouse.landing.family import Family
 from .tables import TABLES
 
 INGESTOR = Family(
-    package=__name__, name="recorded_run", version=12, tables=TABLES,
+    package=__name__, name="recorded_run", version=13, tables=TABLES,
     formats=(
         "recordings of wh record: a command's runs with output, resource usage, samples of host, processes and GPUs",
         "performance indicators in standard output: Thoth's JSON objects with @parameters and @result",

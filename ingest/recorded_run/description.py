@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+
 from warehouse.landing.contract import Bundle
 from warehouse.landing.readers.settings import names_this_host, options, settings, visible_gpus
 from warehouse.landing.rows import RowBuffer
@@ -16,10 +18,12 @@ from .files import clean, document_in, rejecter, shown, typed_columns
 from .tables import GIT_FIELDS, GPU_FIELDS, MACHINE_FIELDS, RECORDING_FIELDS, SOFTWARE_FIELDS
 
 _RECORDING_ID = re.compile(r"[0-9A-Z]{26}")  # a ULID
+_RUN_ID = re.compile(r"recorded_run/[0-9A-Z]{26}/run-[0-9]{2,9}")
 
 
 def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
-    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats` and `gpus_by_uuid`, which are not columns."""
+    """What all runs of a recording share, by column name; and `recording_id`, `argv`, `repeats`, `gpus_by_uuid` and `part_of` (the run of several
+    nodes that it is a part of; empty where it names none), which are not columns."""
     recording, machine, software = (document_in(bundle, path, buffer) or {} for path in (RECORDING, MACHINE, SOFTWARE))
     argv = recording.get("argv")
     if not isinstance(argv, list) or not argv or not all(isinstance(element, str) for element in argv):
@@ -42,6 +46,18 @@ def shared_columns(bundle: Bundle, buffer: RowBuffer) -> dict[str, Any]:
         **_python_columns(software.get("python")),
         **_git_columns(recording.get("git"), reject),
         **_setting_columns(argv, recording, machine),
+        **_node_columns(recording, reject),
+    }
+
+
+def _node_columns(recording: dict[str, Any], reject: Callable[[str, str], None]) -> dict[str, Any]:
+    part_of = recording.get("part_of")
+    stated = part_of if isinstance(part_of, dict) else {}
+    run_id = stated.get("run_id")
+    return {
+        "launched_nodes": typed_columns((("nodes", pa.int64()),), recording, reject)["nodes"],
+        "part_of": None if part_of is None else run_id if isinstance(run_id, str) and _RUN_ID.fullmatch(run_id) else "",
+        **typed_columns((("node_rank", pa.int64()),), stated, reject),
     }
 
 

@@ -28,8 +28,14 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     runs = sorted({path.partition("/")[0] for path in bundle.manifest.by_path if "/" in path})
     # A damaged description names no recording: then the bundle itself is taken as one.
     recording = shared["recording_id"] or bundle.digest[:16]
-    run_ids = {run: f"recorded_run/{recording}/{run}" for run in runs}
-    indicators = {run: read_indicator(bundle, f"{run}/stdout.txt", run_ids[run], buffer) for run in runs}
+    part_of = shared["part_of"]
+    if part_of == "" or part_of and len(runs) > 1:
+        message = "it is the recording of a node, and does not name the one run that it is a part of"
+        buffer.issue("part-of-no-run", message, RECORDING, severity="error")
+        return
+    run_ids = {run: part_of or f"recorded_run/{recording}/{run}" for run in runs}
+    # What a node printed is in the recording of its launcher, too.
+    indicators = {run: None if part_of else read_indicator(bundle, f"{run}/stdout.txt", run_ids[run], buffer) for run in runs}
     documents = workload_documents(indicators, shared)
     series = Series(buffer, "recorded_run")
     statuses = []
@@ -41,7 +47,8 @@ def landed(bundle: Bundle, buffer: RowBuffer) -> Iterator[tuple[str, pa.RecordBa
     for run, indicator in indicators.items():
         statuses.append(add_run(bundle, run, run_ids[run], shared, indicator, documents[run], buffer))
         add_host_samples(bundle, run, run_ids[run], buffer)
-        add_settings(bundle, run, run_ids[run], buffer)
+        if not part_of:
+            add_settings(bundle, run, run_ids[run], buffer)
         yield from add_samples(bundle, run, run_ids[run], shared["hostname"], series, buffer)
         yield from buffer.full()
     if shared["missing_repeats"] and "interrupted" not in statuses:

@@ -27,13 +27,15 @@ def add_run(
     bundle: Bundle, run: str, run_id: str, shared: Mapping[str, Any], indicator: Indicator | None,
     workload: dict[str, Any] | None, buffer: RowBuffer,
 ) -> str | None:
-    """Add the run's row and its GPUs, and return its status. A run whose `run.json` is unreadable is there, with a NULL status."""
+    """Add the run's row, or that of a node of it, and its GPUs, and return its status. A run whose `run.json` is unreadable is there, with a NULL
+    status."""
     path = f"{run}/run.json"
     document = document_in(bundle, path, buffer, run_id) or {}
     # The row of a run without that file leads to the one that says there was a run.
     row_path = path if path in bundle.manifest.by_path else RECORDING
     reject = rejecter(buffer, row_path, run_id)
-    columns = {name: value for name, value in shared.items() if name in TABLES["recorded_run"].names}
+    table = "recorded_run" if shared["part_of"] is None else "recorded_node_run"
+    columns = {name: value for name, value in shared.items() if name in TABLES[table].names}
     columns |= typed_columns(RUN_FIELDS, document, reject)
     columns |= _checked_identity(columns, run, reject)
     columns |= _possible(columns, reject)
@@ -45,7 +47,9 @@ def add_run(
     for sampled in ("host", "node", "process", "server", "numa", "gpu", "gpu_process"):
         if document.get(f"{sampled}_sampling_error") is not None:
             reject(f"{sampled}-sampling-failed", f"sampling stopped early: {shown(document[f'{sampled}_sampling_error'])}")
-    buffer.add("recorded_run", row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
+    if table == "recorded_node_run":
+        columns |= typed_columns((("ended_by_limit", pa.string()),), document, reject)
+    buffer.add(table, row_path, 0, bundle.manifest.by_path[row_path].bytes, run_id=run_id, **columns)
     for gpu_uuid, gpu in shared["gpus_by_uuid"].items():
         buffer.add("recorded_gpu", MACHINE, 0, bundle.manifest.by_path[MACHINE].bytes, run_id=run_id, gpu_uuid=gpu_uuid, **gpu)
     status: str | None = columns["status"]

@@ -17,6 +17,7 @@ RUN_FIELDS = (
     ("voluntary_context_switches", pa.int64()), ("involuntary_context_switches", pa.int64()),
     ("max_rss_bytes", pa.int64()), ("minor_page_faults", pa.int64()), ("major_page_faults", pa.int64()),
     ("indicator_breach", pa.string()),  # how what was printed breaks the contract of the indicator that was asked for
+    ("failure", pa.string()),  # why it failed, where neither an exit code nor a signal says it: it could not be started, nodes are missing
 )
 SLOT_FIELDS = (
     ("campaign", pa.string()), ("slot", pa.string()), ("session", pa.int64()), ("number", pa.int64()), ("is_warmup", pa.bool_()),
@@ -43,33 +44,39 @@ HOST_FIELDS = (
 )
 # What each GPU was set to, and the most that it could do, before the first run.
 GPU_FIELDS = (("max_sm_clock_mhz", pa.int64()), ("application_sm_clock_mhz", pa.int64()), ("default_power_limit_mw", pa.int64()))
+_COLUMNS = (
+    RUN_ID,
+    *(pa.field(*column) for column in RUN_FIELDS),
+    *(pa.field(name, pa.string()) for name in ("command", "program")),
+    *(pa.field(*column) for column in RECORDING_FIELDS),
+    *(pa.field(name, pa.string()) for name in ("indicator_name", "component")),
+    pa.field("overall_score", pa.float64()),
+    *(pa.field(name, pa.string()) for name in ("workload_document", "workload_spec_digest")),
+    *(pa.field(*column) for column in MACHINE_FIELDS),
+    pa.field("numa_nodes", pa.int64()),
+    pa.field("numa_layout", pa.string()),
+    pa.field("gpu_model", pa.string()),
+    pa.field("gpu_count", pa.int64()),
+    pa.field("gpu_driver_version", pa.string()),
+    *(pa.field(*column) for column in SOFTWARE_FIELDS),
+    pa.field("python_version", pa.string()),
+    pa.field("packages", pa.string()),
+    pa.field("missing_repeats", pa.int64()),  # asked for, and not in the bundle; NULL: the recording does not say how many it was to have
+    *(pa.field(f"git_{name}", type_) for name, type_ in GIT_FIELDS),
+    *(pa.field(name, pa.string()) for name in ("command_options", "environment_settings")),  # JSON objects, without what each run has of its own
+    pa.field("unread", pa.string()),  # a JSON object: what the recorder could not read, with the reason; NULL: an earlier one did not say
+    pa.field("visible_gpu_count", pa.int64()),
+    pa.field("is_server_on_host", pa.bool_()),  # whether the command was told to talk to its own host, or did
+    *(pa.field(*column) for column in COUNTER_FIELDS),
+)
 TABLES = {
     **TELEMETRY_TABLES,  # of GPUs
     "recorded_run": landing_schema(
-        RUN_ID,
-        *(pa.field(*column) for column in RUN_FIELDS),
-        *(pa.field(name, pa.string()) for name in ("command", "program")),
-        *(pa.field(*column) for column in RECORDING_FIELDS),
-        *(pa.field(name, pa.string()) for name in ("indicator_name", "component")),
-        pa.field("overall_score", pa.float64()),
-        *(pa.field(name, pa.string()) for name in ("workload_document", "workload_spec_digest")),
-        *(pa.field(*column) for column in MACHINE_FIELDS),
-        pa.field("numa_nodes", pa.int64()),
-        pa.field("numa_layout", pa.string()),
-        pa.field("gpu_model", pa.string()),
-        pa.field("gpu_count", pa.int64()),
-        pa.field("gpu_driver_version", pa.string()),
-        *(pa.field(*column) for column in SOFTWARE_FIELDS),
-        pa.field("python_version", pa.string()),
-        pa.field("packages", pa.string()),
-        pa.field("missing_repeats", pa.int64()),  # asked for, and not in the bundle; NULL: the recording does not say how many it was to have
-        *(pa.field(f"git_{name}", type_) for name, type_ in GIT_FIELDS),
-        *(pa.field(name, pa.string()) for name in ("command_options", "environment_settings")),  # JSON objects, without what each run has of its own
-        pa.field("unread", pa.string()),  # a JSON object: what the recorder could not read, with the reason; NULL: an earlier one did not say
-        pa.field("visible_gpu_count", pa.int64()),
-        pa.field("is_server_on_host", pa.bool_()),  # whether the command was told to talk to its own host, or did
-        *(pa.field(*column) for column in COUNTER_FIELDS),
+        *_COLUMNS,
+        pa.field("launched_nodes", pa.int64()),  # on how many nodes a launcher started the command; each has a row in recorded_node_run
     ),
+    # The recording of one node, with the run that it is a part of.
+    "recorded_node_run": landing_schema(*_COLUMNS, pa.field("node_rank", pa.int64()), pa.field("ended_by_limit", pa.string())),
     "recorded_indicator_value": landing_schema(
         RUN_ID,
         *(pa.field(name, pa.string()) for name in ("indicator_name", "component", "kind", "key", "value_type")),

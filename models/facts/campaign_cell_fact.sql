@@ -19,6 +19,7 @@ columns:
   status_reason: {type: varchar, description: "Why it did not succeed: a limit, an exit code, the last lines of uv"}
   stack_digest: {type: varchar, description: "What was installed: a digest of names, versions and hashes"}
   limit_mechanisms: {type: varchar, description: "What held each limit, JSON"}
+  nodes: {type: varchar, description: "The nodes that recorded it, of a run that a launcher started on several, with commas; NULL: it ran on one"}
   artifact_manifest_digest: {type: varchar, description: "The campaign's evidence bundle", tests: [not_null]}
 */
 with campaign as (
@@ -59,6 +60,16 @@ effective as (
         artifact_manifest_digest
 ),
 
+launched as (
+    select
+        run_id,
+        string_agg(distinct hostname, ', ' order by hostname) as nodes,
+        min('ended by its limit of ' || ended_by_limit || coalesce(' on ' || hostname, '')) as ended_by_limit
+    from recorded_node
+    where is_part
+    group by run_id
+),
+
 slot as (
     select *
     from recorded_slot
@@ -85,6 +96,7 @@ select
     end as status,
     case
         when slot.ended_by_limit is not null then 'ended by its limit of ' || slot.ended_by_limit
+        when launched.ended_by_limit is not null and run.status = 'failed' then launched.ended_by_limit
         when slot.refused_processes > 0 and run.status = 'failed'
             then concat_ws(', ', run.status_reason, 'its limit of processes refused ' || slot.refused_processes)
         when slot.run_id is not null then run.status_reason
@@ -92,6 +104,7 @@ select
     end as status_reason,
     coalesce(slot.stack_digest, stack.stack_digest) as stack_digest,
     slot.limit_mechanisms,
+    launched.nodes,
     campaign.artifact_manifest_digest
 from campaign
 inner join matrix_cell as cell
@@ -123,6 +136,8 @@ left join slot
         and slot.number = repeat.number
 left join benchmark_run_fact as run
     on run.run_id = slot.run_id
+left join launched
+    on launched.run_id = slot.run_id
 left join effective
     on
         effective.run_id = slot.run_id

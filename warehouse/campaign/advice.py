@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean, printable
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import raw_key
 from warehouse.project.project import Project
@@ -53,6 +53,13 @@ left join hardware_topology_dim as hardware on hardware.hardware_topology_key = 
 left join run_price as price on price.run_id = run.run_id and price.artifact_manifest_digest = run.artifact_manifest_digest
 where slot.campaign_key = ?
 group by run.run_id
+"""
+_DISTURBED = """
+select session, count(distinct run_id) filter (where is_host_saturated or is_throttled) as disturbed, count(distinct run_id)
+from campaign_measurement
+where campaign_key = ? and part = 'counted'
+group by session
+having disturbed > 0
 """
 _LIMIT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*) *(<=|>=) *([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
 MEETS, MISSES, NOT_SHOWN = "meets", "misses", "not shown"
@@ -212,10 +219,19 @@ class Vulnerability:
 
 
 @dataclass(frozen=True)
+class Disturbance:
+    """A session in which `disturbed` of its `runs` were: other work filled the host, or a limit, heat or a power brake held them back."""
+
+    session: str
+    disturbed: int
+    runs: int
+
+
+@dataclass(frozen=True)
 class Advised:
     """All that a campaign says: an advice for each piece of work, the cells that have no result at all, and how many combinations of its factors
     were not drawn. `added_sessions`: sessions after the plan, which were asked for by who had seen results. `vulnerabilities` of its stacks, those
-    that are not affected left out."""
+    that are not affected left out. `disturbances`: the sessions with runs that other work disturbed, by the recordings."""
 
     campaign: str
     works: tuple[Advice, ...]
@@ -223,6 +239,12 @@ class Advised:
     not_drawn: int
     added_sessions: int = 0
     vulnerabilities: tuple[Vulnerability, ...] = ()
+    disturbances: tuple[Disturbance, ...] = ()
+
+    @property
+    def disturbed_text(self) -> str:
+        """The sessions that were disturbed, with their runs."""
+        return ", ".join(f"{each.session.rpartition(' ')[2]} ({each.disturbed} of {counted(each.runs, 'run')})" for each in self.disturbances)
 
 
 @dataclass(frozen=True)
@@ -265,6 +287,7 @@ def advise(
         numbers = {} if hardware else _numbers(con, key)  # those are of all runs
         known = con.execute(_VULNERABLE, [key]).fetchall()
         machines = {run: (price, text) for run, price, text in con.execute(_MACHINES, [key]).fetchall()}
+        disturbed = [Disturbance(*row) for row in con.execute(_DISTURBED, [key]).fetchall()]
         spec = _spec(con, key)
     finally:
         con.close()
@@ -307,7 +330,8 @@ def advise(
         advised.append(Advice(key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, is_cheapest, more, others))
     measured_cells = {name for each in advised for name in each.cells}
     failed = tuple(_result(found, [], None, None, {}) for name, found in sorted(of_cell.items()) if name not in measured_cells)
-    return Advised(key, tuple(advised), failed, not_drawn, added, tuple(Vulnerability(*row) for row in known))
+    disturbed.sort(key=lambda each: int(each.session.rpartition(" ")[2]))
+    return Advised(key, tuple(advised), failed, not_drawn, added, tuple(Vulnerability(*row) for row in known), tuple(disturbed))
 
 
 def _compared(cells: Mapping[str, CellResult], higher_is_better: bool, indifference: float, is_cheapest: bool) -> Best:

@@ -60,7 +60,7 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
     """The cells, in the order of the product; a sample has the baseline, too. Raises WH402 for a plan of more than a million runs."""
     count = math.prod(len(factor.values) for factor in spec.factors)
     sessions = spec.sessions + (spec.confirmation.sessions if spec.confirmation else 0)
-    if (runs := count * sessions * spec.repeats) > MOST_RUNS:
+    if (runs := count * sessions * (spec.repeats + spec.warmups)) > MOST_RUNS:
         hint = f"a plan has at most {MOST_RUNS:,}: give fewer values, sessions or repeats"
         raise WarehouseError("WH402", f"{count:,} cells make {runs:,} runs", "factors", hint, ExitCode.USAGE)
     names = [factor.name for factor in spec.factors]
@@ -74,6 +74,15 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
         return tuple(cells)
     drawn = {cell.cell_id for cell in random.Random(f"cells {spec.seed}").sample(cells, spec.sample)}
     return tuple(cell for cell in cells if cell.is_baseline or cell.cell_id in drawn)
+
+
+def most_confirmed(spec: Spec, cells: tuple[Cell, ...]) -> int:
+    """How many cells a confirming session has at most: the front-runners of each piece of work, which variables and arguments make, and the
+    baseline."""
+    if spec.confirmation is None:
+        return 0
+    works = math.prod(len(factor.values) for factor in spec.factors if factor.kind in (ENVIRONMENT, ARGUMENT))
+    return min(len(cells), works * spec.confirmation.front_runners + sum(cell.is_baseline for cell in cells))
 
 
 def session_slots(spec: Spec, cells: tuple[Cell, ...], session: int) -> Iterator[Slot]:
@@ -98,7 +107,7 @@ def command_of(spec: Spec, cell: Cell) -> tuple[str, ...]:
     image = next((cell.values[factor.name] for factor in spec.factors if factor.kind == IMAGE), None)
     if image is not None:
         command = tuple(word.replace("{image}", image) for word in command)
-    return (*command, *spec.arguments, *(factor.target.format(cell.values[factor.name]) for factor in spec.factors if factor.kind == ARGUMENT))
+    return (*command, *spec.arguments, *(factor.target.replace("{}", cell.values[factor.name]) for factor in spec.factors if factor.kind == ARGUMENT))
 
 
 def variables_of(spec: Spec, cell: Cell) -> dict[str, str]:

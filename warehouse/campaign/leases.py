@@ -1,8 +1,8 @@
 """Who works on what: leases in the store, objects created only if absent, so that two runners of one campaign never run a slot at once.
 
 A lease is a chain of numbered objects under its name. Each says whose it is and until when. Its owner adds the next before the last has ended;
-whoever finds that the last has ended adds the next as its own. The owner gives a lease back by an object that says so. The assumption: no clock
-is wrong by more than `MARGIN`.
+whoever finds that the last has ended adds the next as its own. The owner gives a lease back by an object that says so. Between machines, the
+assumption is that no clock is wrong by more than `MARGIN`; on one machine a lease lasts as long as its process.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from warehouse.evidence.store import CAMPAIGNS
 
 LASTS = timedelta(minutes=3)
 MARGIN = timedelta(minutes=1)
+_GIVEN_BACK = datetime.min.replace(tzinfo=UTC)
+_UNKNOWN = "-"
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,13 @@ class Holder:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nobody works under it any more: its time is over, or its process ran here and is no more."""
+        """Whether nobody works under it any more: it was given back, its process ran here and has ended, or it ran elsewhere and the time is over."""
         host, pid, began, _ = self.owner.split(" ")
-        return datetime.now(UTC) > self.until + MARGIN or (host == _host() and began != _began(int(pid)))
+        if self.until == _GIVEN_BACK:
+            return True
+        if host == _host() and began != _UNKNOWN:  # the clock says nothing: it may have been set, and the machine may have slept
+            return began != _began(int(pid))
+        return datetime.now(UTC) > self.until + MARGIN
 
 
 class Leases:
@@ -63,7 +69,10 @@ class Leases:
         finally:
             ended.set()
             renewing.join()
-            self._add(name, self._last(name) + 1, timedelta(0))
+            last = self._last(name)
+            found = self._read(name, last)
+            if found and found.owner == self._owner:  # else another has it, after a time in which it could not be renewed
+                self._add(name, last + 1, timedelta(0))
 
     def holder(self, name: str) -> Holder | None:
         """Who holds a lease now."""
@@ -75,8 +84,7 @@ class Leases:
         last = self._last(name)
         if last:
             found = self._read(name, last)
-            # One that was given back has ended at once, without a margin: nobody works under it.
-            if found and not found.has_ended and found.until > datetime.min.replace(tzinfo=UTC):
+            if found and not found.has_ended:
                 return None
         return last + 1 if self._add(name, last + 1, LASTS) else None
 
@@ -88,7 +96,7 @@ class Leases:
                 continue
 
     def _add(self, name: str, number: int, lasts: timedelta) -> bool:
-        until = datetime.now(UTC) + lasts if lasts else datetime.min.replace(tzinfo=UTC)
+        until = datetime.now(UTC) + lasts if lasts else _GIVEN_BACK
         data = canonical_json({"owner": self._owner, "until": until.isoformat()})
         return self._objects.create(f"{self._key(name)}/{number:08d}.json", data)
 
@@ -108,14 +116,17 @@ class Leases:
 
 
 def _host() -> str:
-    """This host since it was started, so that numbers of processes mean the same."""
+    """This host since it was started, and the namespace of its processes, so that numbers of processes mean the same."""
     with suppress(OSError):
-        return f"{socket.gethostname()}/{Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{socket.gethostname()}/{boot}/{os.readlink('/proc/self/ns/pid')}"
     return socket.gethostname()
 
 
 def _began(pid: int) -> str:
-    """When a process was started, as the kernel counts; "-" for none, and where the kernel does not say."""
+    """When a process was started, as the kernel counts; "-" for none, for one that has ended and waits for its parent, and where the kernel does not
+    say."""
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return "-"
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return _UNKNOWN if state in "ZX" else fields[18]
+    return _UNKNOWN

@@ -22,6 +22,10 @@ def choice_key(campaign_id: str, session: int | None) -> str:
     return f"{CAMPAIGNS}/{campaign_id}/choice.json" if session is None else f"{CAMPAIGNS}/{campaign_id}/choices/{session:04d}.json"
 
 
+def lock_key(campaign_id: str, stack: str) -> str:
+    return f"{CAMPAIGNS}/{campaign_id}/locks/{stack}.json"
+
+
 def attempt_key(campaign_id: str, slot_id: str, attempt: int) -> str:
     return f"{CAMPAIGNS}/{campaign_id}/attempts/{slot_id}.{attempt:04d}.json"
 

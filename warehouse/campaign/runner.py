@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
+from warehouse.address import shown
 from warehouse.campaign.cells import Cell, Slot, Wanted, cells_of, command_of, session_slots, variables_of, wanted
 from warehouse.campaign.gpu_leases import held_gpus
 from warehouse.campaign.leases import Leases
-from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, session_key
+from warehouse.campaign.progress import Progress, attempt_key, choice_key, done_key, lock_key, session_key
 from warehouse.campaign.search import front_runners, halved, proposed, question, results
 from warehouse.campaign.spec import DRIVER, Confirmation, Search, Spec
-from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, Outcome, Uv, locked, make_room
+from warehouse.campaign.stacks import BUILT, LOCK, NOT_BUILT, NOT_RESOLVED, RESOLVED, Outcome, Uv, in_use, locked, make_room, stack_digest
 from warehouse.digest import canonical_json, file_digest
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean, printable
 from warehouse.evidence.objects.location import open_store
@@ -34,12 +36,14 @@ from warehouse.landing.ingest import ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
 from warehouse.record.gpu import gpus
+from warehouse.record.nodes.launch import ended_on_nodes
 from warehouse.transform.build.build import build
 
 FORMAT_VERSION = 1
 MOST_ENVIRONMENT_BYTES = 20 * 10**9
 SAMPLE_INTERVAL_S = 1.0
 _POLL_S = 5.0
+_GRACE_S = 10.0  # more than a recorder gives its command
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class Runner:
     def run(self) -> Progress:
         """Work until nothing is left to do. Returns what the store then says of the campaign."""
         self._work.mkdir(parents=True, exist_ok=True)
+        self._environments.mkdir(parents=True, exist_ok=True)
         self._declare()
         self._hand_over()
         if self._elsewhere:
@@ -147,11 +152,11 @@ class Runner:
                 kept, left_out = halved(self._project, self.campaign_id, search.metric, search.keep, cells)
                 return {"method": "halving", "cells": _listed(kept), "left_out": _listed(left_out)}
             asked = question(self._spec, self.campaign_id, session, results(self._project, self.campaign_id) if session > 1 else ())
-            scratch = self._scratch()
+            scratch = self._scratch(f"choice-{session}.0")
             try:
                 names, log = proposed(search.command, asked, self.cells, scratch, self._passed())
             finally:
-                shutil.rmtree(scratch, ignore_errors=True)
+                self._drop(scratch)
             return {"method": "command", "cells": [{"cell": name} for name in names], "asked": asked, "log": log}
 
         return self._chosen(session, choose)
@@ -224,18 +229,22 @@ class Runner:
         cell = self.cells[slot.cell_id]
         need = wanted(self._spec, cell)
         stack = self._stack(need)
+        with in_use(self._environments / (stack.stack_digest or need.key)):
+            self._run_in(self._stack(need), slot, cell, uuids)  # asked again: another campaign may have removed it to make room
+
+    def _run_in(self, stack: Outcome, slot: Slot, cell: Cell, uuids: Sequence[str]) -> None:
         attempt = self._begin(slot)
         if stack.status != BUILT:
             self._finish(slot, attempt, {"status": stack.status}, 0.0)
             self._on_slot(Told(slot, cell, stack.status, stack.reason))
             return
-        folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._scratch()
+        folder, scratch = self._work / f"{slot.slot_id}.{attempt}", self._scratch(f"{slot.slot_id}.{attempt}")
         shutil.rmtree(folder, ignore_errors=True)
         began = time.monotonic()
         try:
             seen = self._record(cell, stack, folder, scratch, uuids)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            self._drop(scratch)
         self._describe(slot, cell, attempt, stack, folder)
         self._hand_over_one(folder, slot, attempt, seen, time.monotonic() - began)
         self._on_slot(Told(slot, cell, seen["status"], seen.get("reason"), seen.get("wall_s")))
@@ -245,36 +254,43 @@ class Runner:
         asked = {
             "command": list(command_of(self._spec, cell)), "folder": str(folder), "working_folder": str(scratch), "environment": environment,
             "limits": asdict(self._spec.limits), "sample_interval_s": SAMPLE_INTERVAL_S, "redact": list(self._project.redact),
-            "indicator": self._spec.indicator,
+            "indicator": self._spec.indicator, "launcher": list(self._spec.launcher), "nodes": self._spec.nodes,
         }
-        recorder = [sys.executable, "-P", "-m", "warehouse.campaign.slot", json.dumps(asked)]
-        done = subprocess.run(recorder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        try:
-            seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        except (IndexError, ValueError):
-            seen = {"reason": f"the recorder ended with exit code {done.returncode}: {done.stderr.strip()[-300:]}"}
-        if done.returncode:
-            folder.mkdir(parents=True, exist_ok=True)
-            return {"status": "not started", **seen}
-        run = json.loads((folder / "run-01" / "run.json").read_text(encoding="utf-8"))
+        code, said = _recorded(asked)
+        file = folder / "run-01" / "run.json"
+        if code:
+            if not file.parent.exists():
+                hint = "the run is made again when the campaign goes on"
+                raise WarehouseError("WH403", f"the recorder did not begin: {said}", self.campaign_id, hint)
+            # It died beside the command, of too little memory or a disk that the command has filled: the run has that reason.
+            self._drop(scratch)
+            _write(file, {"status": "failed", "failure": f"the recorder ended with exit code {code}: {said}"})
+        run = json.loads(file.read_text(encoding="utf-8"))
+        seen: dict[str, Any] = {name: run.get(name) for name in ("status", "wall_s")}
         if run.get("ended_by_limit"):
             seen["reason"] = f"ended by its limit of {run['ended_by_limit']}"
-        elif run.get("indicator_breach"):
-            seen["reason"] = run["indicator_breach"]
         elif seen["status"] == "failed":
-            seen["reason"] = f"exit code {seen['exit_code']}" if seen["signal"] is None else f"signal {seen['signal']}"
+            ending = f"exit code {run.get('exit_code')}" if run.get("signal") is None else f"signal {run['signal']}"
+            seen["reason"] = ended_on_nodes(folder) or run.get("indicator_breach") or run.get("failure") or ending
             if run.get("refused_processes"):
                 seen["reason"] += f", its limit of processes refused {run['refused_processes']}"
         return seen
 
-    def _scratch(self) -> Path:
-        """A new folder with the campaign's files."""
-        scratch = self._work / "scratch" / str(ULID())
+    def _scratch(self, label: str) -> Path:
+        """A new folder with the campaign's files: `label` is the name of a lease and a number."""
+        scratch = self._work / "scratch" / label
+        self._drop(scratch)
         scratch.mkdir(parents=True)
         for name, place in self._files.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(place, scratch / name)
         return scratch
+
+    @staticmethod
+    def _drop(scratch: Path) -> None:
+        """Remove a folder in which something ran, and what its launcher was asked for."""
+        shutil.rmtree(scratch, ignore_errors=True)
+        Path(f"{scratch}.json").unlink(missing_ok=True)
 
     def _passed(self) -> dict[str, str]:
         """The variables of this process that programs see: those that every program needs, and those that the spec passes on."""
@@ -318,8 +334,12 @@ class Runner:
         self._store.objects.create(done_key(self.campaign_id, slot.slot_id, attempt), canonical_json({**ended, "busy_s": busy_s}))
 
     def _hand_over(self) -> None:
-        """What an earlier process on this machine had recorded whole and not handed over."""
+        """What an earlier process on this machine had recorded whole and not handed over; the rest of what it left is removed."""
         done = self.progress().done
+        for scratch in sorted(self._work.glob("scratch/*.*")):
+            with self._leases.held(scratch.name.partition(".")[0]) as is_ours:
+                if is_ours:
+                    self._drop(scratch)
         for folder in sorted(self._work.iterdir()):
             slot_id, _, attempt = folder.name.rpartition(".")
             if not attempt.isdigit() or not slot_id:
@@ -352,29 +372,41 @@ class Runner:
 
     def _stack(self, need: Wanted) -> Outcome:
         """The stack of a cell, resolved once for the campaign and built where it is not."""
-        if need.key not in self._stacks:
+        known = self._stacks.get(need.key)
+        if known is None or (known.status == BUILT and not (self._environments / str(known.stack_digest)).exists()):
             self._uv = self._uv or Uv(self._environments.parent / "uv")
             self._stacks[need.key] = self._resolved(self._uv, need)
         return self._stacks[need.key]
 
     def _resolved(self, uv: Uv, need: Wanted) -> Outcome:
-        outcome = uv.resolve(need, self._spec.resolving)
+        outcome = self._agreed(uv, need)
         logs = {"resolve.log": outcome.log}
-        if outcome.status != NOT_RESOLVED and outcome.lock is not None:
+        if outcome.lock is not None:
             folder = self._environments / str(outcome.stack_digest)
-            if not folder.exists():
-                self._environments.mkdir(parents=True, exist_ok=True)
-                make_room(self._environments, MOST_ENVIRONMENT_BYTES, [str(known.stack_digest) for known in self._stacks.values()])
-                built = uv.build(folder, outcome.lock, need)
-                logs["build.log"] = built.log
-                outcome = Outcome(built.status, built.log, outcome.lock, outcome.stack_digest)
-            else:
-                os.utime(folder)
-                outcome = Outcome(BUILT, "", outcome.lock, outcome.stack_digest)
+            with in_use(folder):
+                built = Outcome(BUILT, "") if folder.exists() else self._built(uv, folder, outcome.lock, need)
+            logs["build.log"] = built.log
+            outcome = Outcome(built.status, built.log, outcome.lock, outcome.stack_digest)
         self._state_stack(need, outcome, logs, uv.version())
         return outcome
 
+    def _agreed(self, uv: Uv, need: Wanted) -> Outcome:
+        """What is resolved for a stack: by the first runner on such a machine, for all of the campaign. An index may answer otherwise later."""
+        key = lock_key(self.campaign_id, f"{need.key}-{sysconfig.get_platform()}-{platform.python_version()}")
+        if not self._store.objects.exists(key):
+            outcome = uv.resolve(need, self._spec.resolving)
+            if outcome.lock is None:
+                return outcome
+            self._store.objects.create(key, canonical_json({"lock": outcome.lock}))
+        lock = json.loads(self._store.objects.read(key))["lock"]
+        return Outcome(RESOLVED, "", lock, stack_digest(lock, need.python))
+
+    def _built(self, uv: Uv, folder: Path, lock: str, need: Wanted) -> Outcome:
+        make_room(self._environments, MOST_ENVIRONMENT_BYTES, [str(known.stack_digest) for known in self._stacks.values()])
+        return uv.build(folder, lock, need)
+
     def _state_stack(self, need: Wanted, outcome: Outcome, logs: Mapping[str, str], uv_version: str) -> None:
+        index = self._spec.resolving.index or os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("UV_INDEX_URL")
         folder = self._work / f"stack-{need.key}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -382,7 +414,8 @@ class Runner:
             "format": "warehouse-stack", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "stack": need.key, "status": outcome.status,
             "reason": outcome.reason, "stack_digest": outcome.stack_digest, "python": need.python, "requirements": list(need.requirements),
             "locked_packages": None if outcome.lock is None else len(locked(outcome.lock)),
-            "resolving": asdict(self._spec.resolving), "tool_version": uv_version,
+            "resolving": {**asdict(self._spec.resolving), "index": index and shown(index), "platform": sysconfig.get_platform()},
+            "tool_version": uv_version,
         })
         if outcome.lock is not None:
             (folder / LOCK).write_text(outcome.lock, encoding="utf-8")
@@ -396,6 +429,21 @@ class Runner:
         if report.problems:
             raise report.problems[0]
         shutil.rmtree(folder)
+
+
+def _recorded(asked: Mapping[str, Any]) -> tuple[int, str]:
+    """Record a run by a process of its own. Returns its exit code, and the last line that it said on standard error."""
+    recorder = [sys.executable, "-P", "-m", "warehouse.campaign.slot"]
+    with subprocess.Popen(recorder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            _, log = process.communicate(json.dumps(asked))
+        except KeyboardInterrupt:  # it was interrupted, too, and ends the command
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_S)
+            process.kill()
+            raise
+    return process.returncode, log.strip().rpartition("\n")[2][-300:]
 
 
 def _not_here(spec: Spec, cells: Mapping[str, Cell]) -> set[str]:

@@ -20,7 +20,9 @@ from warehouse.transform.finished.query import open_build
 _TIMEOUT_S = 3600
 _MOST_LOG = 100_000  # characters of what a program said
 _RESULTS = """
-select slot.cell, slot.session, slot.status, slot.status_reason, slot.run_id, benchmark_case_id, workload, point, metric, unit, better, value
+select
+    slot.cell, slot.factors, slot.session, slot.status, slot.status_reason, slot.run_id, benchmark_case_id, workload, point, metric, unit, better,
+    value
 from campaign_cell_fact as slot
 left join campaign_measurement as measured on measured.run_id = slot.run_id
 where slot.campaign_key = ? and slot.status <> 'missing'
@@ -61,9 +63,10 @@ def results(project: Project, campaign: str) -> list[dict[str, Any]]:
     try:
         found = con.execute(_RESULTS, [f"matrix/{campaign}"])
         names = [column[0] for column in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     finally:
         con.close()
+    return [{**row, "factors": json.loads(row["factors"] or "{}")} for row in rows]
 
 
 def question(spec: Spec, campaign: str, session: int, found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

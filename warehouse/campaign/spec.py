@@ -6,6 +6,7 @@ id holds a digest of it.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -29,13 +30,17 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PROJECT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\[[A-Za-z0-9,._ -]+\])?")  # a package, with its extras
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)")
 _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_LARGEST_BYTES = 2**53  # beyond it, JSON's numbers are no longer exact
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+_LONGEST_S = 366 * 86400
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+*_-]*")  # one requirement: a line of another would be an option of uv
 _SECTIONS = ("campaign", "factors", "resolve", "limits", "budget", "environment", "baseline", "confirm", "search")
 _OF_CAMPAIGN = (
     "name", "command", "indicator", "arguments", "needs", "sessions", "session_gap", "repeats", "warmups", "seed", "sample", "pass",
-    "files", "gpus",
+    "files", "gpus", "nodes", "launcher",
 )
+_LATER = ("indicator", "arguments", "gpus", "nodes", "launcher", "search")  # keys that the first campaigns did not have
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class Spec:
     """A campaign as asked for. A session begins at least `session_gap_s` after the one before it began. Every cell runs `repeats` times in each
     session, after `warmups` runs that are kept and not counted. Cells with the values of `baseline` are what the others are compared with.
     `sample` is the number of cells drawn by `seed`; None: all. `indicator` is the one that every run must print; with an empty `command` it is
-    supplied by wh. Each run has `gpus` GPUs for itself."""
+    supplied by wh. Each run has `gpus` GPUs for itself. `launcher` is the command line that starts what follows it once on each of `nodes` nodes."""
 
     name: str
     command: tuple[str, ...]
@@ -120,6 +125,8 @@ class Spec:
     indicator: str | None = None
     arguments: tuple[str, ...] = ()
     gpus: int = 0
+    nodes: int = 0
+    launcher: tuple[str, ...] = ()
     search: Search | None = None
 
     def document(self) -> dict[str, Any]:
@@ -129,7 +136,9 @@ class Spec:
         for factor in document["factors"]:
             if factor["latest"] is None:
                 del factor["latest"]
-        return {key: value for key, value in document.items() if key not in ("indicator", "arguments", "gpus", "search") or value}
+        if self.limits.disk_bytes is None:
+            del document["limits"]["disk_bytes"]
+        return {key: value for key, value in document.items() if key not in _LATER or value}
 
     @property
     def whole_sessions(self) -> int:
@@ -215,6 +224,14 @@ class _Reader:
         search = self._search()
         if search and confirmation is None:
             raise self._fault("confirm", "a search needs it: what chose the cells says too much of them", "confirm the best in fresh sessions")
+        nodes = self._count("campaign.nodes", campaign["nodes"], least=1) if "nodes" in campaign else 0
+        launcher = self._texts("campaign.launcher", campaign.get("launcher", []))
+        gpus = self._count("campaign.gpus", campaign.get("gpus", 0))
+        if bool(nodes) is not bool(launcher):
+            hint = 'for example: nodes = 2 and launcher = ["srun", "--nodes=2", "--ntasks-per-node=1"]'
+            raise self._fault("campaign.launcher", "and campaign.nodes go together: what starts the command once on each of so many nodes", hint)
+        if launcher and gpus:
+            raise self._fault("campaign.gpus", "leases GPUs of this machine: with a launcher its scheduler gives them")
         sample = campaign.get("sample")
         return Spec(
             name=name, command=command, factors=factors, sessions=sessions,
@@ -225,11 +242,13 @@ class _Reader:
             needs=self._texts("campaign.needs", campaign.get("needs", [])), baseline=baseline, environment=self._variables(),
             passed=self._texts("campaign.pass", campaign.get("pass", [])),
             files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator,
-            arguments=arguments, gpus=self._count("campaign.gpus", campaign.get("gpus", 0)), search=search,
+            arguments=arguments, gpus=gpus, nodes=nodes, launcher=launcher, search=search,
         )
 
     def _factor(self, name: str, value: Any) -> Factor:
         place = f"factors.{name}"
+        if not name.strip() or not name.isprintable():
+            raise self._fault(place, "is no name of a factor")
         if not isinstance(value, dict):
             raise self._fault(place, "is a table")
         self._known(place, value, (*_KINDS, "values", "latest"))
@@ -251,6 +270,8 @@ class _Reader:
         if not isinstance(values, list) or not values or any(isinstance(each, (dict, list)) for each in values):
             raise self._fault(f"{place}.values", "is a list of values")
         texts = tuple(_told(each) for each in values)
+        if any("\0" in text or (kind == PACKAGE and not _VERSION.fullmatch(text)) for text in texts):
+            raise self._fault(f"{place}.values", "has a value that is no version" if kind == PACKAGE else "has a NUL in a value")
         if len(set(texts)) < len(texts):
             raise self._fault(f"{place}.values", "has a value twice")
         if kind == IMAGE and not all(_IMAGE.fullmatch(each) for each in texts):
@@ -282,20 +303,17 @@ class _Reader:
 
     def _limits(self) -> Limits:
         table = self._table("limits")
-        self._known("limits", table, ("memory", "timeout", "processes", "cpus", "niceness"))
-        memory = table.get("memory")
-        found = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
-        if memory is not None and not found:
-            raise self._fault("limits.memory", "is a size", 'for example: memory = "2 GiB"')
+        self._known("limits", table, ("memory", "timeout", "processes", "disk", "cpus", "niceness"))
         cpus = table.get("cpus", [])
-        if not isinstance(cpus, list) or not all(isinstance(cpu, int) and not isinstance(cpu, bool) and cpu >= 0 for cpu in cpus):
+        if not isinstance(cpus, list) or not all(isinstance(cpu, int) and not isinstance(cpu, bool) and 0 <= cpu < 10**5 for cpu in cpus):
             raise self._fault("limits.cpus", "is a list of CPU numbers", "for example: cpus = [0, 1]")
         niceness = table.get("niceness", 0)
         if not isinstance(niceness, int) or not 0 <= niceness <= 19:
             raise self._fault("limits.niceness", "is a whole number from 0 to 19")
         return Limits(
-            memory_bytes=int(float(found[1]) * _SIZES[found[2]]) if found else None,
-            timeout_s=self._seconds("limits.timeout", table["timeout"]) if "timeout" in table else None,
+            memory_bytes=self._size("limits.memory", table["memory"]) if "memory" in table else None,
+            disk_bytes=self._size("limits.disk", table["disk"]) if "disk" in table else None,
+            timeout_s=self._seconds("limits.timeout", table["timeout"], above=0) if "timeout" in table else None,
             processes=self._count("limits.processes", table["processes"], least=1) if "processes" in table else None,
             cpus=tuple(sorted(set(cpus))), niceness=niceness,
         )
@@ -340,6 +358,8 @@ class _Reader:
         for key in table:
             if not _VARIABLE.fullmatch(key):
                 raise self._fault(f"environment.{key}", "is no name of a variable")
+            if isinstance(table[key], (dict, list)) or "\0" in _told(table[key]):
+                raise self._fault(f"environment.{key}", "is no value of a variable")
         return {key: _told(value) for key, value in sorted(table.items())}
 
     def _files(self, campaign: Mapping[str, Any]) -> tuple[str, ...]:
@@ -373,15 +393,24 @@ class _Reader:
         return value
 
     def _amount(self, place: str, value: Any) -> float:
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not value > 0:
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < math.inf:
             raise self._fault(place, "is a number above 0")
         return float(value)
 
-    def _seconds(self, place: str, value: Any) -> float:
+    def _size(self, place: str, value: Any) -> int:
+        found = _SIZE.fullmatch(value) if isinstance(value, str) else None
+        size = int(min(float(found[1]) * _SIZES[found[2]], _LARGEST_BYTES)) if found else 0
+        if not 0 < size < _LARGEST_BYTES:
+            raise self._fault(place, "is a size above 0 and below 8 PiB", 'for example: "2 GiB"')
+        return size
+
+    def _seconds(self, place: str, value: Any, above: float = -1.0) -> float:
         found = _DURATION.fullmatch(value) if isinstance(value, str) else None
-        if not found:
-            raise self._fault(place, "is a duration", 'for example: "90 s", "10 min", "2 h"')
-        return float(found[1]) * _SECONDS[found[2]]
+        seconds = float(found[1]) * _SECONDS[found[2]] if found else math.inf
+        if not above < seconds <= _LONGEST_S:
+            more = "" if above < 0 else f"more than {above:g} s and "
+            raise self._fault(place, f"is a duration of {more}at most 366 d", 'for example: "90 s", "10 min", "2 h"')
+        return seconds
 
     def _known(self, place: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
         for name in table:

@@ -6,12 +6,14 @@ the time of resolving are in it. What does not resolve or build is an outcome wi
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from warehouse.errors import ExitCode, WarehouseError
 RESOLVED, NOT_RESOLVED, BUILT, NOT_BUILT = "resolved", "not resolved", "built", "not built"
 LOCK = "pylock.toml"
 _TIMEOUT_S = 1800
+_USE = ".use"  # a file beside an environment, which is locked while something needs it
 _UNSATISFIABLE = 1  # uv's exit code where requirements cannot be met; 2 where it could not ask
 _KEPT = ("PATH", "HOME", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 
@@ -97,7 +100,12 @@ class Uv:
             if code:
                 shutil.rmtree(temporary, ignore_errors=True)
                 return Outcome(NOT_BUILT, "".join(logs), lock)
-        os.replace(temporary, folder)
+        try:
+            os.replace(temporary, folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+            shutil.rmtree(temporary, ignore_errors=True)  # another runner has built it meanwhile
         return Outcome(BUILT, "".join(logs), lock)
 
     def newest(self, packages: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -179,8 +187,18 @@ def locked(lock: str) -> list[tuple[str, str | None, list[str]]]:
     return sorted(found, key=lambda each: (each[0], each[1] or ""))
 
 
+@contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """While it is open, nobody makes room by removing an environment, or what is built as one."""
+    with open(folder.with_name(f"{folder.name}{_USE}"), "a") as mark:
+        fcntl.flock(mark, fcntl.LOCK_SH)
+        if folder.is_dir():
+            os.utime(folder)
+        yield
+
+
 def make_room(folder: Path, most_bytes: int, keep: Iterable[str]) -> list[str]:
-    """Remove environments in `folder`, those used longest ago first, until they take at most `most_bytes`; their names."""
+    """Remove environments in `folder` that nobody uses, those used longest ago first, until they take at most `most_bytes`; their names."""
     kept, removed = set(keep), []
     found = (each for each in folder.iterdir() if each.is_dir() and not each.name.endswith(".lock"))
     environments = sorted(found, key=lambda each: each.stat().st_mtime)
@@ -189,7 +207,10 @@ def make_room(folder: Path, most_bytes: int, keep: Iterable[str]) -> list[str]:
     for each in environments:
         if total <= most_bytes:
             break
-        if each.name not in kept:
+        if each.name in kept:
+            continue
+        with open(each.with_name(f"{each.name.partition('.')[0]}{_USE}"), "a") as mark, suppress(BlockingIOError):
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(each, ignore_errors=True)
             total -= sizes[each]
             removed.append(each.name)

@@ -33,6 +33,7 @@ from warehouse.record.indicators.contract import breach
 from warehouse.record.kernel import NodeReadings
 from warehouse.record.machine import describe_machine
 from warehouse.record.membership import describe_membership
+from warehouse.record.nodes.launch import Launch, PartOf, missing_nodes
 from warehouse.record.processes.limits import Confinement, Limits
 from warehouse.record.processes.local_servers import LocalServers
 from warehouse.record.processes.numa_placement import NumaPlacement, node_of_cpus
@@ -84,24 +85,33 @@ def record(
     campaign: str | None = None,
     limits: Limits | None = None,
     indicator: str | None = None,
+    recording_id: str | None = None,
+    launch: Launch | None = None,
+    part_of: PartOf | None = None,
+    keep_unstarted: bool = False,
     on_run: Callable[[RecordedRun], None] | None = None,
 ) -> RecordedBundle:
     """Run `command` `repeats` times, one after another, and write what was seen under `destination`.
 
     `campaign` is the `recording_id` of the recording that this one repeats. Secrets in the command are not written (`record.redaction`), nor what
     the patterns `redact` match. A run that passes one of `limits` is ended, and has failed. A run that does not print the
-    `indicator` as its contract says has failed, too. `on_run` is called after each run. An interrupt (Ctrl-C)
-    ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then nothing
-    is left behind.
+    `indicator` as its contract says has failed, too. With `launch` the command is started on several nodes, and a run that some of them did not
+    record has failed. `part_of`: the run of several nodes that this recording is one node of. `on_run` is called after each run. An interrupt
+    (Ctrl-C) ends the command and the recording, and what was recorded is returned. Raises `WarehouseError` WH401 when the command cannot start; then
+    nothing is left behind. With `keep_unstarted` that is a failed run.
     """
-    if not command or repeats < 1 or sample_interval_s <= 0:
-        raise ValueError("a command, at least one repeat and a positive sample interval are needed")
+    if not command or repeats < 1 or sample_interval_s <= 0 or (launch and repeats > 1):
+        raise ValueError("a command, at least one repeat, of several nodes one, and a positive sample interval are needed")
     if destination.exists() and any(destination.iterdir()):
         raise WarehouseError("WH401", "the folder for the evidence is not empty", printable(str(destination)))
     destination.mkdir(parents=True, exist_ok=True)
     shown, redactions = redacted(command, redact)
-    recording = _recording(command, shown, repeats, sample_interval_s)
+    recording = _recording(command, shown, repeats, sample_interval_s, recording_id or str(ULID()))
     recording["campaign"] = campaign
+    if launch:
+        recording |= {"launcher": redacted(launch.launcher, redact)[0], "nodes": launch.nodes}
+    if part_of:
+        recording["part_of"] = asdict(part_of)
     recording["redacted"] = [asdict(redaction) for redaction in redactions]
     recording["git"] = describe_git(redact)
     recording |= describe_membership(redact) | {"unread": unread()}
@@ -111,7 +121,8 @@ def record(
     runs: list[RecordedRun] = []
     for repeat_index in range(1, repeats + 1):
         try:
-            run = _record_run(command, destination / f"run-{repeat_index:02d}", repeat_index, sample_interval_s, limits, indicator)
+            folder = destination / f"run-{repeat_index:02d}"
+            run = _record_run(command, folder, repeat_index, sample_interval_s, limits, indicator, launch, keep_unstarted)
         except WarehouseError:
             if not runs:
                 shutil.rmtree(destination)
@@ -124,13 +135,15 @@ def record(
     return RecordedBundle(destination, tuple(runs), redactions)
 
 
-def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sample_interval_s: float) -> dict[str, Any]:
+def _recording(
+    command: Sequence[str], shown: Sequence[str], repeats: int, sample_interval_s: float, recording_id: str
+) -> dict[str, Any]:
     script = find_script(command)
     return {
         "format": FORMAT,  # first, so that a damaged file is still recognised
         "format_version": FORMAT_VERSION,
         # Who copies the files copies this: a copy is never taken for more runs.
-        "recording_id": str(ULID()),
+        "recording_id": recording_id,
         "argv": list(shown),
         "repeats": repeats,
         "script": shown[command.index(script.name)] if script else None,
@@ -142,7 +155,8 @@ def _recording(command: Sequence[str], shown: Sequence[str], repeats: int, sampl
 
 
 def _record_run(
-    command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float, limits: Limits | None, indicator: str | None
+    command: Sequence[str], folder: Path, repeat_index: int, sample_interval_s: float, limits: Limits | None, indicator: str | None,
+    launch: Launch | None, keep_unstarted: bool,
 ) -> RecordedRun:
     folder.mkdir()
     samplers = {
@@ -154,11 +168,17 @@ def _record_run(
     for sampler in samplers.values():
         sampler.start()
     try:
-        seen = _observe(command, folder, sample_interval_s, Confinement(limits) if limits else None)
+        seen = _observe(launch.argv if launch else command, folder, sample_interval_s, Confinement(limits, folder) if limits else None)
+    except WarehouseError as error:
+        if not keep_unstarted:
+            raise
+        seen = _unstarted(folder, error)
     finally:
         errors = {name: sampler.stop() for name, sampler in samplers.items()}
     if indicator and seen["status"] == "succeeded" and (broken := breach(folder / "stdout.txt", indicator)):
         seen |= {"status": "failed", "indicator_breach": broken}
+    if launch and seen["status"] == "succeeded" and (missing := missing_nodes(folder.parent, launch.nodes)):
+        seen |= {"status": "failed", "failure": missing}
     _write_json(folder / "run.json", {"repeat_index": repeat_index, **seen, **errors})
     return RecordedRun(folder, repeat_index, seen["status"], seen["exit_code"], seen["signal"], seen["wall_s"])
 
@@ -225,10 +245,21 @@ def _start(command: Sequence[str], folder: Path, confinement: Confinement | None
                 start_new_session=True,
             )
     except (OSError, ValueError) as error:
+        if confinement:
+            confinement.end()
         raise _unstartable(command, str(error)) from error
     if confinement:
         confinement.watch(process.pid)
     return process
+
+
+def _unstarted(folder: Path, error: WarehouseError) -> dict[str, Any]:
+    """What `run.json` says of a run whose command could not be started."""
+    for name in ("stdout.txt", "stderr.txt"):
+        (folder / name).touch()
+    now = utc_text(datetime.now(UTC))
+    ended = {"exit_code": None, "signal": None, "started_at": now, "ended_at": now, "wall_s": 0.0}
+    return {"status": "failed", **ended, "failure": f"{error.place} {error.message}"}
 
 
 def _unstartable(command: Sequence[str], reason: str) -> WarehouseError:

@@ -23,6 +23,7 @@ select
     coalesce(run.status, 'unknown') as status,
     case
         when run.indicator_breach is not null then run.indicator_breach
+        when run.failure is not null then run.failure
         when run.signal is not null then 'signal ' || run.signal::varchar
         when run.exit_code <> 0 then 'exit code ' || run.exit_code::varchar
     end as status_reason,
@@ -41,5 +42,5 @@ select
     run.involuntary_context_switches,
     run.minor_page_faults,
     run.major_page_faults,
-    run.hostname as node_name
+    case when run.launched_nodes is null then run.hostname end as node_name  -- a launcher may run beside the nodes
 from recorded_run as run

@@ -1,6 +1,6 @@
 /*
 description: >
-  One row per recorded run and metric of its host over the whole run. Utilisation is weighted by each sample's duration,
+  One row per recorded run, node and metric of the node over the whole run. Utilisation is weighted by each sample's duration,
   because samples are not evenly spaced; counters are summed deltas from a baseline taken before the start.
 grain: [run_id, artifact_manifest_digest, metric]
 feeds: telemetry_slice
@@ -10,6 +10,7 @@ with whole as (
         sample.run_id,
         sample.artifact_manifest_digest,
         min(run.hostname) as node_name,
+        bool_or(run.is_part) as is_part,
         min(sample.window_start) as window_start,
         max(sample.window_end) as window_end,
         count(*) as sample_count,
@@ -22,7 +23,7 @@ with whole as (
         sum(sample.net_external_sent_bytes)::double as net_sent_bytes,
         sum(sample.net_external_recv_bytes)::double as net_recv_bytes
     from recorded_host_sample as sample
-    inner join recorded_run as run
+    inner join recorded_node as run
         on
             run.run_id = sample.run_id
             and run.artifact_manifest_digest = sample.artifact_manifest_digest
@@ -37,6 +38,7 @@ stated as (
         run_id,
         artifact_manifest_digest,
         node_name,
+        is_part,
         window_start,
         window_end,
         sample_count,
@@ -66,6 +68,9 @@ select
     statistic.least as value_min,
     statistic.greatest as value_max,
     statistic.last as value_last,
-    statistic.delta as value_delta
+    statistic.delta as value_delta,
+    -- A node's recording is a bundle of its own, which names the run.
+    case when is_part then 'run_id' end as join_method,
+    case when is_part then 'stated' end as join_confidence
 from stated
 where coalesce(statistic.mean, statistic.last, statistic.delta) is not null

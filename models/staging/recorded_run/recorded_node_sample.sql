@@ -1,13 +1,13 @@
 /*
 description: >
-  One row per window of a recorded run's host. The recorder reads its counters before the start, so the windows tile the
+  One row per window of a node of a recorded run. The recorder reads its counters before the start, so the windows tile the
   run, and it observes the CPUs all the time.
 feeds: node_sample
 */
 select
     sample.run_id,
     sample.artifact_manifest_digest,
-    0::bigint as node_rank,
+    run.node_rank,
     run.hostname as node_name,
     sample.window_start,
     sample.window_end,
@@ -26,7 +26,7 @@ select
     sample.net_loopback_recv_bytes,
     sample.net_external_recv_bytes
 from recorded_host_sample as sample
-inner join recorded_run as run
+inner join recorded_node as run
     on
         run.run_id = sample.run_id
         and run.artifact_manifest_digest = sample.artifact_manifest_digest

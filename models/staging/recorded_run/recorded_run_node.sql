@@ -7,11 +7,15 @@ feeds: run_node
 */
 select
     gpu.run_id,
-    gpu.artifact_manifest_digest,
-    run.hostname as node_name,
+    run.artifact_manifest_digest,
+    node.hostname as node_name,
     gpu.gpu_uuid
 from recorded_gpu as gpu
+inner join recorded_node as node
+    on
+        node.run_id = gpu.run_id
+        and node.artifact_manifest_digest = gpu.artifact_manifest_digest
 inner join recorded_run as run
     on
-        run.run_id = gpu.run_id
-        and run.artifact_manifest_digest = gpu.artifact_manifest_digest
+        run.run_id = node.run_id
+        and (node.is_part or run.artifact_manifest_digest = node.artifact_manifest_digest)

@@ -70,6 +70,8 @@ def _say(advised: "Advised") -> None:
         known = [each.text for each in advised.vulnerabilities if each.stack_digest == stack]
         if known:
             say(f"known vulnerabilities of {cell.label}: {'; '.join(known[:_MOST_FAILED])}{f'; and {len(known) - 4} more' if len(known) > 4 else ''}")
+    if advised.disturbances:
+        say(f"disturbed by other work, a limit or heat: session {advised.disturbed_text}; the comparisons are within sessions")
     if advised.added_sessions:
         say(f"{counted(advised.added_sessions, 'session')} of these added after results were seen: the intervals are somewhat too narrow")
     if advised.not_drawn:

@@ -67,7 +67,7 @@ def command(
 
 
 def _say_plan(spec: "Spec", runner: "Runner") -> None:
-    from warehouse.campaign.cells import wanted
+    from warehouse.campaign.cells import most_confirmed, wanted
 
     cells = tuple(runner.cells.values())
     runs = len(cells) * (spec.repeats + spec.warmups) * spec.sessions
@@ -80,15 +80,20 @@ def _say_plan(spec: "Spec", runner: "Runner") -> None:
     apart = f", at least {spec.session_gap_s:g} s apart" if spec.sessions > 1 else ""
     say(f"{runner.campaign_id}: {counted(len(cells), 'cell')} of {counted(len(stacks), 'stack')}, {counted(spec.sessions, 'session')}{apart}")
     fewer = ", or fewer by the search" if spec.search else ""
-    then = f", then {counted(spec.confirmation.sessions, 'session')} of front-runners" if spec.confirmation else ""
-    say(f"{counted(runs, 'run')}{fewer}{then}; {done:,} done; {_bound(spec, runs)}")
+    then, confirming = "", 0
+    if spec.confirmation:
+        then = f", then {counted(spec.confirmation.sessions, 'session')} of front-runners"
+        confirming = most_confirmed(spec, cells) * (spec.repeats + spec.warmups) * spec.confirmation.sessions
+    say(f"{counted(runs, 'run')}{fewer}{then}; {done:,} done; {_bound(spec, runs + confirming)}")
 
 
 def _bound(spec: "Spec", runs: int) -> str:
     """What it takes at most: by the limit of each run's time and the budget."""
-    hours = None if spec.limits.timeout_s is None else runs * spec.limits.timeout_s / 3600
-    most = min((each for each in (hours, spec.budget.hours) if each is not None), default=None)
+    budget, timeout_s = spec.budget, spec.limits.timeout_s
+    price = budget.dollars_per_hour
+    hours = None if timeout_s is None else min(runs, budget.runs or runs) * timeout_s / 3600
+    bounds = (hours, budget.hours, budget.dollars / price if budget.dollars and price else None)
+    most = min((each for each in bounds if each is not None), default=None)
     if most is None:
         return "no bound on its time: limits.timeout or budget.hours sets one"
-    price = spec.budget.dollars_per_hour
     return f"at most {most:.1f} h" + (f" and ${most * price:.2f}" if price else "")

@@ -1,4 +1,4 @@
-"""Limits of a recorded command: memory, number of processes and time, by a control group of its own where one can be made, else by a watchdog.
+"""Limits of a recorded command: memory, number of processes, disk and time, by a control group of its own where one can be made, else by a watchdog.
 
 `RLIMIT_AS` is not used: CUDA and Java map far more memory than they use. What held each limit, and which one ended the command, is recorded.
 """
@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,8 +20,10 @@ from ulid import ULID
 from warehouse.record.kernel import text
 
 CGROUP_V1, CGROUP_V2, WATCHDOG, RLIMIT = "cgroup v1", "cgroup v2", "watchdog", "RLIMIT_NPROC"
-MEMORY, PROCESSES, TIME = "memory", "processes", "time"
+MEMORY, PROCESSES, TIME, DISK = "memory", "processes", "time", "disk"
 _WATCH_S = 0.05
+_DISK_WATCH_S = 1.0  # a folder may have many files
+_BLOCK_BYTES = 512  # of st_blocks
 _EMPTY_S = 5.0  # a killed group has gone by then, but for what hangs in the kernel
 _JOIN = (  # the folders of groups, the most processes of the user, the niceness, and the command
     'for f in $1; do echo 0 > "$f/cgroup.procs" || exit 125; done; [ -z "$2" ] || ulimit -u "$2" 2> /dev/null || ulimit -p "$2"; '
@@ -31,20 +33,29 @@ _JOIN = (  # the folders of groups, the most processes of the user, the niceness
 
 @dataclass(frozen=True)
 class Limits:
-    """What a command may use; None: no limit. Memory in bytes, time in seconds; `cpus`: the CPUs it runs on, all where there are none."""
+    """What a command may use; None: no limit. Memory in bytes, time in seconds; `cpus`: the CPUs it runs on, all where there are none. `disk_bytes`:
+    what its working folder may hold, with what it prints."""
 
     memory_bytes: int | None = None
     timeout_s: float | None = None
     processes: int | None = None
     cpus: tuple[int, ...] = ()
     niceness: int = 0
+    disk_bytes: int | None = None
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Limits:
+        """Limits as `asdict` and JSON have them."""
+        return cls(**{**document, "cpus": tuple(document["cpus"])})
 
 
 class Confinement:
     """The limits of one run of a command, from before its start until nothing of it is left."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, output: Path) -> None:
+        """`output` is the folder of what the command prints."""
         self.limits = limits
+        self._written = {output.resolve(), Path.cwd()}
         self.mechanisms: dict[str, str] = {}
         self.ended_by: str | None = None
         self._folders: dict[str, Path] = {}  # by controller
@@ -129,6 +140,8 @@ class Confinement:
                 self.mechanisms[limit] = CGROUP_V2 if is_v2 else CGROUP_V1
         if self.limits.timeout_s is not None:
             self.mechanisms[TIME] = WATCHDOG
+        if self.limits.disk_bytes is not None:
+            self.mechanisms[DISK] = WATCHDOG
 
     def _count(self, limit: str, *places: tuple[str, str]) -> int:
         folder = self._folders.get({MEMORY: "memory", PROCESSES: "pids"}[limit])
@@ -142,7 +155,12 @@ class Confinement:
     # -- the watchdog -------------------------------------------------------------------------------------------
 
     def _watch(self, started_s: float) -> None:
+        measured_s = started_s
         while not self._stop.wait(_WATCH_S):
+            if self.limits.disk_bytes is not None and time.monotonic() - measured_s > _DISK_WATCH_S:
+                if sum(map(_disk_bytes, self._written)) > self.limits.disk_bytes:
+                    self.ended_by = DISK
+                measured_s = time.monotonic()
             if self.limits.timeout_s is not None and time.monotonic() - started_s > self.limits.timeout_s:
                 self.ended_by = TIME
             elif self.mechanisms.get(MEMORY) == WATCHDOG and self._memory_bytes() > (self.limits.memory_bytes or 0):
@@ -206,6 +224,16 @@ def _parent_group(controller: str, proc: Path = Path("/proc"), root: Path = Path
             if controller in (text(folder / "cgroup.subtree_control") or "").split():
                 return folder, True
     return None, False
+
+
+def _disk_bytes(folder: Path) -> int:
+    """What the files of a folder take on its disk."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_blocks * _BLOCK_BYTES
+    return total
 
 
 def _members(folder: Path) -> list[int]:

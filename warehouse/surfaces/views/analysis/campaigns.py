@@ -87,6 +87,9 @@ def _one(found: Reader, visit: Visit, campaign: Mapping[str, Any]) -> Iterator[P
     if len(metrics) > 1:
         yield choices("metrics", _PATH, {"campaign": key, "metric": metric}, "metric", [(each, each, None) for each in metrics])
     advised = advise(visit.project, key, metric)
+    if advised.disturbances:
+        note = "by other work, a limit or heat, as the recordings have it; the comparisons are within sessions"
+        yield Entry("disturbed", f"Disturbed: session {advised.disturbed_text}", lines=(note,), tone="warn")
     for number, advice in enumerate(advised.works, start=1):
         yield _entry(advice, number)
         yield _stacks(advice, number)

@@ -51,7 +51,8 @@ class MetricNames:
             name = name.replace("*", _statistic(metric[len(before) : len(metric) - len(after)]))
             return name, name.split(", ")[0], stated or unit
         unit = _UNITS.get(unit or "", unit)
-        ending = max((each for each in self.suffixes if metric.endswith(each)), key=len, default="")
+        # Without a unit beside the name, the name's ending is all that says it.
+        ending = max((each for each in self.suffixes if unit and metric.endswith(each)), key=len, default="")
         if not self.suffixes or not re.fullmatch(r"[a-z][a-z0-9_]*", metric):
             return metric, metric, unit
         words = metric.removesuffix(ending).strip("_").split("_")

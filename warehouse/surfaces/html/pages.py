@@ -81,9 +81,9 @@ def login_html(project: str, fault: str, to: str) -> str:
 
 
 def _layout(template: str, project: str, menu: str | None, **values: Any) -> str:
-    entries = [(view.menu, view.path) for view in VIEWS if view.menu]
+    entries, further = ([(view.menu, view.path) for view in VIEWS if view.menu and view.is_further is later] for later in (False, True))
     return environment().get_template(template).render(
-        project=project, menu=entries, chosen=menu, version=__version__, **{"built_at": None, "is_pinned": False, **values}
+        project=project, menu=entries, further=further, chosen=menu, version=__version__, **{"built_at": None, "is_pinned": False, **values}
     )
 
 

@@ -243,6 +243,6 @@ VIEWS = (
         _answer, (
             Parameter("campaign", "The campaign's key; without it the last."),
             Parameter("metric", "What to compare, where its runs measured several."),
-        ), is_costly=True,
+        ), menu="Campaigns", is_further=True, is_costly=True,
     ),
 )

@@ -35,6 +35,6 @@ VIEWS = (
     View(
         "freshness", "/freshness", "Freshness",
         "Which published numbers, series and stacks are no longer fresh: why, since when, and the command that ends it.",
-        _answer, is_costly=True, is_fresh=True,  # what was verified, and the day, change it
+        _answer, menu="Freshness", is_further=True, is_costly=True, is_fresh=True,  # what was verified, and the day, change it
     ),
 )

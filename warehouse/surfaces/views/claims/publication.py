@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 
+from warehouse.analysis.metric_names import MetricNames
 from warehouse.claims.gate.frozen import judged_rows, published_policy
 from warehouse.claims.gate.policy import VERDICTS
 from warehouse.claims.publish.corrections import corrected, correction_text
@@ -20,7 +21,8 @@ from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
-from warehouse.surfaces.views.results.facets import heading, title
+from warehouse.surfaces.views.facts.reading import metric_names_of
+from warehouse.surfaces.views.results.facets import heading, named_column, title
 
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
@@ -60,12 +62,12 @@ def _page(visit: Visit) -> Page:
 
 def _parts(visit: Visit, publication: PublishedRollup, specification: Specification) -> Iterator[Part]:
     made, units = specification.document["document"], declared_units(specification.document)
-    grain = list(made["contract"]["grain"])
+    grain, names = list(made["contract"]["grain"]), metric_names_of(visit)
     values = [name for name, _ in made["columns"] if name not in grain]
     verdicts = _verdicts(publication)
     if visit["row"] is not None:
-        yield from _row_numbers(visit["row"], publication, [*grain, *values], units, verdicts)
-    yield _rows(visit["offset"], publication, grain, values, units, verdicts)
+        yield from _row_numbers(visit["row"], publication, [*grain, *values], units, verdicts, names)
+    yield _rows(visit["offset"], publication, grain, values, units, verdicts, names)
     counts = publication.record.get("verdicts", {})
     policy = published_policy(publication)
     yield Table(
@@ -102,7 +104,8 @@ def _verdict(row: PublishedRow, verdicts: Verdicts) -> Mapping[str, str]:
 
 
 def _rows(
-    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Mapping[str, str], verdicts: Verdicts
+    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Mapping[str, str], verdicts: Verdicts,
+    names: MetricNames,
 ) -> Table:
     """A page of rows: the grain, and those columns that have a unit, or are claimed, first."""
     found = list(islice(publication.rows(first=offset), _ROWS))
@@ -114,7 +117,9 @@ def _rows(
     columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
     columns += [replace(column_of(name, units.get(name), False), title=heading(name, units.get(name))) for name in grain]
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
-    columns += [Column(name, heading(name, units.get(name)), "number", units.get(name), link=f"/numbers/{{{name}{_NUMBER}}}") for name in measures]
+    for name in measures:
+        called, unit = named_column(names, name, units.get(name))
+        columns.append(Column(name, called, "number", unit, f"/numbers/{{{name}{_NUMBER}}}", note=names.definition(name) or ""))
     columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]
     columns += [Column("publication", is_hidden=True), Column("offset", is_hidden=True)]
     rows = []
@@ -134,22 +139,24 @@ def _rows(
 
 
 def _row_numbers(
-    place: int, publication: PublishedRollup, order: Sequence[str], units: Mapping[str, str], verdicts: Verdicts
+    place: int, publication: PublishedRollup, order: Sequence[str], units: Mapping[str, str], verdicts: Verdicts, names: MetricNames
 ) -> Iterator[Part]:
     """Every number of one row."""
     for row in islice(publication.rows(first=place), 1):
         told = _verdict(row, verdicts)
         cells = sorted(row.cells.values(), key=lambda cell: order.index(cell.column))
-        yield Facts("grain", tuple(Fact(name, row.grain[name]) for name in sorted(row.grain, key=order.index)), f"Row {place}")
+        yield Facts("grain", tuple(Fact(name, row.grain[name], title=heading(name)) for name in sorted(row.grain, key=order.index)), f"Row {place}")
         yield Table(
             "numbers",
             (
-                Column("column"), Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("verdict", kind="state"),
-                Column("runs", kind="number"), Column("number", kind="code", link="/numbers/{number}"),
+                Column("called", "what"), Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("verdict", kind="state"),
+                Column("runs", kind="number"), Column("number", kind="code", link="/numbers/{number}"), Column("column", is_hidden=True),
             ),
             tuple(
-                (cell.column, cell.value, units.get(cell.column), told.get(cell.column, "not claimed"), len(cell.runs), cell.number_id)
-                for cell in cells
+                (
+                    called, cell.value, unit, told.get(cell.column, "not claimed"), len(cell.runs), cell.number_id, cell.column,
+                )
+                for cell in cells for called, unit in [named_column(names, cell.column, units.get(cell.column))]
             ),
             "Its numbers",
         )

@@ -219,7 +219,7 @@ def _views(subject: _Subject) -> tuple[View, ...]:
             lambda visit: _list(subject, visit), (
                 Parameter("sort", "What comes first: the most runs, or the last used.", default="runs", choices=("runs", "last")),
                 OFFSET,
-            ),
+            ), menu=subject.many, is_further=True,
         ),
         View(
             f"{subject.name}_row", f"{subject.path}/{{key}}", subject.one,

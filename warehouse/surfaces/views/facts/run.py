@@ -22,6 +22,7 @@ from warehouse.surfaces.views.facts.run_names import run_names
 from warehouse.surfaces.views.facts.run_telemetry import telemetry_parts
 from warehouse.surfaces.views.facts.run_timeline import timeline
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
+from warehouse.surfaces.views.results.facets import named_column
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
 from warehouse.transform.sql.duck import quote
@@ -175,14 +176,17 @@ def _figures(found: Reader, run_id: str) -> Iterator[Table]:
             for column, value in record.items():
                 if isinstance(value, bool) or not isinstance(value, int | float) or column in grain:
                     continue
-                rows.append((column, place[:120], value, described.get(column, (None, ""))[0], series.get((column, float(value))), name))
+                called, unit = named_column(found.metric_names, column, described.get(column, (None, ""))[0])
+                rows.append((called, place[:120], value, unit, series.get((column, float(value))), column, name))
     for record in found.by_key("main.performance_indicator_fact", "run_id", run_id):
         if record.get("value_number") is not None and record.get("kind") in ("result", "score"):
-            value, of_series = record["value_number"], series.get((record["key"], float(record["value_number"])))
-            rows.append((record["key"], record.get("component") or "", value, record.get("unit"), of_series, "main.performance_indicator_fact"))
+            key, value = record["key"], record["value_number"]
+            called, _, unit = found.metric_names.of(key, record.get("unit"))
+            of_series = series.get((key, float(value)))
+            rows.append((called, record.get("component") or "", value, unit, of_series, key, "main.performance_indicator_fact"))
     columns = (
-        Column("metric", link="/explore?series={series_key}"), Column("point"), Column("value", kind="number"), Column("unit"),
-        Column("series_key", is_hidden=True), Column("table", link="/catalogue/{table}", is_minor=True),
+        Column("called", "what", link="/explore?series={series_key}"), Column("point"), Column("value", kind="number"), Column("unit"),
+        Column("series_key", is_hidden=True), Column("metric", is_hidden=True), Column("table", link="/catalogue/{table}", is_minor=True),
     )
     empty = "the evidence has no outcome of this run"
     yield Table(

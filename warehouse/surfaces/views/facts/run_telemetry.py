@@ -31,12 +31,13 @@ def telemetry_parts(found: Reader, run_id: str, metric: str | None) -> Iterator[
     if not metrics:
         return
     yield _whole_run(found, run_id)
-    over_time: list[str] = [row["metric"] for row in found.rows(
-        f"select distinct metric from {TABLE} where run_id = ? and window_kind = 'interval' order by metric", [run_id]
-    )]
+    over_time: dict[str, str] = {row["metric"]: found.metric_names.of(row["metric"], row["unit"])[0] for row in found.rows(
+        f"select metric, min(unit) as unit from {TABLE} where run_id = ? and window_kind = 'interval' group by metric order by metric", [run_id]
+    )}
     of_others = {name: address("/runs/{run_id:path}", run_id=run_id, metric=name) + "#windows" for name in over_time if name != metric}
     if over_time:
-        yield Facts("metrics", tuple(Fact(name, None, link=of_others.get(name)) for name in over_time), "Each window of", "links")
+        links = tuple(Fact(name, None, link=of_others.get(name), title=called) for name, called in over_time.items())
+        yield Facts("metrics", links, "Each window of", "links")
     if metric in over_time:
         yield _windows(found, run_id, metric)
 
@@ -49,11 +50,13 @@ def _whole_run(found: Reader, run_id: str) -> Table:
         f" from {TABLE} where run_id = ? and window_kind = 'run' order by metric, place limit {_MOST}", [run_id],
     )
     columns = (
-        Column("metric"), Column("place", "where"), Column("value", kind="number"), Column("unit"), Column("value_p95", "p95", kind="number"),
+        Column("called", "what"), Column("place", "where"), Column("value", kind="number"), Column("unit"), Column("value_p95", "p95", kind="number"),
         Column("value_max", "greatest", kind="number"), Column("coverage_pct", "covered", kind="number", unit="%"), Column("support", kind="state"),
         Column("join_method", "joined by"), Column("clock", "clocks", is_minor=True), Column("raw_path", "file", link=_FILE),
-        Column("artifact_manifest_digest", is_hidden=True),
+        Column("artifact_manifest_digest", is_hidden=True), Column("metric", is_hidden=True),
     )
+    for row in rows:
+        row["called"], _, row["unit"] = found.metric_names.of(row["metric"], row["unit"])
     note = "Of a gauge the mean over time, of a counter the increase, of a state the last value. Ambiguous: another run was at the same place."
     return Table(
         "telemetry", columns, _shown(columns, rows), "Telemetry of the run", note, listed=_LISTED, empty="no metric covers the run as a whole",
@@ -66,14 +69,14 @@ def _windows(found: Reader, run_id: str, metric: str) -> Table:
         f" artifact_manifest_digest from {TABLE} where run_id = ? and metric = ? and window_kind = 'interval'"
         f" order by window_start, place limit {_MOST * 10}", [run_id, metric],
     )
+    called, _, unit = found.metric_names.of(metric, next((row["unit"] for row in rows), None))
     columns = (
         Column("window_start", "from", kind="moment"), Column("window_name", "window"), Column("place", "where"),
-        Column("value", metric, kind="number"), Column("unit"), Column("is_supported", "covered"),
+        Column("value", called, kind="number"), Column("unit"), Column("is_supported", "covered"),
         Column("raw_path", "file", link=_FILE), Column("artifact_manifest_digest", is_hidden=True),
     )
-    unit = next((row["unit"] for row in rows), None)
-    chart = Chart("trend", "window_start", "value", f"{metric} over the run, by where it was measured", y_unit=unit, line="place", group="place")
-    return Table("windows", columns, _shown(columns, rows), f"Windows of {metric}", listed=_LISTED, is_folded=True, chart=chart)
+    chart = Chart("trend", "window_start", "value", f"{called} over the run, by where it was measured", y_unit=unit, line="place", group="place")
+    return Table("windows", columns, _shown(columns, rows), f"Windows of {called}", listed=_LISTED, is_folded=True, chart=chart)
 
 
 def _shown(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> tuple[tuple[Any, ...], ...]:

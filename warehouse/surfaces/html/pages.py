@@ -48,6 +48,7 @@ def page_html(answer: Answer, project: str) -> str:
         "view.html", project, answer.view.menu, page=answer.page, here=here, permalink=pinned_to(build)(here), now_link=here,
         pinned=pinned_to(build if answer.is_pinned else None), build=build, built_at=answer.built_at, is_pinned=answer.is_pinned,
         newer=answer.newer.digest if answer.newer else None, with_format=_with_format, is_act=answer.view.is_act,
+        markdown_at=beside(pinned_to(build)(here), MARKDOWN),
     )
 
 

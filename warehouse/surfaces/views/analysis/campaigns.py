@@ -21,6 +21,7 @@ _MOST = 100
 _MOST_DRAWN = 2000  # runs of the plan
 _MATRIX = "matrix"
 _TABLES = ("main.campaign_dim", "main.campaign_cell_fact", "mart.campaign_measurement", "mart.stack_vulnerability", "rollup.campaign_stacks")
+_NONE = "No campaign yet. A campaign runs one benchmark on many software stacks and says which may be the best: wh matrix SPEC (docs/campaigns.md)."
 _WITHOUT = ("failed", "interrupted", "unknown", "not resolved", "not built", "missing")
 _STACKS = (
     Column("place", kind="state"), Column("stack", below="cell"), Column("value", kind="number", link="/numbers/{number}"),
@@ -56,7 +57,7 @@ def _answer(visit: Visit) -> Page:
     )
     if len(listed) != 1 or not chosen:
         title = "All campaigns" if chosen else ""
-        parts.append(Table("campaigns", columns, rows, title, empty="none: wh matrix runs one", total=len(listed), is_folded=bool(chosen)))
+        parts.append(Table("campaigns", columns, rows, title, empty=_NONE, total=len(listed), is_folded=bool(chosen)))
     said = chosen["campaign"] if chosen else ""
     return Page(f"Campaign {chosen['name']}" if chosen else "Campaigns", tuple(parts), said)
 

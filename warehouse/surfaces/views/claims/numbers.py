@@ -22,7 +22,7 @@ from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.claims.naming import cell_name
 from warehouse.surfaces.views.claims.publications import publication_events, publication_state
 from warehouse.surfaces.views.facts.reading import metric_names_of
-from warehouse.surfaces.views.results.facets import heading
+from warehouse.surfaces.views.results.facets import named_column
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.claim import claim_of
 
@@ -106,7 +106,7 @@ def _first_numbers(project: Project, publication: PublishedRollup) -> list[Found
 def _row(found: FoundCell, names: MetricNames, unit: str | None, state: str, at: str | None) -> tuple[Any, ...]:
     grain, name, column = " · ".join(short(value) for value in found.row.grain.values() if value is not None), cell_name(found), found.cell.column
     digest = found.publication.digest if found.publication else None
-    called = names.of(column, unit)[0] if names.is_defined(column) else heading(column)
+    called, unit = named_column(names, column, unit)
     path = None if grain == name else grain  # below the name, where it says more
     return name, called, found.cell.value, unit, found.query, column, grain, path, state, at, found.cell.number_id, digest
 

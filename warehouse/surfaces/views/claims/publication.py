@@ -20,6 +20,7 @@ from warehouse.errors import WarehouseError, counted, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
+from warehouse.surfaces.views.claims.naming import grain_facts
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
 from warehouse.surfaces.views.facts.reading import metric_names_of
 from warehouse.surfaces.views.results.facets import heading, named_column, title
@@ -145,7 +146,7 @@ def _row_numbers(
     for row in islice(publication.rows(first=place), 1):
         told = _verdict(row, verdicts)
         cells = sorted(row.cells.values(), key=lambda cell: order.index(cell.column))
-        yield Facts("grain", tuple(Fact(name, row.grain[name], title=heading(name)) for name in sorted(row.grain, key=order.index)), f"Row {place}")
+        yield Facts("grain", grain_facts({name: row.grain[name] for name in sorted(row.grain, key=order.index)}), f"Row {place}")
         yield Table(
             "numbers",
             (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table
+from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table, without_empty
 from warehouse.surfaces.view import address
 from warehouse.surfaces.views.facts.reading import Reader
 
 TABLE = "main.telemetry_slice_fact"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
 _MOST = 400  # rows of a table
-_LISTED = 30
+_LISTED, _UNFOLDED = 30, 12
 _COLUMNS = frozenset({"run_id", "metric", "window_kind", "window_start", "value_mean", "value_delta", "raw_path", "is_supported", "join_method"})
 # The mean of a gauge, the increase of a counter, the last value of a state.
 VALUE = "coalesce(value_mean, value_delta, value_last)"
@@ -47,7 +47,7 @@ def _whole_run(found: Reader, run_id: str) -> Table:
         f"select metric, coalesce(scope_name, node_name, scope) as place, {VALUE} as value, unit, value_p95, value_max, coverage_pct,"
         " case when is_ambiguous then 'ambiguous' when is_supported then 'supported' when not is_supported then 'not supported' end as support,"
         " coalesce(join_method, 'own evidence') as join_method, clock, raw_path, artifact_manifest_digest"
-        f" from {TABLE} where run_id = ? and window_kind = 'run' order by metric, place limit {_MOST}", [run_id],
+        f" from {TABLE} where run_id = ? and window_kind = 'run' order by value is null, metric, place limit {_MOST}", [run_id],
     )
     columns = (
         Column("called", "what"), Column("place", "where"), Column("value", kind="number"), Column("unit"), Column("value_p95", "p95", kind="number"),
@@ -58,8 +58,10 @@ def _whole_run(found: Reader, run_id: str) -> Table:
     for row in rows:
         row["called"], _, row["unit"] = found.metric_names.of(row["metric"], row["unit"])
     note = "Of a gauge the mean over time, of a counter the increase, of a state the last value. Ambiguous: another run was at the same place."
+    shown = _shown(columns, rows)
     return Table(
-        "telemetry", columns, _shown(columns, rows), "Telemetry of the run", note, listed=_LISTED, empty="no metric covers the run as a whole",
+        "telemetry", without_empty(columns, shown), shown, "Telemetry of the run", note, listed=_LISTED, is_folded=len(rows) > _UNFOLDED,
+        empty="no metric covers the run as a whole",
     )
 
 

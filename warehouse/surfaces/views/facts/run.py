@@ -120,7 +120,7 @@ def _identity(found: Reader, table: RoleTable, run: dict[str, Any]) -> Iterator[
         on.append(Fact("cluster", " · ".join(str(value) for name, value in row.items() if value is not None and name != "cluster_region_key")))
     on.append(Fact("case", run["benchmark_case_id"], link=address("/runs", case=run["benchmark_case_id"])))
     on.append(Fact("mode", run.get("mode")))
-    yield Facts("on", tuple(on))
+    yield Facts("on", tuple(on), "On and with what")
     described = found.described(table.name)
     keys = {key for key, _, _ in DIMENSIONS.values()} | {"cluster_region_key"}
     units = {name: unit for name, (unit, _) in described.items() if unit not in ("UTC", "bytes")}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from warehouse.analysis.metric_names import Named
 from warehouse.surfaces.parts import Chart, Column, Fact, Facts, Part, Table, without_empty
 from warehouse.surfaces.view import address
 from warehouse.surfaces.views.facts.reading import Reader
@@ -31,13 +33,16 @@ def telemetry_parts(found: Reader, run_id: str, metric: str | None) -> Iterator[
     if not metrics:
         return
     yield _whole_run(found, run_id)
-    over_time: dict[str, str] = {row["metric"]: found.metric_names.of(row["metric"], row["unit"])[0] for row in found.rows(
+    over_time: dict[str, Named] = {row["metric"]: found.metric_names.of(row["metric"], row["unit"]) for row in found.rows(
         f"select metric, min(unit) as unit from {TABLE} where run_id = ? and window_kind = 'interval' group by metric order by metric", [run_id]
     )}
+    names = Counter(name for name, _, _ in over_time.values())
     of_others = {name: address("/runs/{run_id:path}", run_id=run_id, metric=name) + "#windows" for name in over_time if name != metric}
     if over_time:
-        links = tuple(Fact(name, None, link=of_others.get(name), title=called) for name, called in over_time.items())
-        yield Facts("metrics", links, "Each window of", "links")
+        links = tuple(
+            Fact(metric, unit if names[name] > 1 else None, link=of_others.get(metric), title=name) for metric, (name, _, unit) in over_time.items()
+        )
+        yield Facts("metrics", links, "Over time", "links")
     if metric in over_time:
         yield _windows(found, run_id, metric)
 

@@ -79,7 +79,7 @@ def test_a_statistic_of_a_metric_that_its_row_names_has_the_metrics_unit() -> No
     ]
     page = number_page(served_project(), str(row.cells["median"].number_id))
     assert page.title.endswith("elapsed ms") and part(page, "number").unit == "ms"
-    assert part(number_page(served_project(), str(row.cells["interval_coverage"].number_id)), "number").unit is None
+    assert part(number_page(served_project(), str(row.cells["run_count"].number_id)), "number").unit is None
 
 
 def part(page: Page, name: str) -> Any:

@@ -20,10 +20,11 @@ from warehouse.errors import WarehouseError, counted, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.claims.naming import grain_facts
+from warehouse.surfaces.views.claims.naming import grain_facts, row_name
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
 from warehouse.surfaces.views.facts.reading import metric_names_of
 from warehouse.surfaces.views.results.facets import heading, named_column, title
+from warehouse.transform.export.docs.published_pages import is_digest
 
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
@@ -115,27 +116,29 @@ def _rows(
     numeric = [name for name in values if kinds[name] & {int, float, Decimal}]
     # What is claimed, then what was measured, then settings and counts.
     measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units))[:_MEASURES]
-    columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
-    columns += [replace(column_of(name, units.get(name), False), title=heading(name, units.get(name))) for name in grain]
+    columns = [Column("name", "row", link=f"{_PATH}?row={{row}}&offset={{offset}}", below="run_id" if "run_id" in grain else None)]
+    for name in grain:
+        is_hidden = name == "run_id" or all(is_digest(row.grain[name]) for row in found if row.grain[name] is not None)
+        columns.append(replace(column_of(name, units.get(name), False), title=heading(name, units.get(name)), is_hidden=is_hidden))
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
     for name in measures:
         called, unit = named_column(names, name, units.get(name))
         columns.append(Column(name, called, "number", unit, f"/numbers/{{{name}{_NUMBER}}}", note=names.definition(name) or ""))
     columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]
-    columns += [Column("publication", is_hidden=True), Column("offset", is_hidden=True)]
+    columns += [Column(name, is_hidden=True) for name in ("row", "publication", "offset")]
     rows = []
     for place, row in enumerate(found, offset):
         told = _verdict(row, verdicts)
         worst = [max(told.values(), key=lambda word: VERDICTS.index(word) if word in VERDICTS else -1, default=None)] if claimed else []
         cells = [row.cells.get(name) for name in measures]
         rows.append((
-            place, *(row.grain[name] for name in grain), *worst, *(cell and cell.value for cell in cells),
-            *(cell and cell.number_id for cell in cells), publication.digest, offset,
+            row_name(row), *(row.grain[name] for name in grain), *worst, *(cell and cell.value for cell in cells),
+            *(cell and cell.number_id for cell in cells), place, publication.digest, offset,
         ))
     total = int(publication.record["rows"])
     more = address(_PATH, publication=publication.digest, offset=offset + _ROWS) if offset + _ROWS < total else None
     left_out = len(values) - len(measures)
-    note = f"{counted(left_out, 'more column')}: the number of a row leads to all of them." if left_out else ""
+    note = f"{counted(left_out, 'more column')}: a row leads to all of them." if left_out else ""
     return Table("rows", tuple(columns), tuple(rows), "Rows", note, total=total, more=more)
 
 
@@ -145,8 +148,9 @@ def _row_numbers(
     """Every number of one row."""
     for row in islice(publication.rows(first=place), 1):
         told = _verdict(row, verdicts)
-        cells = sorted(row.cells.values(), key=lambda cell: order.index(cell.column))
-        yield Facts("grain", grain_facts({name: row.grain[name] for name in sorted(row.grain, key=order.index)}), f"Row {place}")
+        # What is claimed, then what has a value, in the order of the query.
+        cells = sorted(row.cells.values(), key=lambda cell: (cell.column not in told, cell.value is None, order.index(cell.column)))
+        yield Facts("grain", grain_facts({name: row.grain[name] for name in sorted(row.grain, key=order.index)}), row_name(row))
         yield Table(
             "numbers",
             (

@@ -34,7 +34,7 @@ _MOST_POINTS = 6  # loads whose requests are drawn
 _SPANS = 40  # of time, that requests are counted in
 _NEIGHBOURS = 5  # on each side
 _CARDS = 3  # headline figures
-_UNFOLDED = 12  # figures that are not folded away
+_UNFOLDED = 20  # figures that are not folded away
 # What the page says elsewhere, or that only the machine needs.
 _ELSEWHERE = frozenset({"run_id", "status", "state", "has_conflict", "mode", "state_reason", "benchmark_case_id"})
 _DIMENSION_PAGES = {"hardware": "/hardware/{key}", "software": "/software/{key}", "workload": "/workloads/{key}"}

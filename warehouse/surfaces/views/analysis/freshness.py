@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from warehouse.alive.freshness import freshness
-from warehouse.alive.numbers import ANOTHER_VALUE, CHANGED, EXPIRING, FAILED, UNVERIFIED
+from warehouse.alive.numbers import ANOTHER_VALUE, FAILED
 from warehouse.alive.row import Row
 from warehouse.alive.series import SILENT
-from warehouse.alive.stacks import INDEX, LOCK, NEWER
+from warehouse.alive.stacks import LOCK, NEWER
 from warehouse.errors import counted
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Table, Text
 from warehouse.surfaces.view import View, Visit, address
 
 _MOST = 200
 _BAD = (FAILED, ANOTHER_VALUE)
-_COUNTED = {
-    FAILED: "publications that failed verification", ANOTHER_VALUE: "publications with another value now", CHANGED: "publications of an older query",
-    EXPIRING: "publications whose evidence expires", SILENT: "series without new data", NEWER: "publications older than a release",
-    UNVERIFIED: "publications not verified lately", LOCK: "campaigns with old packages", INDEX: "package index to ask",
-}
 _HOW = (
     "Published numbers are looked at by their last publication that counts: with which packages they were measured, whether the query, its policy"
     " or the value in the cell is another now, and when they were last verified on this machine. Limits are in warehouse.toml, [freshness]."
@@ -33,7 +28,7 @@ def _answer(visit: Visit) -> Page:
     rows = tuple(
         (each.kind, each.words, each.since, each.remedy, each.subject, ", ".join(each.evidence), _place(each)) for each in found.rows[:_MOST]
     )
-    cards = tuple(Fact(kind, count, title=_COUNTED[kind], tone="bad" if kind in _BAD else "warn") for kind, count in found.counts.items())
+    cards = tuple(Fact(kind, count, title=kind, tone="bad" if kind in _BAD else "warn") for kind, count in found.counts.items())
     table = Table("rows", columns, rows, total=len(found.rows), empty="everything is fresh, as far as the warehouse knows")
     answer = f"{counted(len(found.rows), 'thing')} to renew or to check, the most important first" if found.rows else "nothing to renew"
     parts = [Facts("counts", cards, form="cards")] if len(cards) > 1 else []

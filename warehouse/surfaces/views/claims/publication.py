@@ -148,8 +148,10 @@ def _row_numbers(
     """Every number of one row."""
     for row in islice(publication.rows(first=place), 1):
         told = _verdict(row, verdicts)
-        # What is claimed, then what has a value, in the order of the query.
-        cells = sorted(row.cells.values(), key=lambda cell: (cell.column not in told, cell.value is None, order.index(cell.column)))
+        # What is claimed, then what was measured, then what is stated, in the order of the query.
+        cells = sorted(row.cells.values(), key=lambda cell: (
+            cell.column not in told, cell.value is None, type(cell.value) not in (int, float, Decimal), order.index(cell.column)
+        ))
         yield Facts("grain", grain_facts({name: row.grain[name] for name in sorted(row.grain, key=order.index)}), row_name(row))
         yield Table(
             "numbers",

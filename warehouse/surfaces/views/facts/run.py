@@ -50,9 +50,9 @@ def _answer(visit: Visit) -> Page:
         name = str(run_names(found, table, [run_id])[run_id])
         parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *_validity(visit, run_id), *timeline(found, run)]
         identity, row = _identity(found, table, run)
-        parts += [*_figures(found, run_id), identity, *_requests(found, run_id), *telemetry_parts(found, run_id, visit["metric"])]
+        parts += [*_figures(found, run_id), *_log_lines(found, run_id), identity, *_requests(found, run_id)]
         near = _neighbours(found, table, run)
-        parts += [*_log_lines(found, run_id), *_issues(found, run_id), *_evidence(found, run)]
+        parts += [*telemetry_parts(found, run_id, visit["metric"]), *_issues(found, run_id), *_evidence(found, run)]
         parts += [near] if near.rows else []
         parts += _impact(visit, run_id) if visit["impact"] == "yes" else []
         parts.append(row)
@@ -114,8 +114,8 @@ def _identity(found: Reader, table: RoleTable, run: dict[str, Any]) -> Iterator[
         label = found.rows(f"select {label_sql(found, name)} as label from {of_dimension} as {name} where {key} = ?", [value]) if (
             key in found.columns(of_dimension)
         ) else []
-        words = (label[0]["label"] if label else None) or value
-        on.append(Fact(name, words, link=_DIMENSION_PAGES[name].replace("{key}", str(value)), kind="text" if label else "code"))
+        words = label[0]["label"] if label else None
+        on.append(Fact(name, words or value, link=_DIMENSION_PAGES[name].replace("{key}", str(value)), kind="text" if words else "code"))
     for row in found.by_key("main.cluster_region_dim", "cluster_region_key", run.get("cluster_region_key"), 1):
         on.append(Fact("cluster", " · ".join(str(value) for name, value in row.items() if value is not None and name != "cluster_region_key")))
     on.append(Fact("case", run["benchmark_case_id"], link=address("/runs", case=run["benchmark_case_id"])))

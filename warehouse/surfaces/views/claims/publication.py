@@ -24,7 +24,7 @@ from warehouse.surfaces.views.claims.naming import grain_facts, row_name
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
 from warehouse.surfaces.views.facts.reading import metric_names_of
 from warehouse.surfaces.views.results.facets import heading, named_column, title
-from warehouse.transform.export.docs.published_pages import is_digest
+from warehouse.transform.export.docs.published_pages import is_digest, short
 
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
@@ -117,8 +117,10 @@ def _rows(
     # What is claimed, then what was measured, then settings and counts.
     measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units))[:_MEASURES]
     columns = [Column("name", "row", link=f"{_PATH}?row={{row}}&offset={{offset}}", below="run_id" if "run_id" in grain else None)]
+    # What all of these rows share is said once, above them.
+    same = {name for name in grain if len(found) > 1 and len({str(row.grain[name]) for row in found}) == 1}
     for name in grain:
-        is_hidden = name == "run_id" or all(is_digest(row.grain[name]) for row in found if row.grain[name] is not None)
+        is_hidden = name == "run_id" or name in same or all(is_digest(row.grain[name]) for row in found if row.grain[name] is not None)
         columns.append(replace(column_of(name, units.get(name), False), title=heading(name, units.get(name)), is_hidden=is_hidden))
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
     for name in measures:
@@ -138,7 +140,11 @@ def _rows(
     total = int(publication.record["rows"])
     more = address(_PATH, publication=publication.digest, offset=offset + _ROWS) if offset + _ROWS < total else None
     left_out = len(values) - len(measures)
-    note = f"{counted(left_out, 'more column')}: a row leads to all of them." if left_out else ""
+    shared = [f"{heading(name)} {short(found[0].grain[name])}" for name in grain if name in same and not is_digest(found[0].grain[name])]
+    note = " ".join([
+        *([f"All of {', '.join(shared)}."] if shared else []),
+        *([f"{counted(left_out, 'more column')}: a row leads to all of them."] if left_out else []),
+    ])
     return Table("rows", tuple(columns), tuple(rows), "Rows", note, total=total, more=more)
 
 

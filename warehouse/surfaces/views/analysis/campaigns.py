@@ -68,7 +68,7 @@ def _campaigns(found: Reader) -> list[dict[str, Any]]:
     if not all(found.columns(name) for name in _TABLES):  # a project of other models
         return []
     if missing := sorted(_NEEDED - found.columns(_CELLS)):
-        raise WarehouseError("WH501", f"{_CELLS} has no column {missing[0]}: the build is of an earlier version", _CELLS, "run: wh build")
+        raise WarehouseError("WH501", f"no column {missing[0]}: the build is of an earlier version", _CELLS, "run: wh build")
     return found.rows(
         "select campaign_key as campaign, name, kind, requested_count, started_at, parameters from main.campaign_dim"
         " order by kind <> 'matrix', started_at desc nulls last, campaign_key"

@@ -231,6 +231,8 @@ def test_the_page_the_tool_and_hot_metrics_have_the_same_rows(project: Project) 
     assert [(each["kind"], each["remedy"]) for each in table(page, "rows")] == [
         ("another value", "wh publish claim"), ("old lock", "wh advise stacks"), ("package index", "wh freshness --ask-index"),
     ]
+    places = [each["place"] for each in table(page, "rows")]
+    assert places[0].startswith("/publications/") and places[1].startswith("/campaigns?campaign=") and places[2] is None
     (tool,) = [each for each in view_tools() if each.name == "freshness"]
     answer = call_view(tool, Answers(project), {}, "", "admin")
     assert answer["parts"][0]["rows"][0]["remedy"] == "wh publish claim" and "verified" in answer["parts"][1]["text"]

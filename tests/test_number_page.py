@@ -72,6 +72,16 @@ def test_what_follows_from_a_build_alone_is_read_once(monkeypatch: pytest.Monkey
     assert all(records(page, "conditions") for page in pages)
 
 
+def test_a_statistic_of_a_metric_that_its_row_names_has_the_metrics_unit() -> None:
+    (row,) = [
+        row for each in publications(served_project()) if each.query == "indicator_results" for row in each.rows()
+        if row.grain["result_key"] == "elapsed_ms"
+    ]
+    page = number_page(served_project(), str(row.cells["median"].number_id))
+    assert page.title.endswith("elapsed ms") and part(page, "number").unit == "ms"
+    assert part(number_page(served_project(), str(row.cells["run_count"].number_id)), "number").unit is None
+
+
 def part(page: Page, name: str) -> Any:
     return next(each for each in page.parts if each.name == name)
 

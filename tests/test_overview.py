@@ -35,9 +35,12 @@ def test_published_numbers_hold_until_the_build_has_others() -> None:
 
 
 def test_there_is_a_section_for_what_the_warehouse_has_and_none_for_what_it_lacks() -> None:
-    names = {part.name for part in asked(served_project(), "overview", now=utc_now()).parts}
+    page = asked(served_project(), "overview", now=utc_now())
+    names = {part.name for part in page.parts}
     assert {"configurations", "indicators"} <= names
     assert not names & {"fabric", "pairs", "mlperf_training", "mlperf_inference", "nodes"}
+    first = table(page, "indicators")[0]  # not the least or the greatest of its kind
+    assert (first["called"], first["unit"]) == ("Elapsed", "ms") and first["median"] > 0 and first["number"].startswith("n-")
 
 
 def test_the_home_page_is_the_overview_and_every_door_of_it_opens() -> None:

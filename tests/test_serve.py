@@ -272,6 +272,13 @@ def test_programs_that_read_find_every_page(project: Project) -> None:
     assert "/runs.md" in links and [link for link in links if asking.get(link).status_code != 200] == []
 
 
+def test_the_menu_has_every_page_that_needs_no_choice(project: Project) -> None:
+    home = client(project).get("/").text.partition("<main")[0]
+    of_sql = {"sql_running"}  # the SQL page leads there
+    missing = [view.name for view in VIEWS if not view.in_path and view.name not in of_sql and f'href="{view.path}"' not in home]
+    assert missing == []
+
+
 def test_the_contract_is_the_same_bytes_on_every_surface(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     asking = client(project)
     served = asking.get("/api/benchmark/contracts").content

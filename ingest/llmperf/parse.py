@@ -139,8 +139,8 @@ def _check(entries: Mapping[str, Entry], detail: Detail, report: Report) -> None
         report(
             "request-rate-disagrees",
             f"request_output_throughput_token_per_s of {detail.wrong_throughputs} of {detail.requests - detail.failed} requests"
-            f" is not number_output_tokens / end_to_end_latency_s: its mean is {stated!r}, that of the quotient"
-            f" {computed!r}: {apart}; only stated_output_token_throughput_per_s of request_fact has it",
+            f" is not number_output_tokens / end_to_end_latency_s: its mean is {stated:.4g}, that of the quotient"
+            f" {computed:.4g}: {apart}; only stated_output_token_throughput_per_s of request_fact has it",
             severity=WARNING,
         )
 

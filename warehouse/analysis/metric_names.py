@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _DEFINITIONS = "main.metric_definition_dim", {"metric", "version", "display_name", "display_unit", "definition"}
-_SUFFIXES = "staging.metric_suffix", {"suffix"}
+_SUFFIXES = "staging.metric_suffix", {"suffix", "unit"}
 _ABBREVIATIONS = frozenset({"cpu", "gpu", "hbm", "kv", "nic", "pcie", "sm"})
 _UNITS = {"us": "µs", "usecs": "µs"}
 Named = tuple[str, str, str | None]  # the metric, its family (the metric without its statistic), and its unit
@@ -20,14 +20,14 @@ Named = tuple[str, str, str | None]  # the metric, its family (the metric withou
 
 @dataclass(frozen=True)
 class MetricNames:
-    """The defined metrics of a build: pattern, name, unit and definition; and the endings of names that are units."""
+    """The defined metrics of a build: pattern, name, unit and definition; and the endings of names that state a unit, with the unit."""
 
     defined: tuple[tuple[str, str, str | None, str], ...] = ()
-    suffixes: tuple[str, ...] = ()
+    suffixes: Mapping[str, str | None] = field(default_factory=dict)
     _known: dict[tuple[str, str | None], Named] = field(default_factory=dict)
 
     def of(self, metric: str, unit: str | None) -> Named:
-        """The name, family and unit of a metric that is measured in a unit."""
+        """The name, family and unit of a metric that is measured in a unit; without one, in that which its name states."""
         if (metric, unit) not in self._known:
             self._known[metric, unit] = self._named(metric, unit)
         return self._known[metric, unit]
@@ -50,8 +50,9 @@ class MetricNames:
             before, _, after = pattern.partition("*")
             name = name.replace("*", _statistic(metric[len(before) : len(metric) - len(after)]))
             return name, name.split(", ")[0], stated or unit
-        unit = _UNITS.get(unit or "", unit)
         ending = max((each for each in self.suffixes if metric.endswith(each)), key=len, default="")
+        unit = unit or self.suffixes.get(ending)
+        unit = _UNITS.get(unit or "", unit)
         if not self.suffixes or not re.fullmatch(r"[a-z][a-z0-9_]*", metric):
             return metric, metric, unit
         words = metric.removesuffix(ending).strip("_").split("_")
@@ -72,11 +73,11 @@ def metric_names(con: "duckdb.DuckDBPyConnection") -> MetricNames:
         " where table_catalog = current_database() and list_contains(?, name) group by name", [[_DEFINITIONS[0], _SUFFIXES[0]]],
     ).fetchall())
     defined: list[tuple[str, str, str | None, str]] = []
-    suffixes: list[str] = []
+    suffixes: dict[str, str | None] = {}
     table, needed = _DEFINITIONS
     if needed <= set(columns.get(table, ())):
         sql = f"select metric, display_name, display_unit, definition from {table} where display_name is not null order by version desc"
         defined = [(pattern, name, unit, text) for listed, name, unit, text in con.execute(sql).fetchall() for pattern in listed.split(", ")]
     if _SUFFIXES[1] <= set(columns.get(_SUFFIXES[0], ())):
-        suffixes = [suffix for (suffix,) in con.execute(f"select suffix from {_SUFFIXES[0]} where suffix[1] = '_'").fetchall()]
-    return MetricNames(tuple(defined), tuple(suffixes))
+        suffixes = dict(con.execute(f"select suffix, unit from {_SUFFIXES[0]} where suffix[1] = '_'").fetchall())
+    return MetricNames(tuple(defined), suffixes)

@@ -114,7 +114,8 @@ class Visit:
 @dataclass(frozen=True)
 class View:
     """`path` has its parameters in braces, as in `/runs/{run_id}`; a parameter whose braces say `:path` may have slashes. `needs_build`: it
-    cannot be answered where nothing is built. `menu` is its word in the menu. `is_costly`: few of it are answered at a time. `is_act`: it does
+    cannot be answered where nothing is built. `menu` is its word in the menu, or with `is_further` in
+    the menu's More. `is_costly`: few of it are answered at a time. `is_act`: it does
     something when it is asked, such as hashing files again: it is asked by POST. `is_fresh`: it depends on more than its key says, or may be
     large. No answer of either is kept. `is_by_role`: its page offers what the visitor's role may do.
     `says_checks`: it says when a number was last verified, and how many hours ago."""
@@ -126,6 +127,7 @@ class View:
     answer: Callable[[Visit], Page]
     parameters: tuple[Parameter, ...] = ()
     menu: str | None = None
+    is_further: bool = False
     needs_build: bool = True
     is_costly: bool = False
     is_act: bool = False

@@ -86,7 +86,7 @@ def view_tools() -> tuple[ViewTool, ...]:
         _tool("freshness", "freshness", (
             "What is no longer fresh: published numbers with newer releases, changed queries, other values, no recent verification or expiring"
             " evidence; series without new data; old locks. Each row has the command that ends it."
-        )),
+        ), ("rows", "how")),
         _tool("frontier", "frontier", "Of measured points of served models, those that no other point beats on two axes."),
         _tool("goodput", "goodput", "The share of requests that meet the limits of an SLO, load by load; without an SLO, which are named."),
         _tool("validity", "validity", "Which runs of served models can be trusted, and which rules the others break."),

@@ -21,6 +21,8 @@ _STYLE = """
 .report .division { border-top: 2px solid var(--line); padding-top: 1.2rem; margin-top: 2.2rem; }
 #published tr:has(td .chip):not(:has(.chip.good)) td.right { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--line) 5px 6px); }
 @media (min-width: 52rem) { #published td code { white-space: nowrap; } }
+.report table { font-size: .8rem; } .report td code { font-size: .74rem; } .report td:not(:first-child):not(.long) { min-width: 3rem; }
+@media (min-width: 72rem) { .report td.long { min-width: 13rem; } .report td.whole:not(:has(.chip, code)):not(.right) { white-space: normal; } }
 .report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .report main { overflow-x: clip; }
 #exploratory { contain: paint; border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }

@@ -1,4 +1,5 @@
-// What a page does more where scripts run: `/` goes to the first field of a filter, and a point says at once what its title says after a while.
+// What a page does more where scripts run: `/` goes to the first field of a filter, a point says at once what its title says after a while, and
+// the menu's More closes by itself.
 document.addEventListener("keydown", event => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input, textarea, select")) return;
   const fields = [...document.querySelectorAll("form input:not([type=hidden]), form textarea")];
@@ -23,3 +24,6 @@ function say(event) {
 document.addEventListener("pointerover", say);
 document.addEventListener("focusin", say);
 document.addEventListener("keydown", event => { if (event.key === "Escape") tip.hidden = true; });
+const more = document.querySelector(".more");
+document.addEventListener("click", event => { if (!more.contains(event.target)) more.open = false; });
+document.addEventListener("keydown", event => { if (event.key === "Escape") more.open = false; });

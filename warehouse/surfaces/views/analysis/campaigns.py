@@ -21,6 +21,8 @@ _MOST = 100
 _MOST_DRAWN = 2000  # runs of the plan
 _MATRIX = "matrix"
 _TABLES = ("main.campaign_dim", "main.campaign_cell_fact", "mart.campaign_measurement", "mart.stack_vulnerability", "rollup.campaign_stacks")
+_NONE = "No campaign yet. A campaign runs one benchmark on many software stacks and says which may be the best: wh matrix SPEC (docs/campaigns.md)."
+_CELLS, _NEEDED = "main.campaign_cell_fact", {"is_screening", "is_added", "stack_digest", "status_reason"}
 _WITHOUT = ("failed", "interrupted", "unknown", "not resolved", "not built", "missing")
 _STACKS = (
     Column("place", kind="state"), Column("stack", below="cell"), Column("value", kind="number", link="/numbers/{number}"),
@@ -56,15 +58,17 @@ def _answer(visit: Visit) -> Page:
     )
     if len(listed) != 1 or not chosen:
         title = "All campaigns" if chosen else ""
-        parts.append(Table("campaigns", columns, rows, title, empty="none: wh matrix runs one", total=len(listed), is_folded=bool(chosen)))
+        parts.append(Table("campaigns", columns, rows, title, empty=_NONE, total=len(listed), is_folded=bool(chosen)))
     said = chosen["campaign"] if chosen else ""
     return Page(f"Campaign {chosen['name']}" if chosen else "Campaigns", tuple(parts), said)
 
 
 def _campaigns(found: Reader) -> list[dict[str, Any]]:
     """All campaigns, the last first."""
-    if not all(found.columns(name) for name in _TABLES):  # a build of an earlier version, or of other models
+    if not all(found.columns(name) for name in _TABLES):  # a project of other models
         return []
+    if missing := sorted(_NEEDED - found.columns(_CELLS)):
+        raise WarehouseError("WH501", f"no column {missing[0]}: the build is of an earlier version", _CELLS, "run: wh build")
     return found.rows(
         "select campaign_key as campaign, name, kind, requested_count, started_at, parameters from main.campaign_dim"
         " order by kind <> 'matrix', started_at desc nulls last, campaign_key"
@@ -246,6 +250,6 @@ VIEWS = (
         _answer, (
             Parameter("campaign", "The campaign's key; without it the last."),
             Parameter("metric", "What to compare, where its runs measured several."),
-        ), is_costly=True,
+        ), menu="Campaigns", is_further=True, is_costly=True,
     ),
 )

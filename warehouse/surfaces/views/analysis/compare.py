@@ -65,7 +65,10 @@ def _worst(found: Comparison) -> str | None:
 
 def _summary(found: Comparison) -> str:
     said = [f"{count} {headline}" for headline, count in Counter(map(_headline, found.ranked())).items()]
-    return f"{counted(len(found.metrics), 'metric')}: {', '.join(said)}" if said else "the sides have no metric in common"
+    words = f"{counted(len(found.metrics), 'metric')}: {', '.join(said)}" if said else "the sides have no metric in common"
+    more = len(found.differences) - _MOST_DIFFERENCES
+    differs = [*map(str, found.differences[:_MOST_DIFFERENCES]), *([f"and {more} more"] if more > 0 else [])]
+    return SEPARATOR.join([words, *([f"what differs: {', '.join(differs)}"] if differs else [])])
 
 
 def _form(visit: Visit) -> Form:
@@ -92,6 +95,7 @@ def _uncounted(side: Side) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in side.uncounted.items()) or "none"
 
 
+_MOST_DIFFERENCES = 2  # that are said before all else
 _HIDDEN = ("base", "head", "unit", "ratio", "low", "high", "p", "verdict", "is_exploratory", "metric", "point", "series_key")
 
 

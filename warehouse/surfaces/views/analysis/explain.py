@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, Finding, explain
-from warehouse.errors import counted
+from warehouse.analysis.metric_names import MetricNames
+from warehouse.errors import WarehouseError, counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import differences_table, percent
-from warehouse.surfaces.views.facts.reading import reader
+from warehouse.surfaces.views.facts.reading import metric_names_of, reader
+from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.surfaces.views.facts.runs import newest_runs, runs_table
 
 _PATH = "/explain"
@@ -28,14 +30,24 @@ def _answer(visit: Visit) -> Page:
     baseline = [each.strip() for each in (visit["baseline"] or "").split(",") if each.strip()]
     found = explain(visit.project, visit["run"], baseline, build=visit.build)
     causes = found.causes()
-    parts: list[Part] = [form, _causes(found), _changes(found), *_differences(found), *_scenarios(found), *_findings(found), *_broken(found)]
+    parts: list[Part] = [form, _causes(found), _changes(found, metric_names_of(visit)), *_differences(found), *_scenarios(found)]
+    parts += [*_findings(found), *_broken(found)]
     summary = causes[0].check.description if found.has_suspected_cause() else "No check found a cause." if not causes else "No symptom is found."
     steps = {"The run": address("/runs/{run_id:path}", run_id=found.run_id)}
     if found.baseline:
         steps["Compare with its baseline"] = address("/compare", base=",".join(found.baseline), head=found.run_id)
     return Page(
-        f"Explain {found.run_id}", tuple(parts), summary, notices=_notices(found), crumbs=(("Explain", _PATH),), next_steps=steps,
+        f"Explain {_name(visit, found.run_id)}", tuple(parts), f"{summary} Run {found.run_id}", notices=_notices(found),
+        crumbs=(("Explain", _PATH),), next_steps=steps,
     )
+
+
+def _name(visit: Visit, run_id: str) -> str:
+    with reader(visit) as found:
+        try:
+            return named(run_names(found, runs_table(found), [run_id]), run_id)
+        except WarehouseError:  # a project of its own may have no table of runs
+            return run_id
 
 
 def _offered(visit: Visit) -> Table:
@@ -94,17 +106,14 @@ def _file(found: Finding) -> str | None:
     return found.raw_path if found.raw_path and not found.raw_path.endswith("/") else None
 
 
-def _changes(found: Explanation) -> Table:
+def _changes(found: Explanation, names: MetricNames) -> Table:
     columns = (
-        Column("metric"), Column("point"), Column("expected", "baseline", kind="number"), Column("observed", "run", kind="number"), Column("unit"),
-        Column("change"), Column("direction", kind="state"),
+        Column("called", "what"), Column("point"), Column("expected", "baseline", kind="number"), Column("observed", "run", kind="number"),
+        Column("unit"), Column("change"), Column("direction", kind="state"), Column("metric", is_hidden=True),
     )
     rows = tuple(
-        (
-            each.metric, each.point, each.expected, each.observed, each.unit, percent(each.ratio),
-            each.direction,
-        )
-        for each in found.changes[:_MOST_CHANGES]
+        (called, each.point, each.expected, each.observed, unit, percent(each.ratio), each.direction, each.metric)
+        for each in found.changes[:_MOST_CHANGES] for called, _, unit in [names.of(each.metric, each.unit)]
     )
     return Table(
         "changes", columns, rows, "What changed", "The worst first, each beside the median of the baseline.", total=len(found.changes),
@@ -184,6 +193,6 @@ VIEWS = (
         _answer, (
             Parameter("run", "The run in question."),
             Parameter("baseline", "Run ids with commas to compare with; otherwise comparable runs, nearest in time."),
-        ), is_costly=True, is_fresh=True,  # a project may edit its playbooks
+        ), menu="Explain", is_further=True, is_costly=True, is_fresh=True,  # a project may edit its playbooks
     ),
 )

@@ -277,6 +277,6 @@ VIEWS = (
             Parameter("at", "What the frontier has at this value of x.", float),
             Parameter("within", "The best point whose x is at least so good.", float),
             Parameter("interpolate", "Whether `at` may lie between measured points.", default="no", choices=("no", "yes")),
-        ), is_costly=True,
+        ), menu="Frontier", is_further=True, is_costly=True,
     ),
 )

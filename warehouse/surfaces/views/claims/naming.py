@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from warehouse.analysis.names import name_of
+from collections.abc import Mapping
+from typing import Any
+
+from warehouse.analysis.names import SEPARATOR, name_of
 from warehouse.claims.numbers.search import FoundCell
+from warehouse.claims.publish.publication import PublishedRow
+from warehouse.surfaces.parts import Fact
+from warehouse.surfaces.views.results.facets import heading
 from warehouse.transform.export.docs.published_pages import is_digest, short
+
+_METRICS = ("result_key", "metric")  # columns of rows that each hold one metric
+
+
+def metric_of_row(grain: Mapping[str, Any]) -> str | None:
+    """The metric that a row names, whose values are in columns such as `median`; None where the columns are the metrics."""
+    return next((str(grain[name]) for name in _METRICS if grain.get(name) is not None), None)
 
 
 def cell_name(found: FoundCell) -> str:
-    """What was measured: model, GPU, engine and load where its row states them."""
-    name = name_of({**{column: cell.value for column, cell in found.row.cells.items()}, **found.row.grain})
+    """What was measured, by the row of the cell; else the query."""
+    return row_name(found.row) or found.query
+
+
+def row_name(row: PublishedRow) -> str:
+    """What was measured: model, GPU, engine and load where the row states them, and the metric where it names that."""
+    metric = metric_of_row(row.grain)
+    name = name_of({**{column: cell.value for column, cell in row.cells.items()}, **row.grain})
     if name.subject and (name.gpu or name.engine or name.load):
-        return str(name)
-    said = [value for value in found.row.grain.values() if value is not None]
-    return " · ".join(short(value) for value in said if not is_digest(value)) or " · ".join(map(short, said)) or found.query
+        return SEPARATOR.join(filter(None, (str(name), metric and metric.replace("_", " "))))
+    said = [value for value in row.grain.values() if value is not None]
+    return SEPARATOR.join(short(value) for value in said if not is_digest(value)) or SEPARATOR.join(map(short, said))
+
+
+def grain_facts(grain: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """What a row is of, in words; the digests and keys in it last."""
+    said = {name: value for name, value in grain.items() if value is not None}
+    facts = (Fact(name, value, kind="code" if is_digest(value) else "text", title=heading(name)) for name, value in said.items())
+    return tuple(sorted(facts, key=lambda each: each.kind == "code"))

@@ -26,11 +26,10 @@ from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
 from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
-from warehouse.surfaces.views.claims.naming import cell_name
+from warehouse.surfaces.views.claims.naming import cell_name, grain_facts, metric_of_row
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
 from warehouse.surfaces.views.facts.reading import metric_names_of
-from warehouse.surfaces.views.results.facets import heading
 from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
 
@@ -48,7 +47,7 @@ def _page(visit: Visit) -> Page:
     check = last_check(visit.project, number.publication, number.number_id) if number.publication and number.number_id else None
     parts: list[Part] = [
         _figure(number, opened, unit, f"{check.state} {check.age(visit.now)}" if check else None),
-        _about(number, number_checks.before(number, found, published, events), check), number_runs.runs_table(number),
+        _about(number, unit, number_checks.before(number, found, published, events), check), number_runs.runs_table(number, unit),
         _steps(number, opened), *excerpts(opened),
         *number_checks.gate(number), number_checks.verification(number), number_checks.history(number, found, published, events),
         *number_origin.reproduction(visit, number), *number_origin.query(visit, number), number_origin.files(number, opened),
@@ -63,11 +62,12 @@ def _page(visit: Visit) -> Page:
 
 
 def _metric(visit: Visit, number: Lineage) -> tuple[str, str | None]:
-    """What people call its column, before a separator, and its unit for people."""
-    names = metric_names_of(visit)
+    """What people call its column, before a separator, and its unit for people: that of the metric which its row names, for a statistic of it."""
+    names, of_row = metric_names_of(visit), metric_of_row(number.grain)
+    unit = names.of(of_row, None)[2] if of_row and number.unit is None and number.worth and number.worth.statistic else number.unit
     if not names.is_defined(number.column):
-        return "", number.unit
-    name, _, unit = names.of(number.column, number.unit)
+        return "", unit
+    name, _, unit = names.of(number.column, unit)
     return f"{name}{SEPARATOR}", unit
 
 
@@ -134,16 +134,15 @@ def _notices(number: Lineage) -> Iterator[str]:
         yield f"Bundle {digest[:12]} was {removal_text(removal)}."
 
 
-def _about(number: Lineage, before: Fact | None, check: LastCheck | None) -> Facts:
-    exactly = [Fact("exactly", str(number.value), number.unit)] if isinstance(number.value, float) else []
-    grain = (Fact(name, value, title=heading(name)) for name, value in number.grain.items() if value is not None)
-    facts = [*exactly, *([before] if before else []), *grain]
+def _about(number: Lineage, unit: str | None, before: Fact | None, check: LastCheck | None) -> Facts:
+    exactly = [Fact("exactly", str(number.value), unit)] if isinstance(number.value, float) else []
+    facts = [*exactly, *([before] if before else []), *grain_facts(number.grain)]
     facts.append(Fact("number", number.number_id, kind="code"))
     facts.append(Fact("cell", printable(number.key), kind="code"))
     if number.worth and number.worth.statistic:
         facts.append(Fact("statistic", number.worth.statistic, note="of its runs, as its query claims"))
     if number.publication:
-        facts += _published(number, number.publication)
+        facts += _published(number, unit, number.publication)
     if check:
         whole = f", and its publication as a whole {check.doubt}" if check.doubt else ""
         said = f"{check.state} then{whole}. This is remembered, not proven: verify it again"
@@ -154,19 +153,19 @@ def _about(number: Lineage, before: Fact | None, check: LastCheck | None) -> Fac
 _CLASSES = "E: to the last bit; T: within the tolerance of float sums; U: made of one, and no float"
 
 
-def _published(number: Lineage, publication: str) -> Iterator[Fact]:
+def _published(number: Lineage, unit: str | None, publication: str) -> Iterator[Fact]:
     """What was published, and what the current build holds now."""
     event, now = number.published, number.now
     by = f"by {printable(event.by)}" if event else "the ledger has no event of it"
     yield Fact("published", event.at if event else None, kind="moment", note=by)
     yield Fact("publication", publication, link=address("/publications/{publication}", publication=publication), kind="code")
-    yield Fact("as_published", number.value, number.unit)
+    yield Fact("as_published", number.value, unit)
     link = address("/numbers/{number_id}", number_id=now[0]) if now and now[0] else None
     if now:
-        yield Fact("now", now[1], number.unit, link, note="another number")
+        yield Fact("now", now[1], unit, link, note="another number")
     else:
         value, note = (None, "the current build has no such cell") if number.is_gone else (number.value, "the same number")
-        yield Fact("now", value, number.unit, note=note)
+        yield Fact("now", value, unit, note=note)
     if number.determinism:
         yield Fact("reproducible", str(number.determinism), note=_CLASSES)
     here = {"engine": f"duckdb {engine_version()}", "wh": __version__}

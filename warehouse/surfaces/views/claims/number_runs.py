@@ -16,19 +16,19 @@ USED, LEFT_OUT, FAILED, NOT_USED = "used", "left out", "failed", "read, not used
 _MOST_RUNS = 200
 
 
-def runs_table(number: Lineage) -> Table:
-    """The runs that the number depends on, with the value of each where its query claims a statistic of them, and the runs that were left
-    out of it."""
+def runs_table(number: Lineage, unit: str | None) -> Table:
+    """The runs that the number depends on, with the value of each, in this unit, where its query claims a statistic of them, and the runs that
+    were left out of it."""
     evidence = number.worth.evidence if number.worth else None
     rows = list(_judged(number, evidence) if evidence else _traced(number))
     columns = (
-        Column("run_id", "run", "code", link=RUN), Column("value", kind="number", unit=number.unit), Column("state", kind="state"),
+        Column("run_id", "run", "code", link=RUN), Column("value", kind="number", unit=unit), Column("state", kind="state"),
         Column("why"), Column("clause", "left out by", "code", is_minor=True), Column("place", "at", "code", is_minor=True),
         Column("session", is_minor=True), Column("started_at", "started", "moment", is_minor=True), Column("requests", kind="number", is_minor=True),
     )
     interval = number.worth.interval if number.worth else None
     chart = Chart(
-        "dots", "value", title="Each dot is a run", x_unit=number.unit, state="state", hatched=(LEFT_OUT, FAILED, NOT_USED), link=RUN,
+        "dots", "value", title="Each dot is a run", x_unit=unit, state="state", hatched=(LEFT_OUT, FAILED, NOT_USED), link=RUN,
         band=(interval.low, interval.high) if isinstance(interval, Interval) else None,
         mark=float(number.value) if evidence and evidence.value is not None else None,
     )

@@ -22,7 +22,7 @@ from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.claims.naming import cell_name
 from warehouse.surfaces.views.claims.publications import publication_events, publication_state
 from warehouse.surfaces.views.facts.reading import metric_names_of
-from warehouse.surfaces.views.results.facets import heading
+from warehouse.surfaces.views.results.facets import named_column
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.claim import claim_of
 
@@ -62,7 +62,7 @@ def _page(visit: Visit) -> Page:
         heading, note, empty = "Matches", "", "no number matches"
     else:
         heading, empty = "The last published numbers of each query", "nothing is published yet: wh publish"
-        note = "Those that their query claims come first. A publication leads to all of its numbers."
+        note = "Those that their query claims, if it claims any. A publication leads to all of its numbers."
     table = Table("numbers", _COLUMNS, tuple(rows), heading, note, empty, len(found))
     return Page(title, (form, table), notices=notices, next_steps={"All publications": "/publications"})
 
@@ -80,7 +80,7 @@ def _hits(project: Project, question: str, published: Sequence[PublishedRollup])
 
 
 def _last(project: Project, published: Sequence[PublishedRollup], events: Sequence[Event]) -> Iterator[FoundCell]:
-    """The first numbers of the last publication of each query that counts, the claimed ones first."""
+    """The first numbers of the last publication of each query that counts: those that it claims, if it claims any."""
     corrections, seen = corrected(events), set[str | None]()
     for publication in published:
         if publication.query in seen or publication.digest in corrections or publication.fault or len(seen) == _MOST_QUERIES:
@@ -98,7 +98,8 @@ def _first_numbers(project: Project, publication: PublishedRollup) -> list[Found
     found: list[FoundCell] = []
     for row in islice(publication.rows(), _ROWS_OF_EACH):
         cells = [cell for cell in row.cells.values() if cell.number_id and isinstance(cell.value, int | float) and not isinstance(cell.value, bool)]
-        cells.sort(key=lambda cell: (cell.column not in claimed, not isinstance(cell.value, float), cell.column not in units))
+        cells = [cell for cell in cells if cell.column in claimed] or cells
+        cells.sort(key=lambda cell: (not isinstance(cell.value, float), cell.column not in units))
         found += [FoundCell(str(publication.query), row, cell, publication, None) for cell in cells[: _NUMBERS_OF_EACH // _ROWS_OF_EACH]]
     return found
 
@@ -106,7 +107,7 @@ def _first_numbers(project: Project, publication: PublishedRollup) -> list[Found
 def _row(found: FoundCell, names: MetricNames, unit: str | None, state: str, at: str | None) -> tuple[Any, ...]:
     grain, name, column = " · ".join(short(value) for value in found.row.grain.values() if value is not None), cell_name(found), found.cell.column
     digest = found.publication.digest if found.publication else None
-    called = names.of(column, unit)[0] if names.is_defined(column) else heading(column)
+    called, unit = named_column(names, column, unit)
     path = None if grain == name else grain  # below the name, where it says more
     return name, called, found.cell.value, unit, found.query, column, grain, path, state, at, found.cell.number_id, digest
 

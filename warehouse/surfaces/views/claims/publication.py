@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 
+from warehouse.analysis.metric_names import MetricNames
 from warehouse.claims.gate.frozen import judged_rows, published_policy
 from warehouse.claims.gate.policy import VERDICTS
 from warehouse.claims.publish.corrections import corrected, correction_text
@@ -19,8 +20,11 @@ from warehouse.errors import WarehouseError, counted, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
+from warehouse.surfaces.views.claims.naming import grain_facts, row_name
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
-from warehouse.surfaces.views.results.facets import heading, title
+from warehouse.surfaces.views.facts.reading import metric_names_of
+from warehouse.surfaces.views.results.facets import heading, named_column, title
+from warehouse.transform.export.docs.published_pages import is_digest, short
 
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
@@ -60,12 +64,12 @@ def _page(visit: Visit) -> Page:
 
 def _parts(visit: Visit, publication: PublishedRollup, specification: Specification) -> Iterator[Part]:
     made, units = specification.document["document"], declared_units(specification.document)
-    grain = list(made["contract"]["grain"])
+    grain, names = list(made["contract"]["grain"]), metric_names_of(visit)
     values = [name for name, _ in made["columns"] if name not in grain]
     verdicts = _verdicts(publication)
     if visit["row"] is not None:
-        yield from _row_numbers(visit["row"], publication, [*grain, *values], units, verdicts)
-    yield _rows(visit["offset"], publication, grain, values, units, verdicts)
+        yield from _row_numbers(visit["row"], publication, [*grain, *values], units, verdicts, names)
+    yield _rows(visit["offset"], publication, grain, values, units, verdicts, names)
     counts = publication.record.get("verdicts", {})
     policy = published_policy(publication)
     yield Table(
@@ -102,7 +106,8 @@ def _verdict(row: PublishedRow, verdicts: Verdicts) -> Mapping[str, str]:
 
 
 def _rows(
-    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Mapping[str, str], verdicts: Verdicts
+    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Mapping[str, str], verdicts: Verdicts,
+    names: MetricNames,
 ) -> Table:
     """A page of rows: the grain, and those columns that have a unit, or are claimed, first."""
     found = list(islice(publication.rows(first=offset), _ROWS))
@@ -111,45 +116,60 @@ def _rows(
     numeric = [name for name in values if kinds[name] & {int, float, Decimal}]
     # What is claimed, then what was measured, then settings and counts.
     measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units))[:_MEASURES]
-    columns = [Column("row", kind="number", link=f"{_PATH}?row={{row}}&offset={{offset}}")]
-    columns += [replace(column_of(name, units.get(name), False), title=heading(name, units.get(name))) for name in grain]
+    columns = [Column("name", "row", link=f"{_PATH}?row={{row}}&offset={{offset}}", below="run_id" if "run_id" in grain else None)]
+    # What all of these rows share is said once, above them.
+    same = {name for name in grain if len(found) > 1 and len({str(row.grain[name]) for row in found}) == 1}
+    for name in grain:
+        is_hidden = name == "run_id" or name in same or all(is_digest(row.grain[name]) for row in found if row.grain[name] is not None)
+        columns.append(replace(column_of(name, units.get(name), False), title=heading(name, units.get(name)), is_hidden=is_hidden))
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
-    columns += [Column(name, heading(name, units.get(name)), "number", units.get(name), link=f"/numbers/{{{name}{_NUMBER}}}") for name in measures]
+    for name in measures:
+        called, unit = named_column(names, name, units.get(name))
+        columns.append(Column(name, called, "number", unit, f"/numbers/{{{name}{_NUMBER}}}", note=names.definition(name) or ""))
     columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]
-    columns += [Column("publication", is_hidden=True), Column("offset", is_hidden=True)]
+    columns += [Column(name, is_hidden=True) for name in ("row", "publication", "offset")]
     rows = []
     for place, row in enumerate(found, offset):
         told = _verdict(row, verdicts)
         worst = [max(told.values(), key=lambda word: VERDICTS.index(word) if word in VERDICTS else -1, default=None)] if claimed else []
         cells = [row.cells.get(name) for name in measures]
         rows.append((
-            place, *(row.grain[name] for name in grain), *worst, *(cell and cell.value for cell in cells),
-            *(cell and cell.number_id for cell in cells), publication.digest, offset,
+            row_name(row), *(row.grain[name] for name in grain), *worst, *(cell and cell.value for cell in cells),
+            *(cell and cell.number_id for cell in cells), place, publication.digest, offset,
         ))
     total = int(publication.record["rows"])
     more = address(_PATH, publication=publication.digest, offset=offset + _ROWS) if offset + _ROWS < total else None
     left_out = len(values) - len(measures)
-    note = f"{counted(left_out, 'more column')}: the number of a row leads to all of them." if left_out else ""
+    shared = [f"{heading(name)} {short(found[0].grain[name])}" for name in grain if name in same and not is_digest(found[0].grain[name])]
+    note = " ".join([
+        *([f"All of {', '.join(shared)}."] if shared else []),
+        *([f"{counted(left_out, 'more column')}: a row leads to all of them."] if left_out else []),
+    ])
     return Table("rows", tuple(columns), tuple(rows), "Rows", note, total=total, more=more)
 
 
 def _row_numbers(
-    place: int, publication: PublishedRollup, order: Sequence[str], units: Mapping[str, str], verdicts: Verdicts
+    place: int, publication: PublishedRollup, order: Sequence[str], units: Mapping[str, str], verdicts: Verdicts, names: MetricNames
 ) -> Iterator[Part]:
     """Every number of one row."""
     for row in islice(publication.rows(first=place), 1):
         told = _verdict(row, verdicts)
-        cells = sorted(row.cells.values(), key=lambda cell: order.index(cell.column))
-        yield Facts("grain", tuple(Fact(name, row.grain[name]) for name in sorted(row.grain, key=order.index)), f"Row {place}")
+        # What is claimed, then what was measured, then what is stated, in the order of the query.
+        cells = sorted(row.cells.values(), key=lambda cell: (
+            cell.column not in told, cell.value is None, type(cell.value) not in (int, float, Decimal), order.index(cell.column)
+        ))
+        yield Facts("grain", grain_facts({name: row.grain[name] for name in sorted(row.grain, key=order.index)}), row_name(row))
         yield Table(
             "numbers",
             (
-                Column("column"), Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("verdict", kind="state"),
-                Column("runs", kind="number"), Column("number", kind="code", link="/numbers/{number}"),
+                Column("called", "what"), Column("value", kind="number", link="/numbers/{number}"), Column("unit"), Column("verdict", kind="state"),
+                Column("runs", kind="number"), Column("number", kind="code", link="/numbers/{number}"), Column("column", is_hidden=True),
             ),
             tuple(
-                (cell.column, cell.value, units.get(cell.column), told.get(cell.column, "not claimed"), len(cell.runs), cell.number_id)
-                for cell in cells
+                (
+                    called, cell.value, unit, told.get(cell.column, "not claimed"), len(cell.runs), cell.number_id, cell.column,
+                )
+                for cell in cells for called, unit in [named_column(names, cell.column, units.get(cell.column))]
             ),
             "Its numbers",
         )

@@ -73,6 +73,7 @@ def _became(correction: Event) -> str:
 VIEWS = (
     View(
         "publications", "/publications", "Publications", "All publications, the last one first.", _list,
-        (Parameter("query", "Only those of this query."), OFFSET), needs_build=False,
+        (Parameter("query", "Only those of this query."), OFFSET), menu="Publications", is_further=True,
+        needs_build=False,
     ),
 )

@@ -55,6 +55,6 @@ VIEWS = (
         "audit", "/audit", "Audit log", "What was done to the warehouse, when, by whom and to what: the events of the ledger, the last one first.",
         _page,
         (Parameter("kind", "Only events of this kind."), Parameter("subject", "Only events whose subject begins so: a digest, or a run."), OFFSET),
-        needs_build=False,
+        menu="Audit log", is_further=True, needs_build=False,
     ),
 )

@@ -94,6 +94,6 @@ VIEWS = (
             Parameter("severity", "Only issues of this severity.", choices=("error", "warning", "note")),
             Parameter("family", "Only issues of this evidence family."), Parameter("code", "Only issues of this code."), OFFSET,
         ),
-        menu="Ingest", needs_build=False,
+        menu="Ingest", is_further=True, needs_build=False,
     ),
 )

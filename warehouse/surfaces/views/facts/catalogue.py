@@ -164,7 +164,7 @@ VIEWS = (
         _catalogue, (
             Parameter("find", "Only metrics and tables whose name or description has this."),
             Parameter("internal", "Whether the tables of the steps in between are listed.", default="no", choices=("no", "yes")),
-        ), menu="Catalogue",
+        ), menu="Catalogue", is_further=True,
     ),
     View(
         "table", _TABLE, "Table", "One table: its columns with units, what it reads and what reads it, a few rows, its tests and its SQL.", _table,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.analysis.names import model_name
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text, without_empty
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
@@ -94,7 +95,7 @@ def _list(subject: _Subject, visit: Visit) -> Page:
 def _named(subject: _Subject, row: Mapping[str, Any], label: str | None = None) -> str:
     """What names a row, else the first of what is stated of it."""
     if found := label or row.get("name"):
-        return str(found)
+        return model_name(str(found)) if subject.name == "workload" else str(found)
     names = [name for name in dict.fromkeys((*subject.listed, *row)) if not name.endswith(("key", "digest", "document", "name", "runs", "last_at"))]
     stated = [_said(name, row[name]) for name in names if row.get(name) not in (None, "")]
     return " · ".join(stated[:2]) or "not named"
@@ -219,7 +220,7 @@ def _views(subject: _Subject) -> tuple[View, ...]:
             lambda visit: _list(subject, visit), (
                 Parameter("sort", "What comes first: the most runs, or the last used.", default="runs", choices=("runs", "last")),
                 OFFSET,
-            ),
+            ), menu=subject.many, is_further=True,
         ),
         View(
             f"{subject.name}_row", f"{subject.path}/{{key}}", subject.one,

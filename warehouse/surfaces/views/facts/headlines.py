@@ -10,12 +10,14 @@ from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.transform.project.model import MEASUREMENTS
 
-# The first of these that a run has are shown; of other metrics the first by name.
+# The first of these that a run has are shown; of other metrics the first by name that are not extremes.
 _FIRST = (
     "output_token_throughput_per_s", "ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "itl_p50_ms", "e2e_p50_ms", "time_to_train_s", "mfu_pct",
     "step_time_p50_s", "samples_per_s", "tokens_per_s", "avg_bus_bandwidth_gb_per_s", "bus_bandwidth_gb_per_s", "latency_p50_us",
     "request_throughput_per_s", "sample_throughput_per_s", "early_stopping_latency_ms",
 )
+EXTREMES = "(^|_)(min|max|std|stddev)(_|$)"  # say less than what they are the extremes of
+_ORDER = f"coalesce(list_position($first, metric), {len(_FIRST) + 1}), regexp_matches(metric, '{EXTREMES}'), metric"
 _NEEDED = {"run_id", "metric", "value", "unit", "series_key"}
 _MOST = 3
 
@@ -50,8 +52,8 @@ def headlines(found: Reader, run_ids: Iterable[str], most: int = _MOST) -> dict[
     rows = found.rows(
         "select run_id, metric, any_value(unit) as unit, min(value) as low, max(value) as high, min(series_key) as series_key,"
         f" count(distinct series_key) as series from {table.sql} where list_contains($ids, run_id) and isfinite(value) group by run_id, metric"
-        f" qualify row_number() over (partition by run_id order by coalesce(list_position($first, metric), {len(_FIRST) + 1}), metric) <= {most}"
-        f" order by coalesce(list_position($first, metric), {len(_FIRST) + 1}), metric", {"ids": list(run_ids), "first": list(_FIRST)},
+        f" qualify row_number() over (partition by run_id order by {_ORDER}) <= {most} order by {_ORDER}",
+        {"ids": list(run_ids), "first": list(_FIRST)},
     )
     told: dict[str, list[Headline]] = {}
     for row in rows:

@@ -22,6 +22,7 @@ from warehouse.surfaces.views.facts.run_names import run_names
 from warehouse.surfaces.views.facts.run_telemetry import telemetry_parts
 from warehouse.surfaces.views.facts.run_timeline import timeline
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
+from warehouse.surfaces.views.results.facets import named_column
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
 from warehouse.transform.sql.duck import quote
@@ -33,7 +34,7 @@ _MOST_POINTS = 6  # loads whose requests are drawn
 _SPANS = 40  # of time, that requests are counted in
 _NEIGHBOURS = 5  # on each side
 _CARDS = 3  # headline figures
-_UNFOLDED = 12  # figures that are not folded away
+_UNFOLDED = 20  # figures that are not folded away
 # What the page says elsewhere, or that only the machine needs.
 _ELSEWHERE = frozenset({"run_id", "status", "state", "has_conflict", "mode", "state_reason", "benchmark_case_id"})
 _DIMENSION_PAGES = {"hardware": "/hardware/{key}", "software": "/software/{key}", "workload": "/workloads/{key}"}
@@ -49,9 +50,9 @@ def _answer(visit: Visit) -> Page:
         name = str(run_names(found, table, [run_id])[run_id])
         parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *_validity(visit, run_id), *timeline(found, run)]
         identity, row = _identity(found, table, run)
-        parts += [*_figures(found, run_id), identity, *_requests(found, run_id), *telemetry_parts(found, run_id, visit["metric"])]
+        parts += [*_figures(found, run_id), *_log_lines(found, run_id), identity, *_requests(found, run_id)]
         near = _neighbours(found, table, run)
-        parts += [*_log_lines(found, run_id), *_issues(found, run_id), *_evidence(found, run)]
+        parts += [*telemetry_parts(found, run_id, visit["metric"]), *_issues(found, run_id), *_evidence(found, run)]
         parts += [near] if near.rows else []
         parts += _impact(visit, run_id) if visit["impact"] == "yes" else []
         parts.append(row)
@@ -113,13 +114,13 @@ def _identity(found: Reader, table: RoleTable, run: dict[str, Any]) -> Iterator[
         label = found.rows(f"select {label_sql(found, name)} as label from {of_dimension} as {name} where {key} = ?", [value]) if (
             key in found.columns(of_dimension)
         ) else []
-        words = (label[0]["label"] if label else None) or value
-        on.append(Fact(name, words, link=_DIMENSION_PAGES[name].replace("{key}", str(value)), kind="text" if label else "code"))
+        words = label[0]["label"] if label else None
+        on.append(Fact(name, words or value, link=_DIMENSION_PAGES[name].replace("{key}", str(value)), kind="text" if words else "code"))
     for row in found.by_key("main.cluster_region_dim", "cluster_region_key", run.get("cluster_region_key"), 1):
         on.append(Fact("cluster", " · ".join(str(value) for name, value in row.items() if value is not None and name != "cluster_region_key")))
     on.append(Fact("case", run["benchmark_case_id"], link=address("/runs", case=run["benchmark_case_id"])))
     on.append(Fact("mode", run.get("mode")))
-    yield Facts("on", tuple(on))
+    yield Facts("on", tuple(on), "On and with what")
     described = found.described(table.name)
     keys = {key for key, _, _ in DIMENSIONS.values()} | {"cluster_region_key"}
     units = {name: unit for name, (unit, _) in described.items() if unit not in ("UTC", "bytes")}
@@ -175,14 +176,17 @@ def _figures(found: Reader, run_id: str) -> Iterator[Table]:
             for column, value in record.items():
                 if isinstance(value, bool) or not isinstance(value, int | float) or column in grain:
                     continue
-                rows.append((column, place[:120], value, described.get(column, (None, ""))[0], series.get((column, float(value))), name))
+                called, unit = named_column(found.metric_names, column, described.get(column, (None, ""))[0])
+                rows.append((called, place[:120], value, unit, series.get((column, float(value))), column, name))
     for record in found.by_key("main.performance_indicator_fact", "run_id", run_id):
         if record.get("value_number") is not None and record.get("kind") in ("result", "score"):
-            value, of_series = record["value_number"], series.get((record["key"], float(record["value_number"])))
-            rows.append((record["key"], record.get("component") or "", value, record.get("unit"), of_series, "main.performance_indicator_fact"))
+            key, value = record["key"], record["value_number"]
+            called, _, unit = found.metric_names.of(key, record.get("unit"))
+            of_series = series.get((key, float(value)))
+            rows.append((called, record.get("component") or "", value, unit, of_series, key, "main.performance_indicator_fact"))
     columns = (
-        Column("metric", link="/explore?series={series_key}"), Column("point"), Column("value", kind="number"), Column("unit"),
-        Column("series_key", is_hidden=True), Column("table", link="/catalogue/{table}", is_minor=True),
+        Column("called", "what", link="/explore?series={series_key}"), Column("point"), Column("value", kind="number"), Column("unit"),
+        Column("series_key", is_hidden=True), Column("metric", is_hidden=True), Column("table", link="/catalogue/{table}", is_minor=True),
     )
     empty = "the evidence has no outcome of this run"
     yield Table(

@@ -63,8 +63,8 @@ def _samples(found: Reader, run: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         f"with sampled as (select metric, coalesce(scope_name, node_name, scope) as place, window_start, {VALUE} as value, unit,"
         f" coalesce(list_position($first, metric), {len(_FIRST) + 1}) as rank from {TELEMETRY}"
         " where run_id = $run and window_kind = 'interval' and window_start is not null),"
-        " chosen as (select metric from sampled where value is not null group by metric, rank having count(*) > 1 order by rank, metric"
-        f" limit {_MOST_LANES})"
+        " chosen as (select metric from sampled where value is not null group by metric, rank having count(distinct window_start) > 1"
+        f" order by rank, metric limit {_MOST_LANES})"
         " select metric, place, epoch(window_start) - epoch(coalesce($start, (select min(window_start) from sampled))) as at_s, value, unit"
         f" from sampled where metric in (select metric from chosen) and value is not null order by rank, metric, at_s, place limit {_MOST_ROWS}",
         {"run": run["run_id"], "start": run["started_at"], "first": list(_FIRST)},

@@ -11,12 +11,13 @@ from warehouse.errors import counted
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Chart, Column, Part, Table
 from warehouse.surfaces.view import address
-from warehouse.surfaces.views.facts.headlines import headlines
+from warehouse.surfaces.views.facts.headlines import EXTREMES, headlines
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.transform.project.model import MEASUREMENTS, RUNS
 
 _MOST, _MOST_NODES, _MOST_CASES = 8, 40, 20
+_MOST_RESULTS = 3  # of an indicator
 _ODD = 0.85  # of the median of the pairs: less is odd
 _FABRIC, _INDICATORS, _NODES = "rollup.fabric_results", "rollup.indicator_results", "rollup.node_performance"
 _ALIKE = ("cluster", "test", "workload_spec_digest", "status")  # what pairs share that are held against each other
@@ -136,20 +137,33 @@ def _training(found: Reader) -> Iterator[Table]:
 
 
 def _indicators(found: Reader) -> Iterator[Table]:
-    if not {"indicator", "component", "result_key", "run_count", "last_run_at"} <= found.columns(_INDICATORS):
+    """The results of the indicators that ran last, of each the first few."""
+    table = found.role(MEASUREMENTS)
+    needed = {"indicator", "result_key", "run_count", "median", "interval_low", "interval_high", "last_run_at", "number_ids"}
+    if table is None or not {"metric", "unit"} <= table.columns or not needed <= found.columns(_INDICATORS):
         return
+    order = f"last_run_at desc nulls last, regexp_matches(result_key, '{EXTREMES}'), run_count desc, result_key, number"
     rows = found.rows(
-        f"select indicator, count(*) as results, max(run_count) as runs, max(last_run_at) as last from {_INDICATORS} group by indicator"
-        " order by last desc nulls last, results desc, indicator"
+        f"with unit as (select metric, min(unit) as unit from {table.sql} group by metric having count(distinct unit) = 1)"
+        " select indicator, result_key, median, (interval_high - interval_low) / 2 as half, unit.unit, run_count, last_run_at,"
+        " number_ids['median'] as number, max(last_run_at) over (partition by indicator) as last, count(*) over () as total"
+        f" from {_INDICATORS} as result left join unit on unit.metric = result.result_key where median is not null"
+        f" qualify row_number() over (partition by indicator order by {order}) <= {_MOST_RESULTS}"
+        f" order by last desc nulls last, indicator, {order} limit {_MOST}"
     )
     if not rows:
         return
     columns = (
-        Column("indicator", link="/results/indicator_results?where=indicator={indicator}"), Column("results", kind="number"),
-        Column("runs", "repeats, at most", kind="number"), Column("last", "last run", kind="moment"),
+        Column("indicator", link="/results/indicator_results?where=indicator={indicator}"), Column("called", "result"),
+        Column("median", kind="number", half="half", link="/numbers/{number}"), Column("unit"), Column("run_count", "runs", kind="number"),
+        Column("last_run_at", "last run", kind="moment"), *(Column(name, is_hidden=True) for name in ("half", "number", "result_key")),
     )
-    shown = tuple(tuple(row.values()) for row in rows[:_MOST])
-    yield Table("indicators", columns, shown, "Indicators", total=len(rows), more=address("/results/{query}", query="indicator_results"))
+    for row in rows:
+        row["called"], _, row["unit"] = found.metric_names.of(row["result_key"], row["unit"])
+        row["half"] = row["half"] or None  # of equal runs: all digits are known
+    shown = tuple(tuple(row[column.name] for column in columns) for row in rows)
+    more = address("/results/{query}", query="indicator_results")
+    yield Table("indicators", columns, shown, "Indicators", total=rows[0]["total"], more=more)
 
 
 def _nodes(found: Reader) -> Iterator[Table]:

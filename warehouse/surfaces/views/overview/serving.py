@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from warehouse.analysis.events.event import Event
@@ -39,7 +40,7 @@ def serving_parts(found: Reader, events: Sequence[Event]) -> Iterator[Part]:
         return
     if drawn := list(_drawn(points)):
         yield _frontiers(drawn)
-    yield _configurations(found, points, events)
+    yield replace(_configurations(found, points, events), title="" if drawn else "Serving")
 
 
 def _sql(found: Reader, table: str) -> str:

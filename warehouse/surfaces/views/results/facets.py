@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from warehouse.analysis.metric_names import MetricNames
 from warehouse.analysis.names import engine_name, model_name
 from warehouse.surfaces.parts import Fact, Facts
 from warehouse.surfaces.views.facts.reading import Reader
@@ -81,6 +82,14 @@ def heading(name: str, unit: str | None = None) -> str:
     """A column as people name it, where no definition of a metric does: without the unit that stands beside it."""
     plain = _UNIT.sub("", name) if unit else name
     return _HEADINGS.get(name) or plain.replace("_", " ")
+
+
+def named_column(names: MetricNames, name: str, unit: str | None) -> tuple[str, str | None]:
+    """What people call a column, and its unit: as the metric is defined, else by the column's own words."""
+    if not names.is_defined(name):
+        return heading(name, unit), unit
+    called, _, unit = names.of(name, unit)
+    return called, unit
 
 
 def title(query: str) -> str:

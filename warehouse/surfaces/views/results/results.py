@@ -14,7 +14,7 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.results.conditions import Condition, read_conditions, where_sql
-from warehouse.surfaces.views.results.facets import facet_columns, facets, heading, title
+from warehouse.surfaces.views.results.facets import facet_columns, facets, named_column, title
 from warehouse.transform.sql.duck import quote
 
 _HOME, _PATH = "/results", "/results/{query}"
@@ -185,7 +185,7 @@ def _table(
     made = [Column("name", parts, link="/runs/{run_id:path}" if has_run else None)]
     for name in shown:
         unit, description = described.get(name, (None, ""))
-        called, _, unit = found.metric_names.of(name, unit) if found.metric_names.is_defined(name) else (heading(name, unit), "", unit)
+        called, unit = named_column(found.metric_names, name, unit)
         now: Literal["up", "down"] | None = "up" if visit["sort"] == name else "down" if visit["sort"] == f"-{name}" else None
         made.append(Column(
             name, called, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",

@@ -213,6 +213,8 @@ INDETERMINATE = {
     "rows in no order": ("select count(*) as n from (select key from reading limit 2) t", "E_LIMIT_UNORDERED", "1:58"),
     "a first of no order": ("select first(value) as n from reading", "E_UNORDERED_AGG", "1:8"),
     "a list of no order": ("select list(value)[1] as n from reading", "E_UNORDERED_AGG", "1:8"),
+    "rows listed in no order": ("select array(select value from reading)[1] as n", "E_UNORDERED_AGG", "1:8"),
+    "groups listed in no order": ("select list_sum(array(select max(value) from reading group by key)) as n", "E_UNORDERED_AGG", "1:17"),
     "a count that the first row gives": ("select max(value, length(key))[1] as n from reading", "E_UNORDERED_AGG", "1:12"),
     "a tie": ("select arg_max(value, length(key)) as n from reading", "E_TIE", "1:16"),
 }

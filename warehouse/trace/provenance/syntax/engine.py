@@ -139,7 +139,7 @@ def check_function(node: exp.Func) -> None:
         refuse("E_UNORDERED_AGG", node, "how many values are taken is read from one of the rows, the first")
     if isinstance(node, exp.Anonymous) and name not in known.names:
         refuse("E_FUNCTION", node, f"DuckDB provides no function {name}")
-    if name in ORDER_DEPENDENT and is_aggregate(node) and not _is_ordered(node):
+    if (name in ORDER_DEPENDENT and is_aggregate(node) or _lists_rows(node)) and not _is_ordered(node):
         refuse("E_UNORDERED_AGG", node, "the answer depends on row order")
     if not isinstance(node, (*_SYNTAX, exp.Anonymous)) and name and name not in known.names:
         refuse("E_FUNCTION", node, f"no rule for {name}")
@@ -149,9 +149,28 @@ def _niladic(node: exp.Func) -> bool:
     return next(node.iter_expressions(), None) is None and node.sql("duckdb").lower() in _UNSTEADY_WORDS
 
 
+def _lists_rows(node: exp.Func) -> bool:
+    """Whether it makes a list of the rows of a query, `array(select ...)`, that may have several."""
+    query = _listed_query(node)
+    if not isinstance(query, exp.Select):
+        return query is not None
+    parts = (part for item in query.expressions for part in item.walk(prune=lambda inner: isinstance(inner, exp.Query)))
+    is_total = query.args.get("group") is None and query.find(exp.Window) is None and any(map(is_aggregate, parts))
+    return not is_total and query.args.get("from_") is not None
+
+
+def _listed_query(node: exp.Func) -> exp.Query | None:
+    is_list = isinstance(node, exp.Array) and not node.args.get("value_constructor")  # which `[(select ...)]` is, of one value
+    listed = node.expressions[0] if is_list and len(node.expressions) == 1 else None
+    while isinstance(listed, (exp.Paren, exp.Subquery)):
+        listed = listed.this
+    return listed if isinstance(listed, exp.Query) else None
+
+
 def _is_ordered(node: exp.Func) -> bool:
-    """ORDER BY inside the aggregate, WITHIN GROUP around it, a window that orders its frame, or list_sort() of the list."""
-    if node.find(exp.Order) is not None:
+    """ORDER BY inside the aggregate or of the listed query, WITHIN GROUP around it, a window that orders its frame, or list_sort() of the list."""
+    query = _listed_query(node)
+    if (query.args.get("order") if query is not None else node.find(exp.Order)) is not None:
         return True
     above = node.parent
     while isinstance(above, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):

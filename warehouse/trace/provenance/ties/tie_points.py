@@ -94,7 +94,7 @@ def _is_listed(node: exp.Expr) -> bool:
     above = node.parent
     while isinstance(above, (exp.Paren, exp.Subquery)):
         above = above.parent
-    return isinstance(above, exp.Array)
+    return isinstance(above, exp.Array) and not above.args.get("value_constructor")
 
 
 def has_cut(node: exp.Expr) -> bool:

@@ -22,7 +22,7 @@ from warehouse.landing.parse.batches import Batch, LandingFile, read_batches
 from warehouse.landing.parse.task import Task, run
 from warehouse.landing.registry import RegisteredIngestor, find_ingestors
 from warehouse.project.project import Project
-from warehouse.transform.sql.duck import text_literal
+from warehouse.transform.sql.duck import parquet
 
 _AGAIN = "delete the landing folder: wh build makes it again"
 _ARRIVAL = "arrived_at"  # of the ledger, not of the evidence: a bundle that was removed and came again has another
@@ -87,7 +87,7 @@ def _rows_that_differ(there: LandingFile | None, again: LandingFile | None, bund
     with duckdb.connect(config={"memory_limit": "1GB", "threads": 1, "temp_directory": scratch}) as con:
         con.execute("create table bundle as select unnest(?::varchar[]) as artifact_manifest_digest", [list(bundles)])
         rows = [
-            f"(select columns(lambda c: c <> '{_ARRIVAL}') from read_parquet({text_literal(str(file.path))})"
+            f"(select columns(lambda c: c <> '{_ARRIVAL}') from {parquet([file.path])}"
             " where artifact_manifest_digest in (from bundle))"
             for file in (there, again) if file
         ]

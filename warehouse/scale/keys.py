@@ -8,7 +8,6 @@ from pathlib import Path
 from warehouse.digest import memo_digest
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.incremental.changed_keys import KeyPath
-from warehouse.transform.inputs.landing_tables import path_literal
 
 Ways = frozenset[str]  # by which a model reads its inputs (`path_id`)
 
@@ -27,14 +26,14 @@ def ways_of(name: str, checked: CheckedProject) -> Ways:
 def divided(files: Sequence[Path], models: Iterable[Ways]) -> set[Ways]:
     """Of models, each given by its ways, those of which a key is in two partitions: by one way, or by one in the first and by another in the
     second. Each partition has a file of its keys; two may have the same."""
-    from warehouse.transform.sql.duck import scratch
+    from warehouse.transform.sql.duck import parquet, scratch
 
     if len(files) < 2:
         return set()
     with scratch() as con:
         names = [str(path) for path in files]
         con.execute("create temp table place as select unnest(?::varchar[]) as filename, unnest(range(?)) as part", [names, len(names)])
-        read = f"read_parquet([{', '.join(path_literal(name) for name in sorted(set(names)))}], filename = true) natural join place"
+        read = f"{parquet(sorted(set(files)), 'filename = true')} join place using (filename)"
         # As a rule all ways lead to a key in one partition, so few keys are left to be looked at model by model.
         con.execute(
             f"create temp table apart as select path, key, part from {read}"

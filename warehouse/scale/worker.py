@@ -235,8 +235,7 @@ class _Export:
     def _add(self, name: str, rows: str, types: Mapping[str, str] | None = None, table: str = "") -> None:
         """Write some rows as a part, unless there are none. With `types`, they must come back from it as they are in `table`."""
         from warehouse.transform.inputs.content import ROW, row_hash
-        from warehouse.transform.inputs.landing_tables import path_literal
-        from warehouse.transform.sql.duck import text_literal
+        from warehouse.transform.sql.duck import parquet, text_literal
 
         path = self._scratch / f"{name}.part"
         [(count,)] = self._con.execute(
@@ -248,7 +247,7 @@ class _Export:
         if types:
             total, given = (
                 self._con.execute(f"select sum({row_hash(types)}) from {source} as {ROW}").fetchall()[0][0]
-                for source in (f"read_parquet([{path_literal(str(path))}])", table)
+                for source in (parquet([path]), table)
             )
             if total != given:
                 told = f"{name} has values that do not come back from Parquet"

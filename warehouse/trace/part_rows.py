@@ -13,9 +13,9 @@ from weakref import finalize
 
 from warehouse.landing.parse.batches import FILE_TABLE, LandingFile, check_landing_file
 from warehouse.transform.finished.builds import Build
-from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table, path_literal
+from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.made_elsewhere import PartFile
-from warehouse.transform.sql.duck import SEARCH_PATH, connect, quote, quoted
+from warehouse.transform.sql.duck import SEARCH_PATH, connect, parquet, quote, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -140,4 +140,4 @@ class PartRows:
             return f"({landing_rows(found)})"
         for sha256 in new:
             PartFile(self._files[sha256], sha256).check()
-        return f"read_parquet([{', '.join(path_literal(str(self._files[sha256])) for sha256 in files)}])"  # the files that were checked
+        return parquet(self._files[sha256] for sha256 in files)  # the files that were checked

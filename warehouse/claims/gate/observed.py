@@ -27,7 +27,7 @@ from warehouse.claims.gate.evidence import (
 from warehouse.claims.gate.policy import Policy
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.claim import Claim
-from warehouse.transform.sql.duck import quote, quoted
+from warehouse.transform.sql.duck import cursor, quote, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -87,8 +87,8 @@ def observed_rows(
     ]
     sql = f"select {', '.join(items)} from {quoted(spec.qualified)} as result join {quoted(name)} as observation on {same} order by 1, 2"
     try:
-        cursor = con.cursor().execute(sql)
-        rows = iter(lambda: cursor.fetchmany(_ROWS_AT_ONCE), [])
+        found_rows = cursor(con).execute(sql)
+        rows = iter(lambda: found_rows.fetchmany(_ROWS_AT_ONCE), [])
         for rowid, found in groupby((row for part in rows for row in part), key=lambda row: row[0]):
             of_row = [row[1:] for row in found]
             _check_one_each([row[0] for row in of_row], name, spec.place)

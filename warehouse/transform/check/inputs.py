@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,10 +30,19 @@ def check_files(
                 is_there = _is_there(pattern, root, refused)
             except WarehouseError as found:
                 raise fault(found.code, f"{found.place}: {found.message}", model, read.offset, found.hint) from found
+            if is_there and (named := _named_folder(root)) and not os.path.isabs(pattern) and "hive_partitioning" not in read.call.lower():
+                told = f"the project is below the folder {named}, of which DuckDB makes a column of every file that is read"
+                hint = "state hive_partitioning in the call (false: it is no column), or keep the project in a folder without ="
+                raise fault("WH220", told, model, read.offset, hint)
             if not is_there:
                 hint = None if is_remote(pattern) else f"paths are from the project's folder, {root.name or '.'}"
                 raise fault("WH220", f"no file matches {pattern}", model, read.offset, hint)
         open_remote(con, read.patterns)
+
+
+def _named_folder(root: Path) -> str | None:
+    """The part of a path from which DuckDB would read `name=value`."""
+    return next((part for part in root.resolve().parts if "=" in part), None)
 
 
 def _is_there(pattern: str, root: Path, refused: dict[str, WarehouseError]) -> bool:

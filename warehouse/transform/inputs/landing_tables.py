@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import BUNDLE_TABLE, ENGINE_PARSER, Landing, LandingFile, check_landing_file
 from warehouse.project.project import Project
-from warehouse.transform.sql.duck import quote, text_literal
+from warehouse.transform.sql.duck import parquet, quote
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 FILE_ORDER = "file_row_number"  # the column by which rows of one landing file are in order
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_GLOB = re.compile(r"[*?\[]")
 _LIST = re.compile(r"list<\w+: (.+)>")
 _DECIMAL = re.compile(r"decimal128\((\d+), (-?\d+)\)")
 _TIMESTAMP = re.compile(r"timestamp\[(\w+), tz=(.+)\]")
@@ -280,10 +279,4 @@ def landing_order(columns: Iterable[str]) -> tuple[str, ...]:
 
 def landing_rows(files: Sequence[LandingFile], *more: str) -> str:
     """SQL for the rows of landing files, in no order, with `FILE_ORDER` and any `more` columns."""
-    paths = ", ".join(path_literal(str(file.path)) for file in files)
-    return f"select {', '.join(['*', *more])} from read_parquet([{paths}], file_row_number = true)"
-
-
-def path_literal(path: str) -> str:
-    """A SQL literal of exactly one path: a folder named `a[b]` is no pattern."""
-    return text_literal(_GLOB.sub(lambda match: f"[{match[0]}]", path))
+    return f"select {', '.join(['*', *more])} from {parquet((file.path for file in files), 'file_row_number = true')}"

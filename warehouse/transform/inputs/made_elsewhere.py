@@ -14,9 +14,8 @@ from warehouse.evidence.store import EvidenceStore
 from warehouse.transform.incremental.incremental import AFFECTED, delta_name
 from warehouse.transform.incremental.row_order import column_list, order_of
 from warehouse.transform.inputs.content import Content
-from warehouse.transform.inputs.landing_tables import path_literal
 from warehouse.transform.project.model import Model
-from warehouse.transform.sql.duck import quote, quoted, text_literal
+from warehouse.transform.sql.duck import parquet, quote, quoted, text_literal
 from warehouse.transform.testing.rejected_rows import STATE, forget_rejected
 
 if TYPE_CHECKING:
@@ -154,4 +153,4 @@ def take_rejected(con: "duckdb.DuckDBPyConnection", model: Model, parts: Sequenc
 def _rows(parts: Sequence[PartFile]) -> str:
     for part in parts:
         part.check()
-    return f"select * from read_parquet([{', '.join(path_literal(str(part.path)) for part in parts)}])"
+    return f"select * from {parquet(part.path for part in parts)}"

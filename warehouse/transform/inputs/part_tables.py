@@ -16,10 +16,9 @@ from warehouse.digest import file_digest
 from warehouse.evidence.durable import fsync_folder, make_folder
 from warehouse.project.project import Project
 from warehouse.transform.finished.builds import checked_parts, copy_file, is_whole, part_path, part_pattern
-from warehouse.transform.inputs.landing_tables import path_literal
 from warehouse.transform.inputs.made_elsewhere import MadeElsewhere, PartFile, missing
 from warehouse.transform.project.model import Model
-from warehouse.transform.sql.duck import quote, quoted, text_literal
+from warehouse.transform.sql.duck import parquet, parquet_at, quote, quoted, text_literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -71,7 +70,7 @@ def show_parts(con: "duckdb.DuckDBPyConnection", model: Model, types: Mapping[st
 
 def rows_of(table: str, digests: Sequence[str]) -> str:
     """SQL for the rows of some parts of a table."""
-    return f"read_parquet([{', '.join(text_literal(part_pattern(table, sha256)) for sha256 in digests)}])"
+    return parquet_at(text_literal(part_pattern(table, sha256)) for sha256 in digests)
 
 
 def record_keys(con: "duckdb.DuckDBPyConnection", made: MadeElsewhere, tables: Mapping[str, str]) -> None:
@@ -99,7 +98,7 @@ def record_keys(con: "duckdb.DuckDBPyConnection", made: MadeElsewhere, tables: M
     for task in sorted(now.keys() - there):
         now[task].check()
         con.execute(
-            f"insert into state.part_key select ?, path, key from read_parquet([{path_literal(str(now[task].path))}])"
+            f"insert into state.part_key select ?, path, key from {parquet([now[task].path])}"
             " where path in (select path from state.part_way)", [task],
         )
 

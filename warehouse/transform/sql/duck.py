@@ -5,11 +5,12 @@ Every session the warehouse opens comes from here, so that what a build was made
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from warehouse.transform.sql.engine_faults import translated
@@ -50,6 +51,7 @@ _BLOCK_BYTES = 65536
 _STORAGE_VERSION = "v1.4.0"  # of new files: DuckDB 1.4 and every later one opens them
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
 SEARCH_PATH = "staging,mart,rollup,source,main"
+_GLOB = re.compile(r"[*?\[]")
 
 
 def connect(
@@ -75,24 +77,36 @@ def asking(files_root: Path | None = None) -> "duckdb.DuckDBPyConnection":
 @contextmanager
 def scratch(files_root: Path | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
     """The same with tables of its own, which go with it."""
-    con, name = asking(files_root), f"scratch_{next(_NUMBERS)}"
-    con.execute(f"attach ':memory:' as {name}; use {name}")
-    try:
-        yield con
-    finally:
-        con.close()
-        with _engine().cursor() as other:
+    name = f"scratch_{next(_NUMBERS)}"
+    with _engine().cursor() as other:
+        other.execute(f"attach ':memory:' as {name}")
+        try:
+            with asking(files_root) as con:
+                con.execute(f"use {name}")
+                yield con
+        finally:
             other.execute(f"detach {name}")
+
+
+def cursor(con: "duckdb.DuckDBPyConnection") -> "duckdb.DuckDBPyConnection":
+    """Another session on the database of a session, which has its tables but temporary ones. Settings such as the time zone are of one session."""
+    return _with_settings(con.cursor(), None)
 
 
 _NUMBERS = count()
 
 
-@cache
+_ENGINES: "list[duckdb.DuckDBPyConnection]" = []
+_STARTING = Lock()
+
+
 def _engine() -> "duckdb.DuckDBPyConnection":
     import duckdb
 
-    return duckdb.connect(":memory:")
+    with _STARTING:  # of threads that ask at once
+        if not _ENGINES:
+            _ENGINES.append(duckdb.connect(":memory:"))
+    return _ENGINES[0]
 
 
 def _with_settings(con: "duckdb.DuckDBPyConnection", files_root: Path | None) -> "duckdb.DuckDBPyConnection":
@@ -133,6 +147,21 @@ def quoted(qualified: str) -> str:
 def text_literal(value: str) -> str:
     """A SQL string literal."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def path_literal(path: str) -> str:
+    """A SQL literal of exactly one path: a folder named `a[b]` is no pattern."""
+    return text_literal(_GLOB.sub(lambda match: f"[{match[0]}]", path))
+
+
+def parquet(files: "Iterable[Path]", *options: str) -> str:
+    """SQL for the rows of these Parquet files."""
+    return parquet_at((path_literal(str(file)) for file in files), *options)
+
+
+def parquet_at(literals: "Iterable[str]", *options: str) -> str:
+    """The same of literals. Without the option a folder `name=value` above a file would be its column `name`."""
+    return f"read_parquet([{', '.join(literals)}], {', '.join(['hive_partitioning = false', *options])})"
 
 
 def execute(con: "duckdb.DuckDBPyConnection", model: "Model", prefix: str, suffix: str = "") -> None:

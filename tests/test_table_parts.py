@@ -99,6 +99,16 @@ def test_a_part_that_is_gone_is_told_and_made_again(project: Project, whole: Pro
     assert rows_of_all(project) == rows_of_all(whole)
 
 
+def test_two_tables_with_equal_parts_have_each_its_own(project: Project) -> None:
+    (project.root / "models/twin.sql").write_text("select * from kept")
+    by_tasks(project)
+    kept, twin = parts_of(project, "main.kept"), parts_of(project, "main.twin")
+    assert [path.name for path in kept] == [path.name for path in twin] != []
+    twin[0].unlink()
+    with pytest.raises(WarehouseError, match="a part of one of its tables is gone"):
+        current_build(project)
+
+
 def test_parts_that_nobody_touched_are_not_hashed_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     by_tasks(project)
     hashed: list[Path] = []

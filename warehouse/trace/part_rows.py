@@ -37,7 +37,7 @@ class PartRows:
         self, con: "duckdb.DuckDBPyConnection", build: Build, types: Mapping[str, Mapping[str, str]],
         landing: Mapping[str, Sequence[LandingFile]], landing_types: Mapping[str, Mapping[str, str]],
     ) -> None:
-        self._con, self._files = con, build.part_files()
+        self._con, self._files = con, {sha256: path for path, sha256 in build.part_files().items()}
         self._types, self._landing, self._landing_types = types, landing, landing_types
         [(own,)] = con.execute("select current_database()").fetchall()
         held = con.execute("select distinct read from state.part").fetchall()

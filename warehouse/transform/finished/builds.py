@@ -76,7 +76,7 @@ class Build:
     stamp: str = ""  # of the database file, once it has its name
     tasks: tuple[str, ...] = ()  # the digests of the tasks whose parts it took, and of their SQL (`scale`)
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # digests of the parts of each table that stays in parts
-    part_stamps: Mapping[str, str] = field(default_factory=dict)  # of parts, by digest, when they were last checked
+    part_stamps: Mapping[str, str] = field(default_factory=dict)  # of parts, by their paths, when they were last checked
     stands_until: str = ""  # when (UTC) detail in it will be past the warm tier's horizon; "": never
 
     def stands_at(self, now: datetime) -> bool:
@@ -87,8 +87,9 @@ class Build:
         """Raise WH218 when the database file is not the one that was built, or a part of its tables is not: its numbers would be somebody
         else's. A part is hashed only where it was moved or touched since it was checked."""
         check_no_log(self.path)
-        for sha256, path in self.part_files().items():
-            part_stamp(path, sha256, self.part_stamps.items())
+        checked = self.checked_parts()
+        for path, sha256 in self.part_files().items():
+            part_stamp(path, sha256, checked)
         if file_digest(self.path) != self.sha256:
             raise _altered(self.path, "delete the builds folder, then run: wh build")
 
@@ -101,14 +102,23 @@ class Build:
     def is_untouched(self) -> bool:
         """Whether its files have the stamps that they had when they were last checked."""
         try:
-            stamps = {sha256: file_stamp(path) for sha256, path in self.part_files().items()}
+            stamps = {self.name_of(path): file_stamp(path) for path in self.part_files()}
             return self.stamp == file_stamp(self.path) and stamps == self.part_stamps
         except OSError:
             return False
 
-    def part_files(self) -> dict[str, Path]:
-        """The parts of tables that stay in parts, by their digests: whoever reads one checks it against that."""
-        return {sha256: self.path.parent / part_path(table, sha256) for table, parts in self.parts.items() for sha256 in parts}
+    def part_files(self) -> dict[Path, str]:
+        """The parts of tables that stay in parts, with their digests: whoever reads one checks it against that. Two tables may have equal ones."""
+        return {self.path.parent / part_path(table, sha256): sha256 for table, parts in self.parts.items() for sha256 in parts}
+
+    def name_of(self, part: Path) -> str:
+        """A part as `part_stamps` names it."""
+        return part.relative_to(self.path.parent).as_posix()
+
+    def checked_parts(self) -> set[tuple[str, str]]:
+        """The digests of its parts, each with a stamp that such a part had when it was checked."""
+        files = {self.name_of(path): sha256 for path, sha256 in self.part_files().items()}
+        return {(files[name], stamp) for name, stamp in self.part_stamps.items() if name in files}
 
     def is_as_built(self) -> bool:
         """Whether the database is what was built, by `check_stamp`."""
@@ -195,7 +205,7 @@ def list_builds(project: Project) -> list[Build]:
 
 def checked_parts(project: Project) -> set[tuple[str, str]]:
     """The digests of parts of kept builds, each with a stamp that the part had when it was checked."""
-    return {stamped for build in list_builds(project) for stamped in build.part_stamps.items()}
+    return {stamped for build in list_builds(project) for stamped in build.checked_parts()}
 
 
 def find_build(project: Project, digest: str) -> Build:
@@ -229,7 +239,7 @@ def inspect_kept(project: Project) -> Iterator[Finding]:
         elif build is None or file_digest(path) != build.sha256:
             yield Finding(ALTERED, project.shown(path), "its bytes have changed since it was built", "remove it, then run: wh build")
     kept = list_builds(project)
-    for sha256, path in sorted({found for build in kept for found in build.part_files().items()}):
+    for path, sha256 in sorted({found for build in kept for found in build.part_files().items()}):
         if not path.exists():
             yield Finding(MISSING, project.shown(path), "a table of a kept build stays in it", "run: wh build")
         elif file_digest(path) != sha256:
@@ -361,7 +371,7 @@ def publish_build(project: Project, shadow: Path, build: Build) -> Build:
 def switch_to(project: Project, build: Build) -> Build:
     """Point at a finished build, whose database was checked. Returns it with the stamps of its files. Raises WH218 for a part that is altered."""
     checked = checked_parts(project) if build.parts else ()
-    stamps = {sha256: part_stamp(path, sha256, checked) for sha256, path in build.part_files().items()}
+    stamps = {build.name_of(path): part_stamp(path, sha256, checked) for path, sha256 in build.part_files().items()}
     build = replace(build, stamp=file_stamp(build.path), part_stamps=stamps)
     record: dict[str, Any] = {**record_of(build), "stamp": build.stamp} | ({"part_stamps": stamps} if stamps else {})
     replace_durably(build.path.with_suffix(".json"), json.dumps(record).encode())
@@ -389,7 +399,7 @@ def _prune(project: Project, current: Build) -> None:
 def _unused_parts(project: Project, kept: Iterable[Build]) -> list[Path]:
     """The parts that no kept build has."""
     there = sorted((project.builds / _PARTS).glob("*/*"))
-    used = {path for build in kept for path in build.part_files().values()} if there else set()
+    used = {path for build in kept for path in build.part_files()} if there else set()
     return [path for path in there if path not in used]
 
 

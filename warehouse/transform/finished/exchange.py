@@ -55,7 +55,7 @@ def push_build(build: Build, store: EvidenceStore) -> MovedBuild:
     """Put a finished build into a store. Raises WH218 when it is not what was built, WH109, WH114, WH115."""
     build.check()
     database = f"builds/{build.digest}/{build.sha256}.duckdb"
-    files = {f"builds/{build.digest}/{sha256}.parquet": (sha256, path) for sha256, path in build.part_files().items()}
+    files = {f"builds/{build.digest}/{sha256}.parquet": (sha256, path) for path, sha256 in build.part_files().items()}
     record = canonical_json(record_of(build))
     try:
         for key, (sha256, path) in {**files, database: (build.sha256, build.path)}.items():
@@ -88,7 +88,7 @@ def pull_build(project: Project, objects: Objects, digest: str) -> MovedBuild:
         build = build_of(record, build_path(project, str(record["build_digest"])))
         shadow, folder = pulled_shadow(project), key.rpartition("/")[0]
         checked = checked_parts(project)
-        for digest_of_part, path in build.part_files().items():
+        for path, digest_of_part in build.part_files().items():
             if not is_whole(path, digest_of_part, checked):
                 make_folder(path.parent)
                 _pull(objects, f"{folder}/{digest_of_part}.parquet", digest_of_part, shadow)

@@ -188,8 +188,16 @@ def _observe(command: Sequence[str], folder: Path, sample_interval_s: float, con
     started_at = datetime.now(UTC)
     started_s = time.monotonic()
     process = _start(command, folder, confinement)
-    tree = ProcessTree(process.pid)
-    samplers = _process_samplers(tree, folder, sample_interval_s)
+    try:
+        if confinement:
+            confinement.watch(process.pid)
+        tree = ProcessTree(process.pid)
+        samplers = _process_samplers(tree, folder, sample_interval_s)
+    except BaseException:  # such as an interrupt before anything waits for it
+        _signal_group(process.pid, signal.SIGKILL)
+        if confinement:
+            confinement.end()
+        raise
     was_interrupted = _wait_for_end(process.pid)
     wall_s = time.monotonic() - started_s
     ended_at = datetime.now(UTC)
@@ -248,8 +256,6 @@ def _start(command: Sequence[str], folder: Path, confinement: Confinement | None
         if confinement:
             confinement.end()
         raise _unstartable(command, str(error)) from error
-    if confinement:
-        confinement.watch(process.pid)
     return process
 
 

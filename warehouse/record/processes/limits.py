@@ -90,8 +90,9 @@ class Confinement:
     def watch(self, pid: int) -> None:
         """The command has started as the leader of its process group: from now on it is ended where it passes a limit that no group holds."""
         self._pid = pid
-        self._watcher = threading.Thread(target=self._watch, args=(time.monotonic(),), daemon=True)
-        self._watcher.start()
+        watcher = threading.Thread(target=self._watch, args=(time.monotonic(),), daemon=True)
+        watcher.start()
+        self._watcher = watcher
 
     # -- the end ------------------------------------------------------------------------------------------------
 

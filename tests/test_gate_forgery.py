@@ -208,6 +208,13 @@ def test_verify_finds_the_reason_that_publish_found(tmp_path: Path) -> None:
     assert {(each.state, each.reason if each.state != "verified" else "") for each in verify_all(project)} == {("verified", "")}
 
 
+def test_a_query_without_rows_publishes_nothing(tmp_path: Path, wh_on: WhOn) -> None:
+    project = made(tmp_path, {"claim": query("value > 1000")}, runs(HONEST))
+    status, out, err = wh_on(project, "publish", "claim", "--as", "provisional")
+    assert (status, out) == (ExitCode.FAILED, "") and "WH319" in err and "no rows" in err
+    assert list(publications(project)) == []
+
+
 def test_looks_that_are_forgotten_with_the_verdict(tmp_path: Path) -> None:
     """Three runs were added after the number had been judged with the first seven."""
     values = runs(HONEST)

@@ -209,6 +209,8 @@ def test_the_numbers_of_an_advice_are_published(campaign: Project, wh_on) -> Non
     assert status == ExitCode.OK and "verified" in out
     status, _, err = wh_on(campaign, "publish", "campaign_sessions")
     assert status == ExitCode.OK, err
+    status, out, err = wh_on(campaign, "verify", "--all")
+    assert status == ExitCode.OK, out + err
 
 
 def test_the_values_by_session_are_all_that_an_advice_is_computed_from(campaign: Project) -> None:

@@ -284,6 +284,20 @@ def test_a_first_build_in_a_pipe_is_summarised_and_verbose_lists_all(tmp_path: P
     assert len(listed) == int(summary[1]) > 50
 
 
+def test_a_failed_recording_says_why_at_once_and_is_the_next_step(examples: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code = "import sys; print('first', file=sys.stderr); sys.exit('no module named vllm')"
+    assert main(["record", "--repeats", "2", "--", sys.executable, "-c", code]) == ExitCode.FAILED
+    assert capfd.readouterr().err.count("in run-01/stderr.txt: no module named vllm\n") == 1
+    assert main(["build"]) == 0
+    capfd.readouterr()
+    assert main([]) == ExitCode.USAGE
+    command, _, why = capfd.readouterr().err.splitlines()[0].partition("Next: wh ")[2].partition("  # ")
+    assert why == "2 runs of the last recording failed"
+    assert main(shlex.split(command)) == 0
+    sys.stdout.flush()
+    assert capfd.readouterr().out.count("exit code 1") == 2
+
+
 def test_status_tells_what_is_there_what_is_stale_and_what_needs_a_decision(examples: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def status() -> dict[str, Any]:
         assert main(["status", "--json"]) == 0

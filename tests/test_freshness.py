@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -166,7 +167,7 @@ def test_what_nobody_verified_and_what_was_found_wrong(project: Project) -> None
     assert row.words == "the last verification of claim found: tampered" and row.remedy == f"wh verify {published.digest[:12]}"
 
 
-def test_series_without_new_data_and_old_locks_are_found(project: Project) -> None:
+def test_series_without_new_data_and_old_locks_are_found(project: Project, wh_on: WhOn) -> None:
     found = rows(project)
     assert found["old lock"].words == "the stacks of campaign stacks have no package that is newer than 2025-12-31"
     assert found["old lock"].remedy == "wh advise stacks"
@@ -177,6 +178,7 @@ def test_series_without_new_data_and_old_locks_are_found(project: Project) -> No
     in_january = freshness(project, datetime(2026, 1, 20, tzinfo=UTC))
     silent = [each for each in in_january.rows if each.kind == "no new data"]
     assert [each.words for each in silent] == ["stale: chat on node-1: no run since 2026-01-11 (1 series)"] and silent[0].evidence == ("a10",)
+    assert wh_on(project, *shlex.split(silent[0].remedy)[1:])[0] == 0
     assert not [each for each in freshness(project, datetime(2026, 1, 12, tzinfo=UTC)).rows if each.kind == "no new data"]
 
 

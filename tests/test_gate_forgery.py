@@ -13,7 +13,7 @@ import pytest
 from conftest import WhOn
 from forgery import _moved, forge
 from stored import folder_of
-from test_gate import HONEST, PICK, add, made, query, runs
+from test_gate import HONEST, PICK, add, header, made, query, runs
 
 from warehouse.claims.gate.frozen import evidence_of, judged_rows, told
 from warehouse.claims.gate.judgement import judge
@@ -177,6 +177,42 @@ def test_a_run_that_is_excused_by_nobody(project: Project) -> None:
     number, whole = verify_all(project)
     assert (number.state, whole.state) == ("verified", "refused")
     assert "gives another reason why run" in whole.reason
+
+
+BESIDE = "select run_id, series, status, state, value as score, 500.0 as value from run where run_id = 'a09'"
+BOTH = """/*
+materialized: view
+*/
+select run_id, series, status, state, score as value from beside as seen
+where seen.value < 100.125
+union all
+select run_id, series, status, state, value from run as seen
+where run_id <> 'a09'
+    and seen.value < 100.125
+"""
+
+
+def test_verify_finds_the_reason_that_publish_found(tmp_path: Path) -> None:
+    """Publish reads the clauses as they are written, and a replay in the recorded text, which has other blanks and one line."""
+    named = {"dotted": "run.run_id <> 'a03'", "twice": "seen.value < 100.125"}
+    said = {name: f'exclusions: {{"{clause}": the machine was disturbed}}' for name, clause in named.items()}
+    twice = f"{header(said['twice'], observations='pooled')}select series, median(value) as v from pooled group by series"
+    project = made(
+        tmp_path, {"dotted": query(named["dotted"], said["dotted"]), "twice": twice}, runs(HONEST), {"beside": BESIDE, "pooled": BOTH}
+    )
+    for name in named:
+        publish(project, name, as_provisional=True)
+    of_twice = {each.run_id: each for publication in publications(project) if publication.query == "twice"
+                for row in judged_rows(publication) for each in row.evidence.left_out}
+    assert of_twice["a09"].is_excused is not of_twice["a03"].is_excused
+    assert {(each.state, each.reason if each.state != "verified" else "") for each in verify_all(project)} == {("verified", "")}
+
+
+def test_a_query_without_rows_publishes_nothing(tmp_path: Path, wh_on: WhOn) -> None:
+    project = made(tmp_path, {"claim": query("value > 1000")}, runs(HONEST))
+    status, out, err = wh_on(project, "publish", "claim", "--as", "provisional")
+    assert (status, out) == (ExitCode.FAILED, "") and "WH319" in err and "no rows" in err
+    assert list(publications(project)) == []
 
 
 def test_looks_that_are_forgotten_with_the_verdict(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from conftest import REPOSITORY
+from samples.examples import RUN
 from samples.served import served_project
 
 from warehouse.cli.commands import COMMANDS
@@ -26,6 +27,7 @@ NUMBER = "indicator_results[result_key=elapsed_ms].median"
 FIRST = (
     "status", "tables", "describe serving_results", "plan", "check", "ingest --dry-run results", "ingest results", "build", "frontier",
     "goodput chat", "judge indicator_results", f"lineage '{NUMBER}'", "validity", "changes",
+    f"impact {RUN}4",  # as wh freshness and wh notify print it, of a run that no number depends on
 )
 # These take ten seconds each in a standard project.
 DEAR = ("publish", "verify")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from bare_project import write
+from conftest import WhOn
 from exhaustive import few
 from samples.values import take_in, value_files, values_project
 from stored import bundle_folder
@@ -65,3 +66,18 @@ def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> No
         ("claim[key=b].n", "file"), ("claim[key=b].total", "file")
     ]
     assert main(["--project", str(project.root), "impact", "nothing"]) == ExitCode.NOT_FOUND
+
+
+def test_what_is_there_and_no_number_depends_on(tmp_path: Path, wh_on: WhOn) -> None:
+    """A run, a model, a bundle: the answer is none, which is no mistake."""
+    project = values_project(tmp_path / "project", "select key as run_id, sum(value) as total from value group by key", "run_id")
+    take_in(project, value_files(tmp_path / "in", "a=1.5\n"))
+    [digest] = open_store(project).digests()
+    assert wh_on(project, "impact", digest[:12])[0] == ExitCode.OK
+    assert wh_on(project, "impact", "a")[0] == ExitCode.NOT_FOUND
+    build(project)
+    for there in ("a", "reading", "main.reading", digest[:12]):
+        assert wh_on(project, "impact", there) == (ExitCode.OK, "", "no published number depends on it\n")
+    assert wh_on(project, "impact", "a", "--json")[:2] == (ExitCode.OK, "[]\n")
+    status, _, err = wh_on(project, "impact", "b")
+    assert status == ExitCode.NOT_FOUND and "WH304" in err

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import Wh
+from conftest import Wh, WhOn
 from samples import bench_serving
 from samples import mlperf_inference as sample
+from samples.values import value_files, values_project
 from standard import standard_project
 
 from warehouse.errors import WarehouseError
@@ -59,6 +62,17 @@ def test_the_errors_are_told_with_their_places_and_the_rest_is_counted(project: 
     line = line_of(evidence / "inference_results_v5.1" / SUMMARY, "eighty")
     assert f"  {evidence}/inference_results_v5.1/{SUMMARY}:{line}: not-a-number: Completed samples per second: eighty\n" in err
     assert "select * from ingest_issue" in err and "Other Org" not in err
+
+
+def test_a_project_without_the_standard_tables_is_told_how_to_list_them(tmp_path: Path, wh_on: WhOn) -> None:
+    project = values_project(tmp_path / "project", "select key, sum(value) as total from value group by key")
+    status, _, err = wh_on(project, "ingest", str(value_files(tmp_path / "in", "a=x\n")))
+    [(sql, file, command)] = re.findall(r'all of them: write "(.*?)" into (\S+) and run wh build; then: wh (.*)$', err, re.MULTILINE)
+    assert status == 0
+    (project.root / file).write_text(sql)
+    assert wh_on(project, "build")[0] == 0
+    status, out, err = wh_on(project, *shlex.split(command))
+    assert status == 0 and "could not convert string to float: 'x'" in out, err
 
 
 def test_the_json_has_them_by_bundle(project: Project, evidence: Path, wh: Wh) -> None:

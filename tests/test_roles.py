@@ -80,3 +80,12 @@ def test_the_table_of_runs_starts_a_query_whatever_its_name(tmp_path: Path, wh_o
     assert wh_on(project, "new", "query", "ours")[0] == 0
     assert "from executed\n" in (project.root / "queries" / "ours.sql").read_text()
     assert wh_on(project, "check")[0] == 0
+
+
+def test_ids_like_a_mistyped_one_are_named_once(tmp_path: Path) -> None:
+    project = project_of(tmp_path, has_roles=True)
+    (project.root / "models" / "executed.sql").write_text("/*\nrole: runs\n*/\nselect key as run_id, value from value")
+    build(project)
+    with pytest.raises(WarehouseError, match="WH314 bb") as caught:
+        retract(project, "bb", "no matter")
+    assert caught.value.hint == "similar: b, a"

@@ -138,7 +138,8 @@ class Warehouse:
         return map(shown, verify_all(self.project))
 
     def impact(self, subject: str) -> Impacts:
-        """The published numbers that depend on a run, a bundle, a raw file or a model. Raises WH304 when none does."""
+        """The published numbers that depend on a run, a bundle, a raw file or a model; none of one that exists and that no number
+        depends on. Raises WH304 where nothing is called so."""
         return impact(self.project, subject)
 
     def compare(self, base: str, head: str, threshold: float = 0.02, metric: str | None = None) -> Comparison:

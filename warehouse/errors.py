@@ -135,6 +135,7 @@ CODES: dict[str, str] = {
     "WH316": "a policy is not valid",
     "WH317": "a query's claim does not fit its tables",
     "WH318": "a publication cannot be corrected so",
+    "WH319": "a query has no rows to publish",
     # recorder
     "WH401": "the command could not be started",
     "WH402": "the spec of a campaign is not valid",

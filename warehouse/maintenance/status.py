@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -19,6 +19,13 @@ from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.transform.build.build import newer_than
 from warehouse.transform.finished.builds import Build, find_current, is_unfinished
+from warehouse.transform.finished.query import read_query
+from warehouse.transform.finished.role_tables import role_table
+from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
+from warehouse.transform.sql.duck import text_literal
+
+_RECORDED = "recorded_run"  # the family of what `wh record` keeps
+_RUNS = "main.benchmark_run_fact"  # the table of runs of the standard project
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,8 @@ class QueryStatus:
 @dataclass(frozen=True)
 class Status:
     """Where a project stands: bundles by family, the current build, the last publication of each query, and what somebody has to
-    decide: runs that bundles state differently, and what is damaged."""
+    decide: runs that bundles state differently, and what is damaged. `failed_runs` are those of the last bundle that arrived, if `wh record` or
+    `wh matrix` made it and the build has it."""
 
     project: str
     name: str
@@ -59,6 +67,7 @@ class Status:
     is_build_unfinished: bool
     publications: tuple[QueryStatus, ...]
     conflicted_runs: tuple[str, ...]
+    failed_runs: tuple[str, ...]
     damaged: tuple[WarehouseError, ...]
 
 
@@ -83,8 +92,18 @@ def project_status(project: Project) -> Status:
         dict(sorted((family, count) for family, count in bundles.items() if family != UNRECOGNISED)), bundles[UNRECOGNISED],
         _build_status(project, current) if current else None, is_unfinished(project),
         tuple(sorted(published, key=lambda each: each.query)),
-        tuple(conflicted_runs(current)) if current else (), tuple(damaged),
+        tuple(conflicted_runs(current)) if current else (), _failed_runs(current, events, there) if current else (), tuple(damaged),
     )
+
+
+def _failed_runs(build: Build, events: Sequence[Event], there: Container[str]) -> tuple[str, ...]:
+    last = next((event for event in reversed(events) if event.kind == ARRIVAL and event.subject in there), None)
+    runs = role_table(build.path, RUNS)
+    if last is None or last.detail.get("family") != _RECORDED or runs is None or runs.name != _RUNS:
+        return ()
+    sql = f"select run_id from {runs.sql} where {BUNDLE_COLUMN} = {text_literal(last.subject)} and status = 'failed' order by run_id"
+    with read_query(build.path, sql) as result:
+        return tuple(row[0] for row in result.fetchall())
 
 
 def _build_status(project: Project, build: Build) -> BuildStatus:

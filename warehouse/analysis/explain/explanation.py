@@ -289,7 +289,8 @@ def _runs(found: Measured) -> "RoleTable":
 
 def _check_known(found: Measured, runs: "RoleTable", run_id: str) -> None:
     if not found.con.execute(f"select 1 from {runs.sql} where run_id = ?", [run_id]).fetchall():
-        similar = found.con.execute(f"select run_id from {runs.sql} order by levenshtein(run_id, ?), run_id limit 3", [run_id[:200]]).fetchall()
+        sql = f"select run_id from {runs.sql} group by run_id order by levenshtein(run_id, ?), run_id limit 3"
+        similar = found.con.execute(sql, [run_id[:200]]).fetchall()
         names = [name for (name,) in similar]
         hint = did_you_mean(run_id, names) or (f"similar: {', '.join(map(printable, names))}" if names else "nothing ran yet: wh record -- COMMAND")
         raise WarehouseError("WH502", "the build has no run with this id", printable(run_id), hint, ExitCode.NOT_FOUND)

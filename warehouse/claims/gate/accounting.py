@@ -15,6 +15,7 @@ from warehouse.transform.project.claim import Claim
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 from warehouse.transform.sql.duck import quote, quoted
+from warehouse.transform.sql.text import comparable
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,7 +51,7 @@ class Accounts:
             for rowid, evidence in observed_rows(con, catalog, catalog.models[f"rollup.{query}"], claim, ())
         }
         self._found = follow_runs(con, catalog, query)
-        self._named = {_squeezed(clause): reason for clause, reason in claim.exclusions.items()}
+        self._named = {comparable(clause): reason for clause, reason in claim.exclusions.items()}
         self._con, self._catalog = con, catalog
         self._query, self._claim = query, claim
         self._alike = claim.accounted_by or (_WORKLOAD,)
@@ -64,7 +65,7 @@ class Accounts:
                 self._rows.setdefault(rowid, {}).setdefault(run, found)
 
     @cached_property
-    def _reads(self) -> Mapping[tuple[str, str], str]:
+    def _reads(self) -> Mapping[tuple[str, str, int | None], str]:
         from warehouse.claims.gate.clause_reads import clause_reads
 
         return clause_reads(self._catalog, self._query, self._claim)
@@ -133,9 +134,9 @@ class Accounts:
         clause = loss.clause.text if loss.is_determined else ""
         reason = loss.clause.kind if loss.is_determined else NOT_DETERMINED
         run = loss.run_id
-        excuse, matters = self._excuse(run, clause), _squeezed(clause) in self._named or self._claim.stopping
-        reads = self._reads.get((clause, loss.clause.place), "") if clause and matters else ""  # which takes a second to find
-        if reads == VALUE and (excuse is None or excuse != self._named.get(_squeezed(clause))):
+        excuse, matters = self._excuse(run, clause), comparable(clause) in self._named or self._claim.stopping
+        reads = self._reads.get(loss.clause.key, "") if clause and matters else ""  # which takes a second to find
+        if reads == VALUE and (excuse is None or excuse != self._named.get(comparable(clause))):
             reads = ""
         return LeftOut(run, reason, clause, loss.clause.place, excuse, *self._said(run), reads)
 
@@ -148,7 +149,7 @@ class Accounts:
             return f"its evidence says {stated[_STATUS]}" + (f": {stated[_REASON]}" if stated.get(_REASON) else "")
         if stated.get(_MODE) not in (None, "performance"):
             return f"it is a run for {stated[_MODE]}"
-        return self._named.get(_squeezed(clause)) if clause else None
+        return self._named.get(comparable(clause)) if clause else None
 
     def _said(self, run: str) -> tuple[bool, str, bool]:
         """Whether it failed, the bundle that it is read from, and whether bundles state different values of it."""
@@ -176,9 +177,5 @@ def _stated_of_runs(
     listed = ", ".join(quote(name) for name in (RUN_ID, *names))
     return {
         str(run): dict(zip(names, values, strict=True))
-        for run, *values in con.execute(f"select {listed} from {quoted(table)} where run_id is not null").fetchall()
+        for run, *values in con.execute(f"select {listed} from {quoted(table)} where run_id is not null order by all").fetchall()
     }
-
-
-def _squeezed(clause: str) -> str:
-    return " ".join(clause.split()).lower()

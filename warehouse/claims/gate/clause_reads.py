@@ -25,9 +25,8 @@ _SAME = (exp.Cast, exp.TryCast, exp.Paren, exp.Avg, exp.Min, exp.Max, exp.Median
 Tables = dict[str, set[str]]  # by table, its columns that have the value
 
 
-def clause_reads(catalog: "Catalog", query: str, claim: Claim) -> Mapping[tuple[str, str], str]:
-    """By text and place the clauses that read the value, or times alone, of the models under a query. Models that sqlglot cannot resolve have
-    none."""
+def clause_reads(catalog: "Catalog", query: str, claim: Claim) -> Mapping[tuple[str, str, int | None], str]:
+    """By their `key` the clauses that read the value, or times alone, of the models under a query. Models that sqlglot cannot resolve have none."""
     spec = catalog.models[f"rollup.{query}"]
     under = {model.qualified for model in catalog.under(spec.qualified)} | {spec.qualified}
     texts = [_Text(model, catalog) for name, model in catalog.models.items() if name in under]
@@ -35,7 +34,7 @@ def clause_reads(catalog: "Catalog", query: str, claim: Claim) -> Mapping[tuple[
     tables: Tables = {observations: {name for name in _columns_of(claim) if _is(catalog, observations, name, _NUMBERS)} - {*spec.grain}}
     for text in reversed(texts):
         text.find_origins(tables)
-    found: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str, int | None], str] = {}
     times = {name for table in under for name in catalog.columns[table] if _is(catalog, table, name, _TIMES)}
     after: set[str] = {observations}
     for text in texts:
@@ -45,11 +44,11 @@ def clause_reads(catalog: "Catalog", query: str, claim: Claim) -> Mapping[tuple[
             tables.setdefault(text.model.qualified, set()).update(columns)
         for clause, nodes in text.clauses():
             if any(map(text.reads_value, nodes)):
-                found[clause.text, clause.place] = VALUE
+                found[clause.key] = VALUE
             else:
                 names = {column.name for node in nodes for column in node.find_all(exp.Column)}
                 if names & times and names <= times | {*spec.grain}:
-                    found[clause.text, clause.place] = TIME
+                    found[clause.key] = TIME
     return found
 
 
@@ -155,7 +154,7 @@ class _Text:
         limits = [block.args[name] for name in ("limit", "offset") if block.args.get(name) is not None]
         if order and limits:
             written = [clause_of(node, "limit", name) for node, name in ((order, "order"), *((node, node.key) for node in limits))]
-            yield Clause("limit", " ".join(clause.text for clause in written), written[0].place), [order, *limits]
+            yield Clause("limit", " ".join(clause.text for clause in written), written[0].place, written[0].offset), [order, *limits]
         if (distinct := block.args.get("distinct")) and order:
             yield clause_of(distinct, "distinct on", "distinct"), [distinct, order]
 

@@ -225,7 +225,7 @@ class Looks:
             return str(decision)
         others = sources.stating.get(run, frozenset()) - seen[0].bundles
         if left_out and left_out.has_conflict and len(seen[0].bundles) == 1 and others:
-            last = max(others, key=lambda bundle: self._arrivals.get(bundle, seen[0].look.moment))
+            last = max(sorted(others), key=lambda bundle: self._arrivals.get(bundle, seen[0].look.moment))
             when = f"arrived on {self._arrivals[last]:%Y-%m-%d %H:%M} UTC" if last in self._arrivals else "is here"
             return f"in conflict with bundle {last[:12]}, which {when}"
         return self._replaced(run, left_out.bundle if left_out else "", sources)

@@ -129,7 +129,7 @@ def _check_known(project: Project, run_id: str) -> None:
 
     build = current_build(project)
     with kept_open(build):
-        is_known, similar = _look_up(build, run_id)
+        is_known, similar = look_up_run(build, run_id)
     if is_known:
         return
     hints = []
@@ -143,7 +143,7 @@ def _check_known(project: Project, run_id: str) -> None:
     )
 
 
-def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
+def look_up_run(build: Build, run_id: str) -> tuple[bool, list[str]]:
     """Whether a build knows a run, and if not, the ids most like it. In a project without a table of runs, every table with
     a run_id holds runs."""
     from warehouse.transform.finished.query import read_query
@@ -165,7 +165,7 @@ def _look_up(build: Build, run_id: str) -> tuple[bool, list[str]]:
         return False, []
     runs = " union ".join(f"select run_id::varchar as run_id from {quoted(table)}" for table in tables)
     ranked = f"order by run_id <> {wanted}, not contains(run_id, {wanted}), levenshtein(run_id, {wanted}), run_id"
-    with read_query(build.path, f"select run_id from ({runs}) where run_id is not null {ranked} limit {_SIMILAR}") as result:
+    with read_query(build.path, f"select run_id from ({runs}) where run_id is not null group by run_id {ranked} limit {_SIMILAR}") as result:
         found = [row[0] for row in result.fetchall()]
     return found[:1] == [run_id], found
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from warehouse.claims.gate.gate import Judged
     from warehouse.evidence.signing.keys import SigningKey
+    from warehouse.trace.catalog import BuiltModel
     from warehouse.trace.determinism import Determinism
     from warehouse.transform.finished.builds import Build
 
@@ -91,8 +92,8 @@ def publish(
     No clause of it or of a table under it may give another answer each time, no tie may decide, and nothing may depend on
     who signed what (WH306). No run that it depends on may be retracted or superseded, and the build must be of the decisions on
     runs that the ledger has (WH313). The untouched query is run again on the build and must give the rollup's rows (WH303); its
-    rows are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row depends on none); the bytes are
-    re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made,
+    rows, at least one (WH319), are traced to their runs and bytes (WH306 when its SQL cannot be traced, WH308 when a row depends on none); the
+    bytes are re-hashed (WH105, WH106). Raises WH301 for an unknown name, WH218 and WH123 for a build or landing that is not what was made,
     WH307 when a publication or spec that is there already is damaged, WH107 when an event of the ledger is, WH113 when a signature
     of its evidence does not hold, WH312 when the project requires signatures and some evidence has none by a trusted key, WH109,
     WH211.
@@ -120,6 +121,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         spec = catalog.models[f"rollup.{query}"]
         refuse_unpublishable(project, catalog, query, specification)  # before anything that takes long
         _refuse_without_evidence(con)
+        _refuse_empty(con, spec)
         claim = claim_of(specification["document"]["claim"])
         policy = policy_of(project, claim, spec.place)
         columns = rollup_columns(catalog, spec)
@@ -248,6 +250,18 @@ def _refuse_without_evidence(con: "duckdb.DuckDBPyConnection") -> None:
             "restore the store from a copy, or ingest the evidence again; then run: wh build",
             ExitCode.TAMPERED if code == "WH105" else ExitCode.MISSING,
         )
+
+
+def _refuse_empty(con: "duckdb.DuckDBPyConnection", spec: "BuiltModel") -> None:
+    """A publication of no numbers would say nothing, and look like a success."""
+    from warehouse.transform.sql.duck import quoted
+
+    if con.execute(f"select count(*) from {quoted(spec.qualified)}").fetchall() == [(0,)]:
+        hint = (
+            "ingest evidence that it reads and run wh build, or see what its WHERE and its joins leave out; if a publication of it no longer holds:"
+            " wh withdraw DIGEST --reason TEXT"
+        )
+        raise WarehouseError("WH319", "nothing is published: the query has no rows in the current build", spec.place, hint)
 
 
 def _check_evidence(project: Project, place: str, frozen: FrozenRows, on_step: OnStep) -> None:

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from warehouse.landing.ingest import IngestReport, Plan
     from warehouse.landing.parse.examination import Issue
     from warehouse.landing.registry import RegisteredIngestor
+    from warehouse.project.project import Project
 
 PAGE = "docs/ingestors.md"
 EXAMPLES = ("wh ingest --dry-run results", "wh ingest results", "wh ingest results --json")
 INTERRUPTED = "finished bundles are in the store; the same command continues with the others"
 
 _ERRORS_SHOWN = 5
+_ISSUES = "ingest_issue"  # the table of the standard project
 _ALL_DIGITS = 17  # that a double has
 _PLANNED = 14  # bundles, and files that are not recognised, where --verbose is not given
 _FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d{3,}(?:e[+-]?\d+)?(?!\.?\w)")  # no part of a version, a name or an address
@@ -108,7 +110,7 @@ def command(
         warn(problem)
     if not dry_run:
         _notice_strangers(plans, paths)
-        _notice_issues(issues, sources)
+        _notice_issues(project, issues, sources)
     if failures and not plans:
         return failures[0].exit_code
     next_step(f"wh ingest {shlex.join(map(str, paths))}" if dry_run else "wh build")
@@ -253,7 +255,7 @@ def _notice_strangers(plans: "list[Plan]", paths: list[Path]) -> None:
         notice(f"and {counted(more, 'more unrecognised file')}: wh ingest --dry-run -v {shlex.join(map(str, paths))}")
 
 
-def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
+def _notice_issues(project: "Project", issues: "list[Issue]", sources: _Sources) -> None:
     """How many there are of each severity, and the first errors, or else warnings, with their places."""
     from warehouse.landing.severity import ERROR, SEVERITIES, WARNING
 
@@ -269,7 +271,10 @@ def _notice_issues(issues: "list[Issue]", sources: _Sources) -> None:
         notice(f"  {place}: {issue.code}: {printable(_rounded(issue.message))}")
     if len(first) > _ERRORS_SHOWN:
         notice(f"  and {counted(len(first) - _ERRORS_SHOWN, f'more {first[0].severity}')}")
-    notice("all of them, after wh build: wh sql \"select * from ingest_issue\"")
+    if _ISSUES in {model.stem for model in project.files("models", ".sql")}:
+        notice(f'all of them, after wh build: wh sql "select * from {_ISSUES}"')
+    else:
+        notice(f"all of them: write \"select * from evidence_issue\" into models/{_ISSUES}.sql and run wh build; then: wh sql \"from {_ISSUES}\"")
 
 
 def _print(reports: "list[IngestReport]", issues: "list[Issue]", sources: _Sources, *, as_json: bool) -> None:

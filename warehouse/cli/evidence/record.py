@@ -30,6 +30,7 @@ _LIMITS = {
     "cgroup_cpu_limit_cores": "the limit of CPU time, in cores,", "allowed_cores": "the number of cores that it may run on",
     "niceness": "its niceness",
 }
+_READ_BYTES, _SHOWN_CHARACTERS = 65536, 500  # of what a failed run wrote last
 INTERRUPTED = "the recording is not in the store; wh ingest of its folder in .wh/recordings takes what was recorded"
 
 
@@ -96,6 +97,10 @@ def command(
             warn(problem)
         warn(f"the recording is not in the store; it stays in {folder}: wh ingest takes it")
         return ExitCode.FAILED
+    failed = next((run for run in recorded.runs if run.status == "failed"), None)
+    if failed and (said := _last_words(failed.folder)):
+        name, line = said
+        notice(f"last line in {failed.folder.name}/{name}: {printable(line)}")
     shutil.rmtree(folder)
     digests = [str(bundle.digest) for bundle in report.bundles]
     if as_json:
@@ -104,6 +109,16 @@ def command(
         say("\n".join(digests))
     next_step("wh build")
     return ExitCode.OK if all(run.status == "succeeded" for run in recorded.runs) else ExitCode.FAILED
+
+
+def _last_words(folder: Path) -> tuple[str, str] | None:
+    """The last line of a run's standard error, or else of its standard output, and in which file; None where it wrote nothing."""
+    for name in ("stderr.txt", "stdout.txt"):
+        with open(folder / name, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _READ_BYTES))
+            if lines := [line for line in map(str.strip, file.read().decode(errors="replace").splitlines()) if line]:
+                return name, lines[-1][:_SHOWN_CHARACTERS]
+    return None
 
 
 def _prepare(again: dict[str, Any]) -> None:

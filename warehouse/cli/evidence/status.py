@@ -62,6 +62,10 @@ def _next(found: "Status") -> str:
         return "wh build --retry"
     if build is None or build.is_evidence_newer or build.are_models_newer:
         return "wh build"
+    if runs := found.failed_runs:
+        recording = runs[0].rpartition("/")[0]
+        command = f"wh sql \"select run_id, status_reason from benchmark_run_fact where run_id like '{recording}/%' and status = 'failed'\""
+        return f"{command}  # {counted(len(runs), 'run')} of the last recording failed"
     if found.conflicted_runs:
         return f"wh settle {found.conflicted_runs[0]} --bundle DIGEST --reason TEXT"
     if again := [each.query for each in found.publications if each.stale or each.retracted]:

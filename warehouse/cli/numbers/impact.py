@@ -43,7 +43,10 @@ def command(
     kinds = ", ".join(sorted({each.kind for each in found.numbers}))
     numbers = counted(len(found.numbers), "number")
     depend = "depends" if len(found.numbers) == 1 else "depend"
-    notice(f"{numbers} of {counted(len(publications), 'publication')} {depend} on it ({kinds})")
+    if found.numbers:
+        notice(f"{numbers} of {counted(len(publications), 'publication')} {depend} on it ({kinds})")
+    else:
+        notice("no published number depends on it")
     for problem in found.damaged:
         warn(problem)
     return found.damaged[0].exit_code if found.damaged else ExitCode.OK

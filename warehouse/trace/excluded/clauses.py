@@ -6,7 +6,7 @@ A tree keeps the offsets of its names and numbers only; the words around them ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
@@ -22,11 +22,18 @@ _ENDS = frozenset("where group having window qualify order limit offset union in
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of a query that can leave rows out: its kind (`where`, `anti join`, ...), its text, and its file and line."""
+    """A part of a query that can leave rows out: its kind (`where`, `anti join`, ...), its text, its file and line, and where its first word is
+    in the model's text: recorded SQL is one line."""
 
     kind: str
     text: str
     place: str
+    offset: int | None = field(default=None, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Which clause it is of all in a project."""
+        return self.text, self.place, self.offset
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,8 @@ def _clause(node: exp.Expr, kind: str, words: Sequence[_Word]) -> Clause:
     text = words[0].token.text
     for before, word in pairwise(words):
         text += word.token.text if before.end == word.token.offset else f" {word.token.text}"
-    return Clause(kind, text, _placed(node, words[0].token.offset))
+    first = words[0].token.offset
+    return Clause(kind, text, _placed(node, first), first)
 
 
 def _placed(node: exp.Expr, offset: int | None = None) -> str:

@@ -204,7 +204,7 @@ def _tail_stages(block: exp.Select, read: exp.Select, alias: str) -> list[Stage]
 
 def _limit_clause(block: exp.Select | exp.SetOperation) -> Clause:
     written = [clause_of(block.args[name], "limit", name) for name in ("order", "limit", "offset") if block.args.get(name) is not None]
-    return Clause("limit", " ".join(clause.text for clause in written), written[0].place)
+    return Clause("limit", " ".join(clause.text for clause in written), written[0].place, written[0].offset)
 
 
 def _competitors(qualified: exp.Select, alias: str) -> Witnessed | None:

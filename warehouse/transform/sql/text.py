@@ -124,6 +124,11 @@ def canonical(sql: str) -> str:
     return "".join(parts)
 
 
+def comparable(sql: str) -> str:
+    """A part of `sql` for comparison with what somebody else wrote, or with SQL that was recorded: blanks and case do not count."""
+    return canonical(sql).lower()
+
+
 def unended(sql: str) -> str:
     """`sql` to its last token, closing semicolons left out: more can follow."""
     found = tokens(sql)

@@ -71,7 +71,7 @@ def _answer(visit: Visit) -> Page:
 
 
 def _unknown(found: Reader, table: RoleTable, run_id: str) -> WarehouseError:
-    similar = found.rows(f"select run_id from {table.sql} order by levenshtein(run_id, ?), run_id limit 3", [run_id[:200]])
+    similar = found.rows(f"select run_id from {table.sql} group by run_id order by levenshtein(run_id, ?), run_id limit 3", [run_id[:200]])
     hint = did_you_mean(run_id, [row["run_id"] for row in similar])
     return WarehouseError("WH502", "the build has no run with this id", printable(run_id), hint, ExitCode.NOT_FOUND)
 

@@ -815,6 +815,50 @@ def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
     assert runs[1][:2] == runs[0] and len(set(runs[1])) == 3
 
 
+def _runs(ingestor: Any, file: Path, text: str) -> list[str]:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return [row["run_id"] for row in landed(ingestor, file, file.parent / "store")["described_run"]]
+
+
+def test_a_record_is_the_same_run_in_another_layout_and_in_a_longer_file(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD.replace('case = "x/{case}"', 'case = "x/{case}"\nnode = "$.[0].host"'))
+    records = [{"host": "n1", "case": "a", "ms": 0.00001}, {"case": "a", "ms": 2}, {"case": "a", "ms": 2}]
+    runs = [_runs(ingestor, tmp_path / str(number) / "r.json", text) for number, text in enumerate((
+        json.dumps(records), json.dumps([dict(reversed(each.items())) for each in records], indent=2).replace("1e-05", "0.00001"),
+        json.dumps([*records, {"case": "b", "ms": 3}]), "\n".join(json.dumps(each, separators=(",", ":")) for each in records),
+    ))]
+    assert len(set(runs[0])) == 3 and runs[1] == runs[0] == runs[3] and runs[2][:3] == runs[0] and len(set(runs[2])) == 4
+    # What a record takes from the document around it is what it says, too.
+    assert not {*runs[0]} & {*_runs(ingestor, tmp_path / "other/r.json", json.dumps([{**records[0], "host": "n2"}, *records[1:]]))}
+
+
+def test_equal_lines_of_two_executions_are_two_runs_and_a_log_that_grows_states_its_runs_again(tmp_path: Path) -> None:
+    ingestor = described_ingestor(INGEST / "go_bench/format.toml")
+    head, lines = "goos: linux\npkg: example.com/demo\n", ["BenchmarkOther-8 \t 1000 \t 7.5 ns/op\n", "BenchmarkAdd-8 \t 1000000000 \t 0.25 ns/op\n"]
+    first = _runs(ingestor, tmp_path / "1/a.txt", head + "".join(lines))
+    assert _runs(ingestor, tmp_path / "2/a.txt", (head + "".join(lines)).replace("\n", "\r\n")) == first
+    assert _runs(ingestor, tmp_path / "3/a.txt", head + "".join(lines) + "BenchmarkLast-8 \t 10 \t 9 ns/op\n")[:2] == first
+    assert not {*first} & {*_runs(ingestor, tmp_path / "4/a.txt", head + "".join(lines).replace("7.5", "7.6"))}
+
+
+NOT_EXACT = {"9007199254740993": (9007199254740992.0, "not-exact"), "9007199254740992": (9007199254740992.0, None), "1e-400": (None, "too-small"), "0e-400": (0.0, None),
+             "-0.0": (0.0, None), "1e400": (None, "non-finite-number"), "1e300": (1e300, None), "0.1": (0.1, None)}
+
+
+@pytest.mark.parametrize("written", NOT_EXACT)
+def test_a_number_that_a_double_cannot_hold_is_told(written: str, tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD.replace('["json", "json lines"]', '["json", "csv"]'))
+    value, code = NOT_EXACT[written]
+    samples = ", ".join([written] * 9)
+    for number, (name, text) in enumerate((("a.json", f'[{{"case": "a", "ms": {written}}}]'), ("b.json", f'[{{"case": "a", "ms": [{samples}]}}]'), ("c.csv", f"case,ms\na,{written}\n"))):
+        (tmp_path / name).write_text(text)
+        rows = landed(ingestor, tmp_path / name, tmp_path / f"store{number}")
+        assert {row["value_number"] for row in rows["described_value"]} == {value}, name
+        issues = [(row["code"], text.encode()[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode()) for row in rows["evidence_issue"]]
+        assert issues == ([(code, written)] * (9 if name == "b.json" else 1) if code else []), name
+
+
 def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
     tree = tmp_path / "in"

@@ -14,12 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.digest import bytes_digest
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import telemetry, units
 from warehouse.landing.described.description import Description, Layout, Metric
 from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
 from warehouse.landing.described.moments import moment_of
+from warehouse.landing.described.naming import Names
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.sql import sql_tree
@@ -35,7 +35,7 @@ from warehouse.landing.described.tables import (
 from warehouse.landing.described.xml import read_xml
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text, report_cut
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, kept_number, landed_text, report_cut
 from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
@@ -82,7 +82,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
         yield from telemetry.Landing(layout.telemetry, raw_path, buffer, report).rows(root)
     if not layout.metrics:
         return
-    names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
+    names = Names(description.name, layout, data if form == TEXT else None)
     reader = _Runs(description, layout, raw_path, buffer, report)
     for scopes in runs_of(layout, root, report):
         reader.land(scopes, names)
@@ -127,33 +127,6 @@ def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]
     yield from groups.values()
 
 
-class _Names:
-    """The names of the runs of one file: by what the evidence states, else by the bytes: of a line its own, so that a file that grows
-    states its earlier runs again; of a document all."""
-
-    def __init__(self, family: str, digest: str, data: Data, form: str) -> None:
-        self._family, self._digest, self._data = family, digest, data
-        self._is_lines = form in (JSON_LINES, CSV, SQL)
-        self._seen: dict[str, int] = {}
-        self.count = 0
-
-    def __call__(self, stated: str | None, scopes: list[Scope], report: Report) -> str:
-        self.count += 1
-        if stated:
-            name = f"{self._family}/{clean(stated)[:200]}"
-        elif self._is_lines:
-            digest = bytes_digest(b"\n".join(bytes(self._data[scope.node.start : scope.node.stop]) for scope in scopes))
-            name = f"{self._family}/{digest[:16]}"
-        else:
-            return f"{self._family}/{self._digest[:16]}/{self.count}"
-        self._seen[name] = self._seen.get(name, 0) + 1
-        if self._seen[name] == 1:
-            return name
-        if stated:
-            report.at("duplicate-run", f"{name} is stated {self._seen[name]} times", scopes[0].node, "warning")
-        return f"{name}/{self._seen[name]}"
-
-
 class _Runs:
     """Lands the runs of one file, one after another. Their values wait as tuples of `_VALUES`, to become columns at once."""
 
@@ -172,7 +145,7 @@ class _Runs:
             self._buffer.add_columns(VALUE_TABLE, self._raw_path, columns.pop("raw_offset"), columns.pop("raw_length"), **columns)
             self._values = []
 
-    def land(self, scopes: list[Scope], names: _Names) -> None:
+    def land(self, scopes: list[Scope], names: Names) -> None:
         self._measured, self._has_metric = 0, False  # values of metrics, and whether there are any metrics
         layout, first = self._layout, scopes[0]
         texts = {key: _text(each, first) for key, each in layout.texts.items()}
@@ -260,6 +233,8 @@ class _Runs:
             number = number_of(value)
             if number is None:
                 self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")
+            elif not number:
+                number = kept_number(number, value, key, node, self._report)
         value_type = "number" if number is not None else "null" if value is None else "boolean" if isinstance(value, bool) else "string"
         better, summary = (metric.better, metric.summary) if metric else (None, None)
         text = None if text is None else landed_text(text)
@@ -332,7 +307,7 @@ class _Runs:
             text = text_of(value) or "a list or an object"
             self._report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text}"[:200], node, "error")
             return None
-        return number
+        return kept_number(number, value, key, node, self._report) if isinstance(value, str) else number
 
     def _add_samples(
         self, run: str, kind: str, key: str, value: Numbers, metric: Metric, by: Fraction, samples: dict[tuple[str, str], int], unit: str | None
@@ -342,7 +317,7 @@ class _Runs:
         if by != 1 or len(nodes) < 8:
             numbers = [self._number(node, key, by) for node in nodes]
         else:
-            numbers = [number if math.isfinite(number := float(node.value)) else self._number(node, key, by) for node in nodes]
+            numbers = [number if 0 < abs(number := float(node.value)) < 2**53 else self._number(node, key, by) for node in nodes]
         first = samples.get((kind, key), 0)
         samples[kind, key] = first + len(nodes)
         self._measured += sum(number is not None for number in numbers)

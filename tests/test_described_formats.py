@@ -797,12 +797,36 @@ def test_what_a_sample_states_of_itself_is_in_the_description_made_of_it(tmp_pat
     (tmp_path / "a.log").write_text("Total time (secs): 14.9\nIterations/Sec   : 2011.9\nseedcrc          : 0xe9f5\n")
     text = description_text("a", [tmp_path / "a.log"]).text
     assert re.findall(r'^(\w+) = "[^"]*number', text, re.MULTILINE) == ["total_time_secs", "iterations_sec"] and re.findall('unit = "(.*)"', text) == ["s", "1/s"]
+    (tmp_path / "a.log").write_text("Total time:\t14.9\nIterations:\t2011\n")
+    assert "form = \"text\"" in description_text("a", [tmp_path / "a.log"]).text
     (tmp_path / "b.json").write_text(json.dumps({"summary": {"requestsPerSec": 9.5, **{f"x{n}": n / 7 for n in range(9)}}, "latency": {"p50": 0.5, "p99.9": 1.5}}))
     guess = description_text("b", [tmp_path / "b.json"])
     ingestor = _described(tmp_path / "b", guess.text)
     values = {row["key"]: (row["value_number"], row["unit"]) for row in landed(ingestor, tmp_path / "b.json", tmp_path / "store")["described_value"]}
     assert values["requestsPerSec"] == (9.5, "1/s") and values["latency_p99.9"] == (1.5, None)
     assert len(guess.doubtful) == 1 and "and 4 more" in guess.doubtful[0]
+
+
+TABLES = {  # what a CSV is like, and how its description says that
+    "german": ("test;ms;seconds\na;1.234,5;0,25\nb;1,5;0,75\n", ['delimiter = ";"', 'decimal = ","'], [1234.5, 0.25, 1.5, 0.75]),
+    "comments": ("# by x, 2026\n# y\ntest,ms,seconds\na,1234.5,0.25\nb,1.5,0.75\n", ['comment = "#"'], [1234.5, 0.25, 1.5, 0.75]),
+    "tabs": ("test\tms\tseconds\na\t1.5\t0.25\n", ['delimiter = "\\t"'], [1.5, 0.25]),
+    "bars": ("test|ms|seconds\na|1.5|0.25\n", ['delimiter = "|"'], [1.5, 0.25]),
+    "header": ("#test,ms,seconds\na,1.5,0.25\n", [], [1.5, 0.25]),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_how_the_cells_of_a_table_are_written_is_in_the_description_made_of_it(name: str, tmp_path: Path) -> None:
+    from warehouse.starting.description_text import description_text
+
+    text, said, values = TABLES[name]
+    (tmp_path / "a.csv").write_text(text)
+    guess = description_text("a", [tmp_path / "a.csv"])
+    assert re.findall(r'^(?:delimiter|comment|decimal) = .*', guess.text, re.MULTILINE) == said and not guess.doubtful
+    rows = landed(_described(tmp_path / "x", guess.text), tmp_path / "a.csv", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"] if row["kind"] == "result"] == values
+    assert {(row["key"], row["unit"]) for row in rows["described_value"] if row["kind"] == "result"} == {("ms", "ms"), ("seconds", "s")}
 
 
 def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
@@ -961,6 +985,9 @@ LIKE = {
     "blob.json": (bytes(range(256)) * 9, "binary data, not text"),
     "wide.csv": ("a,b\n1,2\n".encode("utf-16"), "a text in UTF-16"),
     "rows.parquet": (b"PAR1" + bytes(99), "a Parquet file: export its rows"),
+    "deep.json": (b'{"results": [{"command": "a", "mean": 1.5, "times": [1.5]}],\n "x": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply: more than 64 levels at line 2, column 71"),
+    "less-deep.jsonl": (b'{"run_name": "[{", "batch_size": 1, "input_len": 2, "x": ' + b"[" * 80 + b"]" * 80 + b', "latency": 0.5, "output_len": 3}\n', "nested too deeply"),
+    "comment.json": (b'// hi\n{"results": [{"command": "a", "mean": 1.5, "times": [1.5]}]}', "not valid JSON: line 1, column 1: expecting value"),
     "large.json": (b'{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "x": "' + b"y" * (2 << 20) + b'", "total_num_tokens": 1}', "wh new ingestor NAME --from FILE"),
 }
 

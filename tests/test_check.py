@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +59,17 @@ def test_all_faults_and_no_consequences(project: Project) -> None:
         ("WH202", "models/bad_syntax.sql:1:15"),
         ("WH201", "queries/bad_query.sql:2:1"),
     ]
+
+
+@pytest.mark.parametrize(("name", "command"), [
+    ("models/pipe.sql", "check"), ("queries/pipe.sql", "check"), ("data_tests/pipe.sql", "check"), ("ingest/pipe/format.toml", "check"), ("ingest/pipe.py", "ingestors"),
+])
+def test_a_pipe_in_place_of_a_file_is_a_fault_and_nothing_waits_for_it(name: str, command: str, project: Project) -> None:
+    path = project.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    done = subprocess.run([sys.executable, "-m", "warehouse.cli.main", command], cwd=project.root, capture_output=True, text=True, timeout=20)
+    assert done.returncode and f"WH201 {name}: is not a regular file" in done.stderr
 
 
 def test_a_build_tells_all_of_them_too(project: Project) -> None:

@@ -797,12 +797,36 @@ def test_what_a_sample_states_of_itself_is_in_the_description_made_of_it(tmp_pat
     (tmp_path / "a.log").write_text("Total time (secs): 14.9\nIterations/Sec   : 2011.9\nseedcrc          : 0xe9f5\n")
     text = description_text("a", [tmp_path / "a.log"]).text
     assert re.findall(r'^(\w+) = "[^"]*number', text, re.MULTILINE) == ["total_time_secs", "iterations_sec"] and re.findall('unit = "(.*)"', text) == ["s", "1/s"]
+    (tmp_path / "a.log").write_text("Total time:\t14.9\nIterations:\t2011\n")
+    assert "form = \"text\"" in description_text("a", [tmp_path / "a.log"]).text
     (tmp_path / "b.json").write_text(json.dumps({"summary": {"requestsPerSec": 9.5, **{f"x{n}": n / 7 for n in range(9)}}, "latency": {"p50": 0.5, "p99.9": 1.5}}))
     guess = description_text("b", [tmp_path / "b.json"])
     ingestor = _described(tmp_path / "b", guess.text)
     values = {row["key"]: (row["value_number"], row["unit"]) for row in landed(ingestor, tmp_path / "b.json", tmp_path / "store")["described_value"]}
     assert values["requestsPerSec"] == (9.5, "1/s") and values["latency_p99.9"] == (1.5, None)
     assert len(guess.doubtful) == 1 and "and 4 more" in guess.doubtful[0]
+
+
+TABLES = {  # what a CSV is like, and how its description says that
+    "german": ("test;ms;seconds\na;1.234,5;0,25\nb;1,5;0,75\n", ['delimiter = ";"', 'decimal = ","'], [1234.5, 0.25, 1.5, 0.75]),
+    "comments": ("# by x, 2026\n# y\ntest,ms,seconds\na,1234.5,0.25\nb,1.5,0.75\n", ['comment = "#"'], [1234.5, 0.25, 1.5, 0.75]),
+    "tabs": ("test\tms\tseconds\na\t1.5\t0.25\n", ['delimiter = "\\t"'], [1.5, 0.25]),
+    "bars": ("test|ms|seconds\na|1.5|0.25\n", ['delimiter = "|"'], [1.5, 0.25]),
+    "header": ("#test,ms,seconds\na,1.5,0.25\n", [], [1.5, 0.25]),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_how_the_cells_of_a_table_are_written_is_in_the_description_made_of_it(name: str, tmp_path: Path) -> None:
+    from warehouse.starting.description_text import description_text
+
+    text, said, values = TABLES[name]
+    (tmp_path / "a.csv").write_text(text)
+    guess = description_text("a", [tmp_path / "a.csv"])
+    assert re.findall(r'^(?:delimiter|comment|decimal) = .*', guess.text, re.MULTILINE) == said and not guess.doubtful
+    rows = landed(_described(tmp_path / "x", guess.text), tmp_path / "a.csv", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"] if row["kind"] == "result"] == values
+    assert {(row["key"], row["unit"]) for row in rows["described_value"] if row["kind"] == "result"} == {("ms", "ms"), ("seconds", "s")}
 
 
 def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
@@ -813,6 +837,50 @@ def test_a_file_that_grows_states_its_runs_again(tmp_path: Path) -> None:
         (tmp_path / "r.jsonl").write_text("".join(lines[:count]))
         runs.append([row["run_id"] for row in landed(ingestor, tmp_path / "r.jsonl", tmp_path / f"store{count}")["described_run"]])
     assert runs[1][:2] == runs[0] and len(set(runs[1])) == 3
+
+
+def _runs(ingestor: Any, file: Path, text: str) -> list[str]:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return [row["run_id"] for row in landed(ingestor, file, file.parent / "store")["described_run"]]
+
+
+def test_a_record_is_the_same_run_in_another_layout_and_in_a_longer_file(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD.replace('case = "x/{case}"', 'case = "x/{case}"\nnode = "$.[0].host"'))
+    records = [{"host": "n1", "case": "a", "ms": 0.00001}, {"case": "a", "ms": 2}, {"case": "a", "ms": 2}]
+    runs = [_runs(ingestor, tmp_path / str(number) / "r.json", text) for number, text in enumerate((
+        json.dumps(records), json.dumps([dict(reversed(each.items())) for each in records], indent=2).replace("1e-05", "0.00001"),
+        json.dumps([*records, {"case": "b", "ms": 3}]), "\n".join(json.dumps(each, separators=(",", ":")) for each in records),
+    ))]
+    assert len(set(runs[0])) == 3 and runs[1] == runs[0] == runs[3] and runs[2][:3] == runs[0] and len(set(runs[2])) == 4
+    # What a record takes from the document around it is what it says, too.
+    assert not {*runs[0]} & {*_runs(ingestor, tmp_path / "other/r.json", json.dumps([{**records[0], "host": "n2"}, *records[1:]]))}
+
+
+def test_equal_lines_of_two_executions_are_two_runs_and_a_log_that_grows_states_its_runs_again(tmp_path: Path) -> None:
+    ingestor = described_ingestor(INGEST / "go_bench/format.toml")
+    head, lines = "goos: linux\npkg: example.com/demo\n", ["BenchmarkOther-8 \t 1000 \t 7.5 ns/op\n", "BenchmarkAdd-8 \t 1000000000 \t 0.25 ns/op\n"]
+    first = _runs(ingestor, tmp_path / "1/a.txt", head + "".join(lines))
+    assert _runs(ingestor, tmp_path / "2/a.txt", (head + "".join(lines)).replace("\n", "\r\n")) == first
+    assert _runs(ingestor, tmp_path / "3/a.txt", head + "".join(lines) + "BenchmarkLast-8 \t 10 \t 9 ns/op\n")[:2] == first
+    assert not {*first} & {*_runs(ingestor, tmp_path / "4/a.txt", head + "".join(lines).replace("7.5", "7.6"))}
+
+
+NOT_EXACT = {"9007199254740993": (9007199254740992.0, "not-exact"), "9007199254740992": (9007199254740992.0, None), "1e-400": (None, "too-small"), "0e-400": (0.0, None),
+             "-0.0": (0.0, None), "1e400": (None, "non-finite-number"), "1e300": (1e300, None), "0.1": (0.1, None)}
+
+
+@pytest.mark.parametrize("written", NOT_EXACT)
+def test_a_number_that_a_double_cannot_hold_is_told(written: str, tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD.replace('["json", "json lines"]', '["json", "csv"]'))
+    value, code = NOT_EXACT[written]
+    samples = ", ".join([written] * 9)
+    for number, (name, text) in enumerate((("a.json", f'[{{"case": "a", "ms": {written}}}]'), ("b.json", f'[{{"case": "a", "ms": [{samples}]}}]'), ("c.csv", f"case,ms\na,{written}\n"))):
+        (tmp_path / name).write_text(text)
+        rows = landed(ingestor, tmp_path / name, tmp_path / f"store{number}")
+        assert {row["value_number"] for row in rows["described_value"]} == {value}, name
+        issues = [(row["code"], text.encode()[row["raw_offset"] : row["raw_offset"] + row["raw_length"]].decode()) for row in rows["evidence_issue"]]
+        assert issues == ([(code, written)] * (9 if name == "b.json" else 1) if code else []), name
 
 
 def test_from_an_unknown_file_to_a_trend_that_can_be_published(tmp_path: Path, wh_on: WhOn) -> None:
@@ -917,6 +985,9 @@ LIKE = {
     "blob.json": (bytes(range(256)) * 9, "binary data, not text"),
     "wide.csv": ("a,b\n1,2\n".encode("utf-16"), "a text in UTF-16"),
     "rows.parquet": (b"PAR1" + bytes(99), "a Parquet file: export its rows"),
+    "deep.json": (b'{"results": [{"command": "a", "mean": 1.5, "times": [1.5]}],\n "x": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply: more than 64 levels at line 2, column 71"),
+    "less-deep.jsonl": (b'{"run_name": "[{", "batch_size": 1, "input_len": 2, "x": ' + b"[" * 80 + b"]" * 80 + b', "latency": 0.5, "output_len": 3}\n', "nested too deeply"),
+    "comment.json": (b'// hi\n{"results": [{"command": "a", "mean": 1.5, "times": [1.5]}]}', "not valid JSON: line 1, column 1: expecting value"),
     "large.json": (b'{"elapsed_time": 1.0, "num_requests": 2, "requests_per_second": 2.0, "x": "' + b"y" * (2 << 20) + b'", "total_num_tokens": 1}', "wh new ingestor NAME --from FILE"),
 }
 

@@ -20,7 +20,7 @@ from warehouse.landing.described.ingestor import DescribedIngestor, described_in
 from warehouse.landing.described.recognition import Formats
 from warehouse.landing.logs.reader import LogReader
 from warehouse.landing.logs.rules import RULES_FILE, check_rules
-from warehouse.project.project import Project, standard_folder
+from warehouse.project.project import Project, refuse_special, standard_folder
 from warehouse.version import __version__
 
 DESCRIPTION, DESCRIPTION_SUFFIX = "format.toml", ".toml"
@@ -42,6 +42,7 @@ class Source:
             from importlib.metadata import EntryPoint  # 25 ms that a parsing process of the standard ones need not pay
 
             return _checked(EntryPoint("", self.target, ENTRY_POINT_GROUP).load(), self.place)
+        refuse_special(self.target, self.place)
         if self.target.name == RULES_FILE:
             return LogReader(self._rule_files(self.target))
         if self.target.suffix == DESCRIPTION_SUFFIX:
@@ -116,14 +117,17 @@ def faults_of_descriptions(project: Project) -> list[WarehouseError]:
 
     found: list[WarehouseError] = []
     for source in _sources(project):
-        if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
-            try:
-                description = read_description(source.target, source.place, standard_folder() / "ingest")
-                found += description_faults(description, source.target.parent, source.place)
-            except WarehouseError as fault:
-                found.append(fault)
-        elif source.origin == "project" and isinstance(source.target, Path) and source.target.name == RULES_FILE:
-            found += check_rules(source.target, source.place)
+        if source.origin != "project" or not isinstance(source.target, Path) or source.target.name not in (DESCRIPTION, RULES_FILE):
+            continue
+        try:
+            refuse_special(source.target, source.place)
+            if source.target.name == RULES_FILE:
+                found += check_rules(source.target, source.place)
+                continue
+            description = read_description(source.target, source.place, standard_folder() / "ingest")
+            found += description_faults(description, source.target.parent, source.place)
+        except WarehouseError as fault:
+            found.append(fault)
     return found
 
 
@@ -148,9 +152,9 @@ def _sources(project: Project) -> Iterator[Source]:
         origin = "standard" if layer == standard_folder() / "ingest" else "project"
         for path in sorted(layer.iterdir()):
             module = path / "__init__.py" if path.is_dir() else path
-            if path.is_dir() and not module.is_file():
+            if path.is_dir() and not module.exists():
                 module = path / DESCRIPTION
-            if path.name.startswith((".", "_")) or module.suffix not in (".py", DESCRIPTION_SUFFIX) or not module.is_file():
+            if path.name.startswith((".", "_")) or module.suffix not in (".py", DESCRIPTION_SUFFIX) or not module.exists():
                 continue
             yield Source(origin, project.shown(module), module)
 

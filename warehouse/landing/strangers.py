@@ -7,6 +7,7 @@ import re
 
 from warehouse.evidence.archives import is_archive
 from warehouse.evidence.tree import Tree
+from warehouse.landing.described.nodes import MAX_DEPTH
 
 _LFS = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v\d")
 _ANNEX = re.compile(rb"/annex/objects/\S+\s*\Z")
@@ -21,6 +22,9 @@ _BINARY = (  # what else has no text, by its first bytes
     (b"\xff\xfe", "a text in UTF-16: save it in UTF-8"), (b"\xfe\xff", "a text in UTF-16: save it in UTF-8"),
 )
 _POINTER_BYTES = 1024
+_JSON = (".json", ".jsonl")
+_BLANK, _BEGINS = b"\xef\xbb\xbf \t\r\n", (b"{", b"[")
+_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 _BREAKS_OFF = "the JSON breaks off: copy the whole file"
 _WHOLE_BYTES = 1 << 20  # of a JSON that is looked at to its end
 
@@ -44,12 +48,26 @@ def reason_of(tree: Tree, path: str) -> str | None:
         return found
     if b"\0" in head and name.endswith(_RESULTS):
         return "binary data, not text: copy the file again, or unpack it"
-    return _json_fault(tree, path, size) if name.endswith(".json") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else None
+    if not name.endswith(_JSON):
+        return None
+    return _too_deep(tree.head(path, _WHOLE_BYTES)) or (_json_fault(tree, path, size) if name.endswith(".json") else None)
+
+
+def _too_deep(data: bytes) -> str | None:
+    """Where a JSON document is nested deeper than is read: what follows is not looked at, so nothing can be said to lack."""
+    depth = 0
+    for found in _BRACKET.finditer(data) if data.lstrip(_BLANK)[:1] in _BEGINS else ():
+        depth += found[0] in b"[{"
+        depth -= found[0] in b"]}"
+        if depth > MAX_DEPTH + 1:  # as the levels of the document's values are counted
+            line, column = data.count(b"\n", 0, found.start()) + 1, found.start() - data.rfind(b"\n", 0, found.start())
+            return f"nested too deeply: more than {MAX_DEPTH} levels at line {line}, column {column}"
+    return None
 
 
 def _json_fault(tree: Tree, path: str, size: int) -> str | None:
     """What is wrong with a JSON document; of a large one only whether it ends as one does."""
-    if size > _WHOLE_BYTES:
+    if size > _WHOLE_BYTES and tree.head(path).lstrip(_BLANK)[:1] in _BEGINS:
         return None if tree.tail(path).rstrip()[-1:] in (b"}", b"]") else _BREAKS_OFF
     text = tree.head(path, _WHOLE_BYTES).decode("utf-8-sig", errors="replace").rstrip()
     try:

@@ -118,6 +118,12 @@ def is_left_out(parts: Sequence[str], kind: str) -> bool:
     return is_check or any(part.startswith((".", "_")) and part != "__init__.py" for part in parts)
 
 
+def refuse_special(path: Path, place: str) -> None:
+    """Raises WH201 for a pipe, a device or a folder: reading a pipe would wait for a writer."""
+    if path.exists() and not path.is_file():
+        raise WarehouseError("WH201", "is not a regular file", place, "remove it, or put a file in its place")
+
+
 def parts_below(path: Path, folder: Path) -> list[str]:
     """The parts of a path that lies in `folder`, from there. A tenth of the cost of `Path.relative_to`, which a project of
     a thousand models feels."""

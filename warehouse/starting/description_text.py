@@ -21,6 +21,9 @@ _MOST_DEPTH = 4
 _MOST_REQUIRED = 8
 _MOST_SHOWN = 6
 _BY_HAND = "docs/ingestors.md, Describe a format"
+_DELIMITERS = (",", ";", "\t", "|")
+_WHOLE_NAMES = frozenset("ns us ms seconds milliseconds secs sec msec usec nsec bytes KiB MiB GiB".split())  # a key that is a unit's name
+_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?:[eE][+-]?\d+)?")
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(
@@ -60,7 +63,7 @@ class _Leaf:
             found = SampleColumn(part, snake, "double").unit
             if found:
                 return found if found in UNITS else suffix_unit(snake)
-            if labelled := _label_unit(part.strip('"')):
+            if labelled := _label_unit(part.strip('"')) or (part if part in _WHOLE_NAMES else None) and unit_of(part):
                 return labelled
         return None
 
@@ -90,11 +93,14 @@ def description_text(name: str, samples: Sequence[Path]) -> Guess:
         if len(forms) > 1:
             raise _fault("samples of text and of other forms are not one format", samples[0])
         return _of_lines(name, suffixes, [lines for _, lines in found], samples[0])
-    each, records, document = _records([document for _, document in found])
+    dialects = [document.dialect for _, document in found if isinstance(document, _Table)]
+    if any(dialect != dialects[0] for dialect in dialects):
+        raise _fault("its cells are not separated as those of another sample are", samples[0])
+    each, records, document = _records([document.rows if isinstance(document, _Table) else document for _, document in found])
     leaves = _leaves(records)
     if not any(leaf.is_number or leaf.is_samples for leaf in leaves):
         raise _fault("no record in it has a number", samples[0])
-    return _described(name, suffixes, forms, each, leaves, document if each not in ("[]", "$") else {})
+    return _described(name, suffixes, forms, each, leaves, document if each not in ("[]", "$") else {}, dialects[0] if dialects else {})
 
 
 def _read(sample: Path) -> tuple[str, Any]:
@@ -120,13 +126,42 @@ def _read(sample: Path) -> tuple[str, Any]:
                 return "json lines", [json.loads(line) for line in text.splitlines() if line.strip()]
             except (ValueError, RecursionError):
                 raise _fault(f"it is not JSON: {error}", sample) from error
-    header, *rows = [row for row in csv.reader(StringIO(text)) if row] or [[]]
-    if len(header) > 1 and all(each.strip() for each in header) and rows and all(len(row) == len(header) for row in rows[:20]):
-        names = [each.strip() for each in header]
-        if len(set(names)) < len(names):
-            raise _fault("two of its columns have one name", sample)
-        return "csv", [dict(zip(names, map(str.strip, row), strict=True)) for row in rows if len(row) == len(names)]
+    for delimiter in _DELIMITERS:
+        if (table := _table(text, delimiter, sample)) is not None:
+            return "csv", table
     return "text", text.splitlines()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The rows of a CSV, and how its cells are written, as `[csv]` of a description states it."""
+
+    rows: list[dict[str, str]]
+    dialect: Mapping[str, str]
+
+
+def _table(text: str, delimiter: str, sample: Path) -> _Table | None:
+    """The text as a table with a header; None if it is none with this delimiter."""
+    lines = text.splitlines(keepends=True)
+    first = next((line for line in lines if not line.startswith("#")), "")
+    is_header = lines[0].count(delimiter) == first.count(delimiter) and bool(lines[0][1:2].strip())  # `#name,ms`
+    has_comments = lines[0].startswith("#") and not is_header
+    kept = "".join(line for line in lines if not line.startswith("#")) if has_comments else text
+    header, *rows = [row for row in csv.reader(StringIO(kept), delimiter=delimiter) if row] or [[]]
+    if len(header) < 2 or not all(each.strip() for each in header) or not rows or not all(len(row) == len(header) for row in rows[:20]):
+        return None
+    if delimiter != "," and any(map(_is_number, header)):  # lines such as `Total:<tab>14.9`
+        return None
+    names = [each.strip() for each in header]
+    if len(set(names)) < len(names):
+        raise _fault("two of its columns have one name", sample)
+    cells = [[cell.strip() for cell in row] for row in rows if len(row) == len(names)]
+    is_with_comma = delimiter != "," and any(_COMMA.fullmatch(cell) for row in cells for cell in row)
+    if is_with_comma:
+        cells = [[cell.replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row] for row in cells]
+    dialect = {"delimiter": delimiter} if delimiter != "," else {}
+    dialect |= ({"comment": "#"} if has_comments else {}) | ({"decimal": ","} if is_with_comma else {})
+    return _Table([dict(zip(names, row, strict=True)) for row in cells], dialect)
 
 
 def _records(documents: Sequence[Any]) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
@@ -170,7 +205,9 @@ def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
     return list(found.values())
 
 
-def _described(name: str, suffixes: list[str], forms: list[str], each: str, leaves: list[_Leaf], document: Mapping[str, Any]) -> Guess:
+def _described(
+    name: str, suffixes: list[str], forms: list[str], each: str, leaves: list[_Leaf], document: Mapping[str, Any], dialect: Mapping[str, str]
+) -> Guess:
     above = _leaves([{key: value for key, value in document.items() if not isinstance(value, list)}]) if document else []
     texts = [leaf for leaf in leaves if not leaf.is_number and not leaf.is_samples and all(isinstance(value, (str, bool)) for value in leaf.values)]
     moment, moment_path = _moment(leaves, above)
@@ -193,7 +230,8 @@ def _described(name: str, suffixes: list[str], forms: list[str], each: str, leav
     lines = [
         "[format]", f"name = {_toml(name)}", f'about = "Results of {name}"', f"files = {_toml(suffixes)}",
         f"form = {_toml(forms[0] if len(forms) == 1 else forms)}", "# What a file must have to be recognised.",
-        f"requires = {_toml([prefix + path for path in required])}", "", "[run]", f"each = {_toml(each)}",
+        f"requires = {_toml([prefix + path for path in required])}", "",
+        *(["[csv]", *(f"{key} = {_toml(mark)}" for key, mark in dialect.items()), ""] if dialect else []), "[run]", f"each = {_toml(each)}",
         "# guess: what is measured, the same in every run that repeats it", f"case = {_toml(f'{name}/{{{case.path}}}' if case else name)}",
     ]
     if moment:

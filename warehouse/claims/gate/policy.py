@@ -14,7 +14,7 @@ from typing import Any
 from warehouse.claims.gate.checks import CHECKS, GUARANTEES, NOT_MATCHING, OVER
 from warehouse.digest import bytes_digest, canonical_json, domain_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
-from warehouse.project.project import Project, standard_folder
+from warehouse.project.project import Project, refuse_special, standard_folder
 
 PUBLISHABLE, PROVISIONAL, UNSTABLE, REFUSED = "publishable", "provisional", "unstable", "refused"
 UNSUPPORTED, NOT_REPRESENTATIVE, EXPLORATORY = "unsupported", "not representative", "exploratory"
@@ -133,6 +133,7 @@ def _document(project: Project, name: str, extending: tuple[str, ...]) -> tuple[
         hint = did_you_mean(name, paths) or f"policies are: {', '.join(sorted(paths))}"
         raise WarehouseError("WH316", f"no policy is named {name!r}", f"queries/{_FOLDER}", hint, ExitCode.NOT_FOUND)
     place = project.shown(paths[name])
+    refuse_special(paths[name], place)
     try:
         document = tomllib.loads(paths[name].read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -167,7 +168,7 @@ def policies_state(project: Project) -> str:
     found: dict[str, str | None] = {}
     for name, path in policy_files(project).items():
         try:
-            found[name] = bytes_digest(path.read_bytes())
+            found[name] = bytes_digest(path.read_bytes()) if path.is_file() else None
         except OSError:
             found[name] = None
     return domain_digest("wh/policies-state/1", found)

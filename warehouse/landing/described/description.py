@@ -24,7 +24,7 @@ _SUMMARIES = ("median", "min", "max")
 _KINDS = ("gauge", "counter", "state")
 _SECTIONS = {
     "format": frozenset("name version about source sample_by files form requires extends".split()),
-    "csv": frozenset("delimiter comment columns".split()),
+    "csv": frozenset("delimiter comment columns decimal".split()),
     "run": frozenset(
         "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
         "software hardware source".split()
@@ -397,7 +397,10 @@ class _Reader:
         delimiter = stated.get("delimiter", ",")
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter == '"':
             raise self._fault("csv.delimiter", "is one character; a blank stands for any blanks")
-        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))))
+        decimal = stated.get("decimal", ".")
+        if decimal not in (".", ",") or decimal == delimiter:
+            raise self._fault("csv.decimal", 'is "." or ",", and not the delimiter')
+        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))), decimal)
 
     def _values(self, key: str, stated: Any, allowed: Any = None) -> Mapping[str, Expression]:
         if not isinstance(stated, dict):

@@ -6,10 +6,12 @@ an issue, and no run.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,7 @@ from warehouse.digest import bytes_digest
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import telemetry, units
 from warehouse.landing.described.description import Description, Layout, Metric
-from warehouse.landing.described.expressions import Expression, Scope, elements, number_of, text_of
+from warehouse.landing.described.expressions import Expression, Path, Scope, elements, number_of, text_of
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
@@ -35,7 +37,7 @@ from warehouse.landing.described.tables import (
 from warehouse.landing.described.xml import read_xml
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, landed_text, report_cut
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, kept_number, landed_text, loss_of, report_cut
 from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
@@ -82,7 +84,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
         yield from telemetry.Landing(layout.telemetry, raw_path, buffer, report).rows(root)
     if not layout.metrics:
         return
-    names = _Names(description.name, bundle.manifest.by_path[raw_path].sha256, data, form)
+    names = _Names(description.name, layout, data if form == TEXT else None)
     reader = _Runs(description, layout, raw_path, buffer, report)
     for scopes in runs_of(layout, root, report):
         reader.land(scopes, names)
@@ -128,30 +130,81 @@ def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]
 
 
 class _Names:
-    """The names of the runs of one file: by what the evidence states, else by the bytes: of a line its own, so that a file that grows
-    states its earlier runs again; of a document all."""
+    """Names the runs of a file in their order: by what the evidence states, else by a digest of what the records of the run say. A digest is of
+    values, not of bytes: a record has one name in every layout, and in every file that repeats it. Of equal records the second is another run, `/2`.
 
-    def __init__(self, family: str, digest: str, data: Data, form: str) -> None:
-        self._family, self._digest, self._data = family, digest, data
-        self._is_lines = form in (JSON_LINES, CSV, SQL)
+    `text` is a file of lines. What a program prints is often rounded and without a time, so two executions may print equal lines: the name
+    is also of all that the file states up to the record, which stays the same in a file that grows.
+    """
+
+    def __init__(self, family: str, layout: Layout, text: Data | None) -> None:
+        self._family, self._text = family, text
+        self._outside = list(_outside(layout))
+        self._read, self._stop = sha256(), 0
         self._seen: dict[str, int] = {}
         self.count = 0
 
     def __call__(self, stated: str | None, scopes: list[Scope], report: Report) -> str:
         self.count += 1
-        if stated:
-            name = f"{self._family}/{clean(stated)[:200]}"
-        elif self._is_lines:
-            digest = bytes_digest(b"\n".join(bytes(self._data[scope.node.start : scope.node.stop]) for scope in scopes))
-            name = f"{self._family}/{digest[:16]}"
-        else:
-            return f"{self._family}/{self._digest[:16]}/{self.count}"
+        name = f"{self._family}/{clean(stated)[:200] if stated else self._digest(scopes)}"
         self._seen[name] = self._seen.get(name, 0) + 1
         if self._seen[name] == 1:
             return name
         if stated:
             report.at("duplicate-run", f"{name} is stated {self._seen[name]} times", scopes[0].node, "warning")
         return f"{name}/{self._seen[name]}"
+
+    def _digest(self, scopes: list[Scope]) -> str:
+        first = scopes[0]
+        said: list[Any] = [[_plain(scope.node) for scope in scopes]]
+        for each, path in self._outside:
+            scope = first if each is None else next(each.scopes(first), None)
+            said.append([_plain(node) for node in path.nodes(scope)] if scope else None)
+        if self._text is not None:
+            said.append(self._before(first.node.stop))
+        return bytes_digest(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())[:16]
+
+    def _before(self, stop: int) -> str:
+        """A digest of the words of a text up to a byte."""
+        assert self._text is not None
+        if stop < self._stop:  # the records of another path begin
+            self._read, self._stop = sha256(), 0
+        for word in bytes(self._text[self._stop : stop]).split():
+            self._read.update(word + b" ")
+        self._stop = stop
+        return self._read.hexdigest()
+
+
+def _outside(layout: Layout) -> Iterator[tuple[Path | None, Path]]:
+    """The paths of a description that lead out of the record, or read the key that it was found by; of a metric that has one with its `each`."""
+    named = (layout.workload, layout.software, layout.hardware, layout.source, layout.texts)
+    of_run = [
+        *layout.group, *(each for some in named for each in some.values()), *(moment.value for moment in layout.moments.values()),
+        layout.duration_s, layout.reason, *(condition for _, condition in layout.failed_if), layout.serving_point,
+        *(each for _, each in layout.parameters),
+    ]
+    for path in _leading_out(of_run):
+        yield None, path
+    for metric in layout.metrics:
+        for path in _leading_out((metric.each, metric.name, metric.value, metric.stated_in, metric.unit_from, metric.when)):
+            yield None if path is metric.each else metric.each, path
+
+
+def _leading_out(read: Iterable[Expression | Path | None]) -> Iterator[Path]:
+    paths = (path for each in read if each for path in ((each,) if isinstance(each, Path) else each.paths))
+    return (path for path in paths if path.start or ("key", "@key") in path.steps)
+
+
+def _plain(node: Node) -> Any:
+    """A value as JSON, without its place and its layout."""
+    value = node.value
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if (several := elements(node)) is not None:
+        return [_plain(each) for each in several]
+    if isinstance(value, Number) and (number := number_of(value)) is not None and loss_of(value) is None:
+        return number
+    return value
 
 
 class _Runs:
@@ -260,6 +313,8 @@ class _Runs:
             number = number_of(value)
             if number is None:
                 self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")
+            elif not number:
+                number = kept_number(number, value, key, node, self._report)
         value_type = "number" if number is not None else "null" if value is None else "boolean" if isinstance(value, bool) else "string"
         better, summary = (metric.better, metric.summary) if metric else (None, None)
         text = None if text is None else landed_text(text)
@@ -332,7 +387,7 @@ class _Runs:
             text = text_of(value) or "a list or an object"
             self._report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text}"[:200], node, "error")
             return None
-        return number
+        return kept_number(number, value, key, node, self._report) if isinstance(value, str) else number
 
     def _add_samples(
         self, run: str, kind: str, key: str, value: Numbers, metric: Metric, by: Fraction, samples: dict[tuple[str, str], int], unit: str | None
@@ -342,7 +397,7 @@ class _Runs:
         if by != 1 or len(nodes) < 8:
             numbers = [self._number(node, key, by) for node in nodes]
         else:
-            numbers = [number if math.isfinite(number := float(node.value)) else self._number(node, key, by) for node in nodes]
+            numbers = [number if 0 < abs(number := float(node.value)) < 2**53 else self._number(node, key, by) for node in nodes]
         first = samples.get((kind, key), 0)
         samples[kind, key] = first + len(nodes)
         self._measured += sum(number is not None for number in numbers)

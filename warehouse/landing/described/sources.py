@@ -23,6 +23,7 @@ _HEADER_LINES = 200  # among which the header of a table is looked for
 _LINE_CHARACTERS = 4096  # of a line that a pattern is tried on
 _FIELD = re.compile(r"\{(\w*)(?::(word|number|text))?\}")
 _NUMBER = r"([+-]?(?:\d[\d,]*+\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?(?i:nan|inf(?:inity)?|n/a))"
+_WITH_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+(?:[eE][+-]?\d+)?)", re.ASCII)
 _RULE = re.compile(r"[\s|:+=-]*")
 
 
@@ -119,8 +120,15 @@ def table_tree(data: Data, report: Report, dialect: Dialect, required: frozenset
         if len(cells) != len(header):
             report.at("columns-differ", f"{len(cells)} cells, {len(header)} columns", line, "error")
             continue
+        cells = [_with_point(cell) for cell in cells] if dialect.decimal == "," else cells
         found.append(Node(dict(zip(header, cells, strict=True)), line.offset, line.offset + line.length))
     return None if header is None else Node(found, 0, len(data))
+
+
+def _with_point(cell: Node) -> Node:
+    """A number with a decimal comma, and points between thousands, as a number."""
+    is_number = isinstance(cell.value, str) and _WITH_COMMA.fullmatch(cell.value)
+    return cell._replace(value=Number(cell.value.replace(".", "").replace(",", "."))) if is_number else cell
 
 
 def _rows(data: Data, report: Report, dialect: Dialect) -> Iterator[tuple[Line, list[Node]]]:

@@ -17,7 +17,7 @@ from warehouse.landing.described.expressions import Scope, number_of, text_of
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.nodes import Node
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import Report, is_non_finite
+from warehouse.landing.readers.text import Report, is_non_finite, kept_number
 from warehouse.landing.rows import RowBuffer
 from warehouse.landing.telemetry import NO_TIME, Series, microseconds_of
 
@@ -100,7 +100,8 @@ class Landing:
         """NaN for a value that is missing, in words such as [N/A], or that is no number, which is told."""
         number = number_of(node.value)
         if number is not None:
-            return number if by == 1 else float(number * by)
+            kept = kept_number(number, node.value, name, node, self._report) if isinstance(node.value, str) else number
+            return float("nan") if kept is None else kept if by == 1 else float(kept * by)
         text = (text_of(node.value) or "").strip()
         if text.casefold() not in ABSENT - {"nan"} and not _NOTHING.fullmatch(text):
             self._report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{name[:80]}: {text}"[:200], node, "error")

@@ -27,6 +27,7 @@ MAX_ISSUES = 20  # of one code in one file: a binary file under a log's name mus
 _NEWLINE = ord("\n")
 _FEW_BYTES = 4 << 10
 _COUNTED_BYTES = 128 << 10  # at once: so much, and what is found of it, stays in a core's own cache
+_NOT_ZERO = re.compile(r"[+-]?[0.]*[1-9]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _NON_FINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE | re.ASCII)
 _NOT_TEXT = re.compile("[\ud800-\udfff]")
@@ -224,6 +225,33 @@ def number_in(text: str) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+def loss_of(text: str) -> str | None:
+    """What a number as written loses as a double: it is `too large`, `too small` to differ from zero, or an integer that is `not exact`. None:
+    nothing but the rounding that fractions have."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = abs(float(text))
+    if 0 < number < 2**53:
+        return None
+    if math.isinf(number):
+        return "too large"
+    if not number:
+        return "too small" if _NOT_ZERO.match(text) else None
+    return "not exact" if text.lstrip("+-").isdigit() and int(text.lstrip("+-")) != int(number) else None
+
+
+def kept_number(number: float, text: str, name: str, place: Located, report: Report) -> float | None:
+    """The number that a text is. One that a double cannot tell from zero is missing; an integer with too many digits is the nearest double. Both
+    are reported."""
+    loss = loss_of(text.strip())
+    if loss == "too small":
+        report.at("too-small", f"{name[:80]}: {text[:80]} cannot be told from zero and is NULL", place, "error")
+        return None
+    if loss == "not exact":
+        report.at("not-exact", f"{name[:80]}: {text[:80]} has more digits than a double holds and is stored as {number:.0f}", place)
+    return number
 
 
 def whole(number: float | None) -> int | None:

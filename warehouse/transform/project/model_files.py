@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warehouse.errors import WarehouseError, did_you_mean, place_of_byte, printable, together
-from warehouse.project.project import Project, is_left_out, parts_below, standard_folder
+from warehouse.project.project import Project, is_left_out, parts_below, refuse_special, standard_folder
 from warehouse.transform.project.claim import read_claim
 from warehouse.transform.project.header import Header, read_header
 from warehouse.transform.project.header_tests import column_tests, table_tests
@@ -133,6 +133,7 @@ def read_sql_file(path: Path, place: str, known: Collection[str]) -> Header:
             "WH201", f'"{printable(path.stem)}" is not a table name', place,
             "the file's name becomes the table's name: lower-case letters, digits and _, beginning with a letter",
         )
+    refuse_special(path, place)
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a byte order mark first
     except UnicodeDecodeError as error:

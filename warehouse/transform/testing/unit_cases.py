@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warehouse.errors import WarehouseError
-from warehouse.project.project import Project
+from warehouse.project.project import Project, refuse_special
 
 if TYPE_CHECKING:
     import yaml
@@ -71,6 +71,7 @@ def load_unit_cases(project: Project) -> tuple[UnitCase, ...]:
 
 def read_unit_cases(path: Path, place: str) -> tuple[UnitCase, ...]:
     """The cases of one file, in order. Raises WH240."""
+    refuse_special(path, place)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

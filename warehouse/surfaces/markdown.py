@@ -17,6 +17,7 @@ from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import short, shown_value
 
 Leading = Callable[[str], str]  # from an address within these pages to the one that a link has; an empty one: no link
+_DIGITS = 6  # of a number in a table that has no interval
 _MARKED = re.compile(r"[\\`*_\[\]#|~$]")
 
 
@@ -95,7 +96,9 @@ def _table(table: Table, leads: Leading) -> Iterator[str]:
 
 def _cell(column: Column, record: Mapping[str, Any], leads: Leading) -> str:
     half = record[column.half] if column.half else None
-    words = _value(record[column.name], column.kind) + (f" ± {rounded(half, half)}" if half is not None else "")
+    value = record[column.name]
+    is_number = column.kind == "number" and not isinstance(value, bool | str) and hasattr(value, "__round__")
+    words = (plain(rounded(value, half, _DIGITS)) if is_number else _value(value, column.kind)) + (f" ± {rounded(half, half)}" if half is not None else "")
     return _link(words, linked(column.link, record), leads)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import duckdb
 from samples.nightly import NIGHTS, nightly_project
-from samples.served import served_project
+from samples.served import copied, served_project
 from serving import client
 from test_analysis_pages import asked, table
 
 from warehouse.surfaces.parts import Facts, Page
 from warehouse.surfaces.view import utc_now
+from warehouse.transform.finished.builds import find_current
 
 
 def card(page: Page, name: str) -> Any:
@@ -41,6 +44,18 @@ def test_there_is_a_section_for_what_the_warehouse_has_and_none_for_what_it_lack
     assert not names & {"fabric", "pairs", "mlperf_training", "mlperf_inference", "nodes"}
     first = table(page, "indicators")[0]  # not the least or the greatest of its kind
     assert (first["called"], first["unit"]) == ("Elapsed", "ms") and first["median"] > 0 and first["number"].startswith("n-")
+
+
+def test_two_results_of_an_indicator_that_differ_only_in_software_say_so(tmp_path: Path) -> None:
+    project = copied(tmp_path / "project")
+    before = [each["apart"] for each in table(asked(project, "overview", now=utc_now()), "indicators")]
+    path = find_current(project).path.resolve()
+    path.chmod(0o644)
+    with duckdb.connect(path) as con:
+        con.execute("insert into rollup.indicator_results select * replace (repeat('e', 64) as software_version_key) from rollup.indicator_results")
+    after = [each["apart"] for each in table(asked(project, "overview", now=utc_now()), "indicators")]
+    assert not any("software" in (each or "") for each in before)
+    assert any("software eeeeeeee…" in each for each in after) and len(set(after)) > 1
 
 
 def test_the_home_page_is_the_overview_and_every_door_of_it_opens() -> None:

@@ -98,10 +98,27 @@ def test_its_pages_say_so(project: Project) -> None:
     assert f"total Added up. {HOSTILE} 7.0 W" in text
     assert f"{total.number_id} 3 runs, 2 files, class T, sum in rollup.claim" in text
     assert f"wh lineage {total.number_id} --open" in text and f"wh audit-packet {total.number_id}" in text
-    assert "r0.nv [0, 9)" in text and f"Why-set digest {total.why_digest}" in text
+    assert "r0.nv [0, 9)" in text and f"Why-set digest {total.why_digest}" in text and f"r0.nv sha256 {total.files[0].sha256}" in text
     assert f"least a1 {found.rows[place].by_column['least'].number_id}" in text and "NULL, so not a number: nothing." in text
     assert "Published numbers" in said(folder, "tables/rollup.claim.html")
     check_links(folder)
+
+
+def test_what_the_numbers_of_a_row_share_is_said_once(project: Project) -> None:
+    (found,) = documented_publications(project)
+    reasons = ("unstable: half width of the interval over the value: 0.4, asked: at most 0.05",)
+    rows = tuple(replace(row, numbers=tuple(replace(number, against=reasons) for number in row.numbers)) for row in found.rows)
+    place = next(place for place, row in enumerate(rows) if row.grain["series"] == "a")
+    folder = site_of(project, publications=(replace(found, rows=rows),))
+    html, text = (folder / row_page(found, place)).read_text(), said(folder, row_page(found, place))
+    total, count, _ = found.rows[place].numbers
+    assert (total.why_digest, total.files) == (count.why_digest, count.files)
+    assert [html.count(each) for each in (total.why_digest, total.files[0].sha256, "wh audit-packet", "half width")] == [1, 1, 1, 1]
+    assert html.count('href="#origin-1"') == 2 and text.count("the same reasons as total") == 1
+    many = replace(rows[place], numbers=tuple(replace(total, number_id=f"n-{each:012}", column=f"c{each}", against=reasons) for each in range(100)))
+    site_of(project, publications=(replace(found, rows=(many,)),))
+    alone = (folder / row_page(found, 0)).read_text()
+    assert (len(alone) - len(html)) / 98 < 600  # 1,300 bytes a number when each repeated them
 
 
 def check_links(folder: Path) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from warehouse.analysis.names import name_of
 from warehouse.surfaces.figures import rounded
+from warehouse.surfaces.markdown import part_markdown
+from warehouse.surfaces.parts import Column, Table
 
 
 @pytest.mark.parametrize(("value", "half", "text"), [
@@ -15,6 +17,12 @@ from warehouse.surfaces.figures import rounded
 ])
 def test_a_number_has_the_digits_that_are_known(value: float, half: float | None, text: str) -> None:
     assert rounded(value, half) == text
+
+
+def test_a_table_in_markdown_has_the_digits_that_are_known() -> None:
+    columns = Column("alone", kind="number"), Column("value", kind="number", half="half"), Column("half", is_hidden=True), Column("n", kind="number")
+    *_, table = part_markdown(Table("t", columns, ((1419.8364062673, 34.12345, 0.034, 1234567), (0.1 + 0.2, None, None, None))))
+    assert table.splitlines()[2:] == ["| 1,419.84 | 34.123 ± 0.034 | 1,234,567 |", "| 0.300000 | NULL | NULL |"]
 
 
 @pytest.mark.parametrize(("row", "name"), [

@@ -86,6 +86,13 @@ def pieces(number: Lineage) -> dict[str, list[bytes]]:
     return found
 
 
+def test_a_number_has_the_unit_that_its_row_states(published: Project, server: Lineage, wh_on: WhOn) -> None:
+    """The column declares none: the row has it in `performance_unit`."""
+    assert server.unit == "Tokens/s"
+    _, out, _ = wh_on(published, "lineage", str(server.number_id))
+    assert out.splitlines()[0].endswith(" Tokens/s")
+
+
 # --- publishing --------------------------------------------------------------------------------------------------
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import duckdb
 from samples.nightly import NIGHTS, nightly_project
 from samples.served import served_project
 from serving import client
 from test_analysis_pages import asked, table
 
-from warehouse.surfaces.parts import Facts, Page
+from warehouse.surfaces.parts import Facts, Page, Table
 from warehouse.surfaces.view import utc_now
+from warehouse.surfaces.views.facts.reading import Reader
+from warehouse.surfaces.views.overview.others import other_parts
 
 
 def card(page: Page, name: str) -> Any:
@@ -41,6 +45,27 @@ def test_there_is_a_section_for_what_the_warehouse_has_and_none_for_what_it_lack
     assert not names & {"fabric", "pairs", "mlperf_training", "mlperf_inference", "nodes"}
     first = table(page, "indicators")[0]  # not the least or the greatest of its kind
     assert (first["called"], first["unit"]) == ("Elapsed", "ms") and first["median"] > 0 and first["number"].startswith("n-")
+
+
+RESULTS = """
+create schema rollup; create schema catalog;
+create table catalog.model as select 'main' as schema_name, 'measurement' as name, 'measurements' as role;
+create table main.measurement as select 'elapsed_ms' as metric, 'ms' as unit;
+create table rollup.indicator_results as
+select
+    'Sum' as indicator, 'elapsed_ms' as result_key, 6 as run_count, 1.5 as median, 1.0 as interval_low, 2.0 as interval_high,
+    timestamptz '2026-01-01' as last_run_at, map {'median': number} as number_ids, 'cpu' as component, 'n=1' as parameters,
+    repeat('a', 64) as hardware_topology_key, repeat(software, 64) as software_version_key
+from (values ('n-1', 'c'), ('n-2', 'd')) as run (number, software)
+"""
+
+
+def test_two_results_of_an_indicator_that_differ_only_in_software_say_so() -> None:
+    with duckdb.connect() as con:
+        con.execute(RESULTS)
+        (part,) = other_parts(Reader(con, cast(Any, SimpleNamespace(of_build=lambda name, make: make()))))
+    assert isinstance(part, Table)
+    assert [each["apart"] for each in part.records()] == ["software cccccccc…", "software dddddddd…"]
 
 
 def test_the_home_page_is_the_overview_and_every_door_of_it_opens() -> None:

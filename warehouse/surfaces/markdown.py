@@ -17,6 +17,7 @@ from warehouse.surfaces.view import linked
 from warehouse.transform.export.docs.published_pages import short, shown_value
 
 Leading = Callable[[str], str]  # from an address within these pages to the one that a link has; an empty one: no link
+_DIGITS = 6  # of a number in a table that has no interval
 _MARKED = re.compile(r"[\\`*_\[\]#|~$]")
 
 
@@ -35,12 +36,12 @@ def page_markdown(page: Page, leads: Leading) -> str:
     return "\n\n".join(filter(None, lines)) + "\n"
 
 
-def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2) -> Iterator[str]:
-    """The blocks of a part, under a heading of that level. Fields to fill in have none."""
+def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2, is_exact: bool = False) -> Iterator[str]:
+    """The blocks of a part, under a heading of that level. Fields to fill in have none. `is_exact`: numbers in tables have all digits."""
     if not isinstance(part, Figure | Entry | Facets) and part.title:
         yield f"{'#' * level} {plain(part.title)}"
     if isinstance(part, Table):
-        yield from _table(part, leads)
+        yield from _table(part, leads, is_exact)
     elif isinstance(part, Facts):
         yield "\n".join(f"- {(_choice if part.form == 'links' else _fact)(each, leads)}" for each in part.items)
     elif isinstance(part, Figure):
@@ -49,7 +50,7 @@ def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2) -> Itera
         for group in part.groups:
             yield f"{plain(group.title or group.name)}: {', '.join(_choice(each, leads) for each in group.items)}"
     elif isinstance(part, Entry):
-        yield from _entry(part, leads, level)
+        yield from _entry(part, leads, level, is_exact)
     elif isinstance(part, Text):
         yield plain(part.note)
         yield plain(part.text) if part.form == "prose" else fenced(part.text)
@@ -58,12 +59,12 @@ def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2) -> Itera
         yield fenced(part.cited)
 
 
-def _entry(each: Entry, leads: Leading, level: int) -> Iterator[str]:
+def _entry(each: Entry, leads: Leading, level: int, is_exact: bool) -> Iterator[str]:
     yield f"{'#' * level} {_link(plain(each.title), each.link, leads)}"
     yield plain(" · ".join(filter(None, (*each.states, f"{each.value} {each.interval}".strip(), each.note))))
     yield from map(plain, each.lines)
     for figures in each.figures:
-        yield from part_markdown(figures, leads, level + 1)
+        yield from part_markdown(figures, leads, level + 1, is_exact)
     yield " · ".join(_choice(action, leads) for action in each.actions if isinstance(action, Fact) and leads(action.link or ""))
 
 
@@ -76,7 +77,7 @@ def _choice(each: Fact, leads: Leading) -> str:
     return f"{_link(plain(each.heading), each.link, leads)} {'' if each.value is None else _value(each.value, each.kind)}".strip()
 
 
-def _table(table: Table, leads: Leading) -> Iterator[str]:
+def _table(table: Table, leads: Leading, is_exact: bool) -> Iterator[str]:
     yield plain(table.note)
     if not table.rows:
         yield plain(table.empty)
@@ -85,7 +86,7 @@ def _table(table: Table, leads: Leading) -> Iterator[str]:
     heading = "| " + " | ".join(plain(f"{each.heading} {each.unit or ''}".strip()) for each in columns) + " |"
     rule = "|" + "|".join(" ---: " if each.kind in ("number", "bytes") else " --- " for each in columns) + "|"
     records = table.records()[: table.listed]
-    yield "\n".join([heading, rule, *("| " + " | ".join(_cell(each, record, leads) for each in columns) + " |" for record in records)])
+    yield "\n".join([heading, rule, *("| " + " | ".join(_cell(each, record, leads, is_exact) for each in columns) + " |" for record in records)])
     if table.is_cut:
         yield f"the first {len(records):,} rows; there are more"
     elif (table.total or len(table.rows)) > len(records):
@@ -93,9 +94,12 @@ def _table(table: Table, leads: Leading) -> Iterator[str]:
         yield f"{count}, {_link('the next', table.more, leads)}" if table.more and leads(table.more) else count
 
 
-def _cell(column: Column, record: Mapping[str, Any], leads: Leading) -> str:
+def _cell(column: Column, record: Mapping[str, Any], leads: Leading, is_exact: bool) -> str:
     half = record[column.half] if column.half else None
-    words = _value(record[column.name], column.kind) + (f" ± {rounded(half, half)}" if half is not None else "")
+    value = record[column.name]
+    is_rounded = not is_exact and column.kind == "number" and not isinstance(value, bool | str) and hasattr(value, "__round__")
+    words = plain(rounded(value, half, _DIGITS)) if is_rounded else _value(value, column.kind)
+    words += f" ± {rounded(half, half)}" if half is not None else ""
     return _link(words, linked(column.link, record), leads)
 
 

@@ -10,7 +10,7 @@ from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.publish.signing import publication_event
-from warehouse.claims.publish.specification import declared_units, read_specification
+from warehouse.claims.publish.specification import declared_units, read_specification, stated_unit
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import standing
@@ -63,7 +63,7 @@ def _row(
                 own = worth.of(row, cell)
                 against = tuple(f"{each.told}: {each}" for each in own.rules if not each.is_met)
                 yield site.PublishedNumber(
-                    cell.number_id, cell.column, cell.value, units.get(cell.column),
+                    cell.number_id, cell.column, cell.value, units.get(cell.column) or stated_unit(row, cell.column),
                     str(recorded(publication.record, cell.column, cell.is_exact)), runs, cell.why_digest or "", _files(cell),
                     current.hold(row, cell), tuple(f"{run}: {not_admitted[run]}" for run in runs if run in not_admitted),
                     str(own), against,

@@ -16,7 +16,7 @@ from warehouse.claims.numbers.search import FoundCell, asked_number, current_cel
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
-from warehouse.claims.publish.specification import declared_units, read_specification
+from warehouse.claims.publish.specification import declared_units, read_specification, stated_unit
 from warehouse.evidence.ledger.arrivals import origins
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.ledger.removal import removed_bundles
@@ -69,7 +69,7 @@ class Lineage:
     removals: Mapping[str, Event] = field(default_factory=dict)  # of bundles that policy removed: the ledger's words
     decisions: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs that are not admitted now
     settlements: Mapping[str, Decision] = field(default_factory=dict)  # on those of its runs whose evidence was settled
-    unit: str | None = None  # that its column declares
+    unit: str | None = None  # that its column declares, or else its row states
     description: str | None = None  # of its column, in the current build
     published: Event | None = None  # when, by whom and where it was published: the ledger's event
     software: Mapping[str, str] = field(default_factory=dict)  # what published or built it: `wh`, and the engine
@@ -110,7 +110,7 @@ def _of_published(project: Project, found: FoundCell, events: Sequence[Event]) -
     )
     engine = publication.record.get("engine", {})
     return replace(
-        number, unit=declared_units(specification.document).get(found.cell.column), published=published,
+        number, unit=declared_units(specification.document).get(found.cell.column) or number.unit, published=published,
         worth=PublishedWorth(publication, claim_of(specification.document["document"]["claim"]), found.row).of(found.row, found.cell),
         is_provisional="published_as" in publication.record, correction=corrected(events).get(publication.digest),
         software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
@@ -163,12 +163,13 @@ def _lineage(
     bundles = {str(run["artifact_manifest_digest"]) for run in runs if run.get("artifact_manifest_digest")}
     bundles |= {file.artifact_manifest_digest for file in raw_files}
     promised = found.publication.record["guarantees"] if found.publication else None
+    unit, description = _declared(project, found)
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column, found.cell.is_exact) if found.publication else None,
         check_number_signatures(project, bundles, found.publication, published), removed_bundles(store, bundles),
-        *_decisions(store.objects, runs), *_declared(project, found),
+        *_decisions(store.objects, runs), unit or stated_unit(found.row, found.cell.column), description,
     )
 
 

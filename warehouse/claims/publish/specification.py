@@ -74,6 +74,14 @@ def declared_units(specification: Mapping[str, Any]) -> dict[str, str]:
     return {str(name): str(unit) for name, _, unit in specification["document"]["contract"]["columns"] if unit}
 
 
+def stated_unit(row: PublishedRow, column: str) -> str | None:
+    """The unit that a row itself states of a column: for `performance_result` in `performance_result_unit` or `performance_unit`."""
+    for name in (f"{column}_unit", f"{column.rpartition('_')[0]}_unit"):
+        if name in row.cells and isinstance(row.cells[name].value, str):
+            return str(row.cells[name].value)
+    return None
+
+
 @lru_cache(maxsize=8)  # a number's spec is asked for by several; who gets it does not change it
 def parse_specification(data: bytes, digest: str, place: str) -> Specification:
     """The spec in `data`, of which its digest covers every byte. Raises WH307 for any other bytes."""

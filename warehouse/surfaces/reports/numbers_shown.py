@@ -14,8 +14,8 @@ from typing import Any
 
 from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.publish.corrections import corrected
-from warehouse.claims.publish.publication import PublishedRollup, PublishedRow, publications
-from warehouse.claims.publish.specification import declared_units, read_specification
+from warehouse.claims.publish.publication import PublishedRollup, publications
+from warehouse.claims.publish.specification import declared_units, read_specification, stated_unit
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import CORRECTION, PUBLICATION, WITHDRAWAL, Event
 from warehouse.project.project import Project
@@ -191,20 +191,12 @@ def _numbers(project: Project, publication: PublishedRollup, scope: Scope) -> tu
                 others += 1
                 continue
             specification.check_number(row, cell)
-            unit = units.get(cell.column) or _stated_unit(row, cell.column)
+            unit = units.get(cell.column) or stated_unit(row, cell.column)
             run_ids = tuple(str(run["run_id"]) for run in cell.runs)
             found.append(Number(
                 publication.digest, str(publication.query), grain, cell.column, cell.number_id, value, unit, worth.of(row, cell), run_ids, settings,
             ))
     return found, others
-
-
-def _stated_unit(row: PublishedRow, column: str) -> str | None:
-    """The unit that a row itself states of a column: for `performance_result` in `performance_result_unit` or `performance_unit`."""
-    for name in (f"{column}_unit", f"{column.rpartition('_')[0]}_unit"):
-        if name in row.cells and isinstance(row.cells[name].value, str):
-            return str(row.cells[name].value)
-    return None
 
 
 def _is_setting(value: Any) -> bool:

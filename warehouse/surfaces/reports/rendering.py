@@ -51,9 +51,9 @@ def report_markdown(report: Report) -> str:
         "## Published",
         "Every figure here is in a publication, under the number id beside it. What is not publishable may not be quoted."
         " To check them all: `wh verify FILE`.",
-        *(block for part in report.page.parts for block in part_markdown(part, level=3)),
+        *(block for part in report.page.parts for block in part_markdown(part, level=3, is_exact=True)),
         "## Exploratory", "What the build says now. Nothing here is published or frozen, and `wh verify` does not check it.",
-        START, *(block for part in report.exploratory for block in part_markdown(part, level=3)), END,
+        START, *(block for part in report.exploratory for block in part_markdown(part, level=3, is_exact=True)), END,
         "## Record", f"```json\n{_json(report.record)}\n```",
     ]
     return "\n\n".join(filter(None, lines)) + "\n"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,10 @@ class PublishedFile:
     raw_path: str
     sha256: str
     ranges: tuple[tuple[int, int], ...]  # offset and length in bytes
+
+
+# Runs, why-set digest and files: what most numbers of a row have in common.
+Origin: TypeAlias = tuple[tuple[str, ...], str, tuple[PublishedFile, ...]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,10 @@ class PublishedNumber:
     against: tuple[str, ...] = ()  # what keeps it from being publishable
 
     @property
+    def origin(self) -> Origin:
+        return self.runs, self.why_digest, self.files
+
+    @property
     def is_measure(self) -> bool:
         return isinstance(self.value, int | float | Decimal) and not isinstance(self.value, bool)
 
@@ -60,6 +68,16 @@ class PublishedRow:
     @cached_property
     def runs(self) -> tuple[str, ...]:
         return tuple(sorted({run for number in self.numbers for run in number.runs}))
+
+    @cached_property
+    def origins(self) -> Mapping[Origin, int]:
+        """The origins of its numbers, each with its place from 1."""
+        return {origin: place for place, origin in enumerate(dict.fromkeys(number.origin for number in self.numbers), 1)}
+
+    @cached_property
+    def first_with_reasons(self) -> Mapping[tuple[str, ...], PublishedNumber]:
+        """For each list of reasons against a number, the first number shown that has it."""
+        return {number.against: number for number in reversed(self.numbers) if number.is_measure}
 
     @cached_property
     def files(self) -> int:

@@ -38,6 +38,7 @@ _OF_DIMENSIONS = {
 }
 _GPU = "gpu"  # by the name that the evidence states, whichever column has it
 _NAMES = {
+    "model": "model or test",
     "benchmark_case_id": "case", "point": "load", "series_key": "series", "framework": "engine", "framework_version": "engine version",
     "accelerator_name": "GPU", _GPU: "GPU", "gpu_model": "GPU model", "testbed": "machine",
 }

@@ -14,10 +14,13 @@ from warehouse.surfaces.view import address
 from warehouse.surfaces.views.facts.headlines import EXTREMES, headlines
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
+from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.model import MEASUREMENTS, RUNS
 
 _MOST, _MOST_NODES, _MOST_CASES = 8, 40, 20
 _MOST_RESULTS = 3  # of an indicator
+# What two results of an indicator may differ in, as it is named under a result.
+_APART = {"component": "", "parameters": "", "hardware_topology_key": "hardware ", "software_version_key": "software "}
 _ODD = 0.85  # of the median of the pairs: less is odd
 _FABRIC, _INDICATORS, _NODES = "rollup.fabric_results", "rollup.indicator_results", "rollup.node_performance"
 _ALIKE = ("cluster", "test", "workload_spec_digest", "status")  # what pairs share that are held against each other
@@ -137,29 +140,32 @@ def _training(found: Reader) -> Iterator[Table]:
 
 
 def _indicators(found: Reader) -> Iterator[Table]:
-    """The results of the indicators that ran last, of each the first few."""
+    """The results of the indicators that ran last, of each the first few; of alike ones, what they differ in."""
     table = found.role(MEASUREMENTS)
-    needed = {"indicator", "result_key", "run_count", "median", "interval_low", "interval_high", "last_run_at", "number_ids"}
+    needed = {"indicator", "result_key", "run_count", "median", "interval_low", "interval_high", "last_run_at", "number_ids", *_APART}
     if table is None or not {"metric", "unit"} <= table.columns or not needed <= found.columns(_INDICATORS):
         return
     order = f"last_run_at desc nulls last, regexp_matches(result_key, '{EXTREMES}'), run_count desc, result_key, number"
+    alike = "over (partition by indicator, result_key)"
+    apart = ", ".join(f"if(min({name}) {alike} <> max({name}) {alike}, {name}, null) as {name}" for name in _APART)
     rows = found.rows(
         f"with unit as (select metric, min(unit) as unit from {table.sql} group by metric having count(distinct unit) = 1)"
         " select indicator, result_key, median, (interval_high - interval_low) / 2 as half, unit.unit, run_count, last_run_at,"
-        " number_ids['median'] as number, max(last_run_at) over (partition by indicator) as last, count(*) over () as total"
-        f" from {_INDICATORS} as result left join unit on unit.metric = result.result_key where median is not null"
+        " number_ids['median'] as number, max(last_run_at) over (partition by indicator) as last, count(*) over () as total,"
+        f" {apart} from {_INDICATORS} as result left join unit on unit.metric = result.result_key where median is not null"
         f" qualify row_number() over (partition by indicator order by {order}) <= {_MOST_RESULTS}"
         f" order by last desc nulls last, indicator, {order} limit {_MOST}"
     )
     if not rows:
         return
     columns = (
-        Column("indicator", link="/results/indicator_results?where=indicator={indicator}"), Column("called", "result"),
+        Column("indicator", link="/results/indicator_results?where=indicator={indicator}"), Column("called", "result", below="apart"),
         Column("median", kind="number", half="half", link="/numbers/{number}"), Column("unit"), Column("run_count", "runs", kind="number"),
-        Column("last_run_at", "last run", kind="moment"), *(Column(name, is_hidden=True) for name in ("half", "number", "result_key")),
+        Column("last_run_at", "last run", kind="moment"), *(Column(name, is_hidden=True) for name in ("half", "number", "result_key", "apart")),
     )
     for row in rows:
         row["called"], _, row["unit"] = found.metric_names.of(row["result_key"], row["unit"])
+        row["apart"] = SEPARATOR.join(f"{word}{short(row[name])}" for name, word in _APART.items() if row[name]) or None
         row["half"] = row["half"] or None  # of equal runs: all digits are known
     shown = tuple(tuple(row[column.name] for column in columns) for row in rows)
     more = address("/results/{query}", query="indicator_results")

@@ -17,7 +17,17 @@ from urllib.parse import quote
 from warehouse.transform.export.description import LANDING, ProjectDescription, Table
 from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
 from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, contracted, draw, neighbourhood
-from warehouse.transform.export.docs.published_pages import digits, overview, publication_page, replaced, row_page, short, shown_value
+from warehouse.transform.export.docs.published_pages import (
+    MOST_FILES,
+    digits,
+    listed_files,
+    overview,
+    publication_page,
+    replaced,
+    row_page,
+    short,
+    shown_value,
+)
 from warehouse.transform.export.docs.sql_markup import sql_markup
 from warehouse.transform.export.publication_values import Publication
 from warehouse.transform.project.model import PUBLIC_SCHEMAS, Model
@@ -156,6 +166,8 @@ def _environment(description: ProjectDescription, addresses: Mapping[str, str], 
         public=PUBLIC_SCHEMAS,
         publication_page=publication_page,
         row_page=row_page,
+        most_files=MOST_FILES,
+        listed_files=listed_files,
         replaced=replaced(description.publications),
         page=addresses.get,
         unused=unused,

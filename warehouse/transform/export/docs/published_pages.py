@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.transform.export.publication_values import Publication, PublishedRow
+from warehouse.transform.export.publication_values import Publication, PublishedFile, PublishedRow
 from warehouse.transform.finished.query import plain_cell
 
+MOST_FILES = 12  # of the numbers of one origin
 _MOST_MEASURES = 6  # beside the grain of a row; its own page has all
 _LEADING_DIGITS = 6
 _MOST_CHARACTERS = 80  # of a value in a table
@@ -54,6 +55,12 @@ def publication_page(publication: Publication) -> str:
 def row_page(publication: Publication, place: int) -> str:
     """The page of a row, by its place in the publication: the same as long as it is published."""
     return f"published/{publication.digest[:16]}/{place + 1}.html"
+
+
+def listed_files(row: PublishedRow) -> list[PublishedFile]:
+    """The files whose ranges a row's page shows, each once."""
+    listed = {(file.artifact_manifest_digest, file.raw_path): file for _, _, files in row.origins for file in files[:MOST_FILES]}
+    return [listed[key] for key in sorted(listed)]
 
 
 def replaced(publications: Iterable[Publication]) -> frozenset[str]:

@@ -242,6 +242,7 @@ function openTarget() {
 
 startSearch();
 document.querySelectorAll(".graph").forEach(startGraph);
+document.querySelectorAll("nav li a").forEach((link) => { link.title = link.textContent; });  // a long name is cut
 document.querySelector("nav .here")?.scrollIntoView({ block: "nearest" });
 window.addEventListener("hashchange", openTarget);
 openTarget();

@@ -15,7 +15,7 @@ from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.landing.contract import Ingestor
 from warehouse.landing.described.description import read_description
-from warehouse.landing.described.document import extended
+from warehouse.landing.described.document import READER_VERSION, extended
 from warehouse.landing.described.ingestor import DescribedIngestor, described_ingestor
 from warehouse.landing.described.recognition import Formats
 from warehouse.landing.logs.reader import LogReader
@@ -61,6 +61,8 @@ class Source:
         if module.name == "__init__.py":
             paths = (path for path in folder.rglob("*") if _is_code(path.relative_to(folder)))
         files = {path.relative_to(folder).as_posix(): file_digest(path) for path in paths if path.is_file()}
+        if module.name == DESCRIPTION:
+            files["reader"] = str(READER_VERSION)
         if module.name == DESCRIPTION and (base := extended(module, standard_folder() / "ingest")) is not None and base.is_file():
             files["extends"] = file_digest(base)
         return domain_digest("wh/ingestor-code/1", [files, __version__])

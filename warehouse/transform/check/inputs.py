@@ -32,8 +32,8 @@ def check_files(
                 raise fault(found.code, f"{found.place}: {found.message}", model, read.offset, found.hint) from found
             if is_there and (named := _named_folder(root)) and not os.path.isabs(pattern) and "hive_partitioning" not in read.call.lower():
                 told = f"the project is below the folder {named}, of which DuckDB makes a column of every file that is read"
-                hint = "state hive_partitioning in the call (false: it is no column), or keep the project in a folder without ="
-                raise fault("WH220", told, model, read.offset, hint)
+                way = "state hive_partitioning in the call (false: it is no column), or keep the project in a folder without ="
+                raise fault("WH220", told, model, read.offset, way)
             if not is_there:
                 hint = None if is_remote(pattern) else f"paths are from the project's folder, {root.name or '.'}"
                 raise fault("WH220", f"no file matches {pattern}", model, read.offset, hint)

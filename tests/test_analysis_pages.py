@@ -304,7 +304,7 @@ def test_explore_counts_the_measurements_of_models_and_a_choice_narrows(served: 
     model = table(page, "over_time")[0]["run_id"] and "MiniMaxAI/*"
     narrowed = asked(served, "explore", metric="ttft_p50_ms", model=model)
     (facets,) = [part for part in narrowed.parts if isinstance(part, Facets)]
-    (models,) = [group for group in facets.groups if group.title == "model"]
+    (models,) = [group for group in facets.groups if group.title == "model or test"]
     counts = {item.heading: item.value for item in models.items if item.value}
     assert counts == {"MiniMax-M2.5": str(len(table(narrowed, "over_time")))}  # as many as are drawn
     (link,) = [item.link for item in models.items if item.heading == "MiniMax-M2.5"]

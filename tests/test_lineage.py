@@ -399,7 +399,7 @@ def test_json(published: Project, wh_on: WhOn) -> None:
     assert "mart.mlperf_inference_result" in own and not any("genai_perf" in name for name in own)
     assert document["guarantees"]["G1"] == {"holds": "yes", "established": "checked"}
     assert document["row"] == {
-        "query": QUERY, "column": "performance_result", "value": 24593.8, "unit": None,
+        "query": QUERY, "column": "performance_result", "value": 24593.8, "unit": "Tokens/s",
         "description": "Performance, in performance_unit",
         "grain": {
             "run_id": f"mlperf-inference/v5.1/closed/Acme/{GPU}/{mlperf_inference.LLM}/Server/performance/run_1",
@@ -420,7 +420,7 @@ def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
     number = server
     status, out, _ = wh_on(published, "lineage", SERVER, "--full")
     assert status == 0
-    assert out.startswith(f"{number.number_id}  24593.8\n")
+    assert out.startswith(f"{number.number_id}  24593.8 Tokens/s\n")
     for part in ("1 row", "2 query", "3 runs   1", "4 raw    1 file", "scenario = Server", str(number.publication),
                  number.query_spec_digest, str(number.runs[0]["run_id"]), number.raw_files[0].uri,
                  number.raw_files[0].sha256, '"value": 24593.768', "performance_result: Performance, in performance_unit",
@@ -432,7 +432,7 @@ def test_text(published: Project, server: Lineage, wh_on: WhOn) -> None:
 def test_one_screen(published: Project, server: Lineage, wh_on: WhOn) -> None:
     """Whatever the number depends on; --full has the rest."""
     status, out, err = wh_on(published, "lineage", SERVER)
-    assert status == 0 and out.startswith(f"{server.number_id}  24593.8\n") and "--full shows the rest" in err
+    assert status == 0 and out.startswith(f"{server.number_id}  24593.8 Tokens/s\n") and "--full shows the rest" in err
     assert '"value": 24593.768' in out and "guaranteed: G1" in out and str(server.publication)[:12] in out and str(server.publication) not in out
     many = replace(
         server, runs=tuple({**server.runs[0], "run_id": f"r{number}"} for number in range(40)), raw_files=server.raw_files * 40,

@@ -15,11 +15,12 @@ from samples.served import served_project
 from serving import client
 from stored import bundle_folder, folder_of
 from test_gate import COLUMNS, add, header, made, runs
+from test_gate_forgery import judged_again, left_out_dropped, reseal
 
 from warehouse.claims.numbers.deciding import retract
 from warehouse.claims.numbers.search import current_numbers
 from warehouse.claims.publish.corrections import withdraw
-from warehouse.claims.publish.publication import publications
+from warehouse.claims.publish.publication import JUDGEMENT, publications
 from warehouse.claims.publish.publish import publish
 from warehouse.claims.verify.last_checks import STATE_FILE
 from warehouse.claims.verify.verdict import VERIFIED
@@ -131,7 +132,10 @@ def test_the_value_comes_first_with_its_unit_and_what_it_is_worth(published: Pro
 
 def test_when_it_was_last_verified_is_shown_and_nothing_rests_on_it(tmp_path: Path) -> None:
     project = new_project(tmp_path)
-    publication = publish(project, "claim", as_provisional=True).digest
+    publish(project, "claim", as_provisional=True)
+    reseal(project, JUDGEMENT, left_out_dropped)  # each number is right, and the whole is not
+    judged_again(project)
+    publication = publications(project)[0].digest
     number, now = the_number(project), datetime.now(UTC)
     view, key = view_named("number"), Answers(project)
 

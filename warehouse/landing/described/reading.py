@@ -11,12 +11,11 @@ import math
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fractions import Fraction
-from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
 
-from warehouse.digest import bytes_digest
+from warehouse.digest import bytes_digest, file_hasher
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import telemetry, units
 from warehouse.landing.described.description import Description, Layout, Metric
@@ -140,7 +139,7 @@ class _Names:
     def __init__(self, family: str, layout: Layout, text: Data | None) -> None:
         self._family, self._text = family, text
         self._outside = list(_outside(layout))
-        self._read, self._stop = sha256(), 0
+        self._read, self._stop = file_hasher(), 0
         self._seen: dict[str, int] = {}
         self.count = 0
 
@@ -168,7 +167,7 @@ class _Names:
         """A digest of the words of a text up to a byte."""
         assert self._text is not None
         if stop < self._stop:  # the records of another path begin
-            self._read, self._stop = sha256(), 0
+            self._read, self._stop = file_hasher(), 0
         for word in bytes(self._text[self._stop : stop]).split():
             self._read.update(word + b" ")
         self._stop = stop

@@ -35,7 +35,7 @@ BENCH = """
 import json, os, sys, time
 time.sleep(0.3)  # long enough for the nodes to be sampled
 if os.environ["FATE"] == "hangs" and os.environ["AS_HOST"] == "node-b":
-    time.sleep(60)
+    time.sleep(60)  # until its limit ends it
 if os.environ["SLURM_NODEID"] == "0":
     print(json.dumps({"name": "PiTwo", "component": "two", "@parameters": {"n": 1}, "@result": {"elapsed": 5.0}}))
 """
@@ -75,14 +75,14 @@ def test_a_command_ends_with_the_runner_that_is_killed(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     while not pids.exists() or len(pids.read_text().split()) < 2:
         assert runner.poll() is None
-        time.sleep(0.02)
+        time.sleep(0.02)  # between looks
     runner.kill()  # and nothing else: neither the recorder nor the command
     runner.wait()
     for pid in pids.read_text().split():
         for _ in range(1000):  # ends before: a command has two seconds
             if not Path(f"/proc/{pid}").exists() or _is_dead(int(pid)):
                 break
-            time.sleep(0.02)
+            time.sleep(0.02)  # between looks
         else:
             raise AssertionError(f"{pid} goes on")
 

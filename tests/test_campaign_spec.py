@@ -109,13 +109,15 @@ def test_the_most_that_a_campaign_takes_has_its_confirmation_and_its_budget(tmp_
 
 
 @pytest.mark.parametrize(("budget", "spent"), [({"runs": 3}, "3 runs"), ({"hours": 2}, "2 hours"), ({"dollars": 5, "dollars_per_hour": 2.5}, "5 dollars")])
-def test_no_run_begins_once_the_budget_is_spent(tmp_path: Path, budget: dict[str, float], spent: str) -> None:
+def test_no_run_begins_once_the_budget_is_spent(
+    tmp_path: Path, budget: dict[str, float], spent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = "\n".join(f"{name} = {value}" for name, value in budget.items())
     working = Runner.__new__(Runner)
     working._spec, working.campaign_id = spec(tmp_path, f"{WHOLE}[budget]\n{lines}\n"), "x"
     for done, is_spent in ((2, False), (3, True)):  # of them, each takes 40 minutes
         progress = Progress(attempts={str(number): 1 for number in range(done)}, done={str(number): {"busy_s": 2400.0} for number in range(done)})
-        working.progress = lambda progress=progress: progress  # type: ignore[method-assign]
+        monkeypatch.setattr(working, "progress", lambda progress=progress: progress)
         if not is_spent:
             working._check_budget()
             continue

@@ -1,4 +1,4 @@
-"""Processes killed in mid-build on a real cluster of two nodes on this machine: the tables are those of a build that nobody disturbed.
+"""Kills processes in the middle of a build, on a real cluster of two nodes on this machine: the tables must equal those of an undisturbed build.
 
     python benchmarks/scale/kills.py local|ray|spark [--victims task executor node driver] [--store s3://bucket]
 
@@ -44,7 +44,7 @@ PARSE = "def parse(self, bundle):\n"
 SLOW = f"""{PARSE}        import os, time
         with open("PIDS_PATH", "a") as log:
             log.write(f"{{os.getpid()}}\\n")
-        time.sleep(0.25)
+        time.sleep(0.25)  # so that there is a time in which to kill it
 """
 
 
@@ -168,7 +168,7 @@ def _wait(is_so: Callable[[], bool], seconds: float) -> None:
     while not is_so():
         if time.monotonic() > deadline:
             raise SystemExit("waited too long")
-        time.sleep(0.05)
+        time.sleep(0.05)  # between looks
 
 
 def _parent(pid: int) -> int:
@@ -207,7 +207,7 @@ def victims_of(victim: str, cluster: Cluster, driver: int, pids: Path) -> list[i
                 return [above]
             except OSError:
                 continue
-        time.sleep(0.05)
+        time.sleep(0.05)  # between looks
     raise SystemExit(f"there is no {victim} to kill")
 
 

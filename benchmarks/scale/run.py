@@ -96,7 +96,7 @@ def wh(project: Path, *arguments: str) -> Cost:
     while time.monotonic() < deadline:
         try:
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
-                time.sleep(0.1)
+                time.sleep(0.1)  # between looks: daemons of the cluster end a little later
         except ChildProcessError:
             break
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

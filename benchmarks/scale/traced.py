@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
@@ -17,6 +18,9 @@ from warehouse.trace.catalog import open_trace_session
 from warehouse.trace.tracing import trace
 from warehouse.transform.finished.builds import current_build, part_path
 from warehouse.transform.sql.duck import connect
+
+if TYPE_CHECKING:
+    import duckdb
 
 _TIMES = 5
 
@@ -57,7 +61,7 @@ def traced(project_root: Path, query: str, run_id: str) -> Traced:
     return Traced(median(times), median(query_s), rows)
 
 
-def _has(con: "duckdb.DuckDBPyConnection", path: str, run_id: str) -> bool:  # noqa: F821
+def _has(con: "duckdb.DuckDBPyConnection", path: str, run_id: str) -> bool:
     return bool(con.execute("select 1 from read_parquet(?) where run_id = ? limit 1", [path, run_id]).fetchall())
 
 

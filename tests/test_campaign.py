@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +23,35 @@ from samples import sbom
 from serving import client
 from standard import standard_project
 
-from warehouse.campaign.advice import advise, lock_of
+from warehouse.campaign.measured import advise, advise_published, lock_of
 from warehouse.campaign.stacks import locked
+from warehouse.claims.publish.publication import publication_with
 from warehouse.cli.main import main
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import LEFTOVER
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project.project import Project
+from warehouse.project.project import Project, read_project
 from warehouse.record.again import recorded
 from warehouse.record.command import record
-from warehouse.statistics.best import best
+from warehouse.record.processes.limits import RLIMIT, WATCHDOG
 from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-SPEED = {"1.0": 10.0, "1.1": 8.0, "1.2": 10.0, "1.3": 10.0, "1.5": 10.0}
+USER = 65534
+SPEED = {"1.0": 10.0, "1.1": 8.0, "1.2": 10.0, "1.3": 10.0, "1.5": 10.0, "1.6": 10.0, "1.7": 10.0}
 BENCH = """
 import json, os, random, speedy, sys, time
+if speedy.VERSION == "1.6":
+    held = bytearray(900_000_000)
+    time.sleep(60)
+while speedy.VERSION == "1.7":  # forks without end, and so does each of its children
+    try:
+        os.fork()
+    except OSError:
+        time.sleep(0.2)
 if speedy.VERSION == "1.2":
     sys.exit("speedy 1.2 cannot do this")
 if speedy.VERSION == "1.5":
@@ -68,7 +80,10 @@ exclude_newer = 2026-11-01T00:00:00Z
 index = "{index}"
 [limits]
 timeout = "8 s"
+memory = "400 MiB"
+processes = 30
 """
+EVERY_FATE = '"1.0", "1.1", "1.2", "1.3", "1.4", "9.9", "1.5", "1.6", "1.7"'
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +101,9 @@ def written(folder: Path, index: str, values: str, sessions: int) -> Path:
     return folder / "spec.toml"
 
 
-def started(project: Project, spec: Path, *more: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "matrix", str(spec), *more]
+def started(project: Project, spec: Path, *more: str, user: Sequence[str] = (), **variables: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **variables}
+    command = [*user, sys.executable, "-m", "warehouse.cli.main", "--project", str(project.root), "matrix", str(spec), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True)
 
 
@@ -104,10 +119,11 @@ def cells(project: Project) -> list[tuple]:
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory, index: str) -> Project:
-    """A campaign with every fate of a stack: two that run, one that fails, one that hangs, one that cannot be built, one that there is not."""
+    """A campaign with every fate of a stack: two that run, one that fails, one that hangs, one that cannot be built, one that there is not, one whose
+    result is none, one that takes too much memory, and one that forks without end."""
     folder = tmp_path_factory.mktemp("campaign")
     project = standard_project(folder / "project")
-    spec = written(folder, index, '"1.0", "1.1", "1.2", "1.3", "1.4", "9.9", "1.5"', sessions=1)
+    spec = written(folder, index, EVERY_FATE, sessions=1)
     for more in ((), ("--add-sessions", "2", "--cell", "c02", "--cell", "c01")):  # each failure once, and three sessions of what can be compared
         process = started(project, spec, *more)
         output, _ = process.communicate(timeout=300)
@@ -125,19 +141,45 @@ def campaign(tmp_path_factory: pytest.TempPathFactory, index: str) -> Project:
     return project
 
 
-def test_every_run_of_the_plan_is_a_row_with_its_reason(campaign: Project, index: str) -> None:
-    rows = cells(campaign)
+def check_fates(rows: list[tuple], runs: int) -> None:
+    """Every stack has its rows with its reason: the first two ran so many times."""
     fates = Counter((cell, status) for cell, _, status, _, _ in rows)
     assert fates == {
-        ("c01", "succeeded"): 3, ("c02", "succeeded"): 3, ("c03", "failed"): 1, ("c04", "failed"): 1, ("c05", "not built"): 1, ("c06", "not resolved"): 1,
-        ("c07", "failed"): 1,
+        ("c01", "succeeded"): runs, ("c02", "succeeded"): runs, ("c05", "not built"): 1, ("c06", "not resolved"): 1,
+        **{(cell, "failed"): 1 for cell in ("c03", "c04", "c07", "c08", "c09")},
     }
     reasons = {cell: reason for cell, session, _, reason, _ in rows if session == 1}
     assert (reasons["c01"], reasons["c03"], reasons["c04"]) == (None, "exit code 1", "ended by its limit of time")
     assert "speedy" in reasons["c05"] and "9.9" in reasons["c06"] and "no JSON object of the indicator PiSpeedy" in reasons["c07"]
+    assert reasons["c08"] == "ended by its limit of memory"
+    # Where a user's own limit holds it, nothing counts what was refused.
+    assert re.fullmatch(r"ended by its limit of (processes|time(, its limit of processes refused \d+)?)", reasons["c09"])
+    assert [bool(run) for *_, run in rows] == [cell not in ("c05", "c06") for cell, *_ in rows]
+
+
+def test_every_run_of_the_plan_is_a_row_with_its_reason(campaign: Project, index: str) -> None:
+    check_fates(cells(campaign), runs=3)
     resolved = [json.loads(path.read_text())["resolving"] for path in campaign.store_root.rglob("stack.json")]
     assert (index, sysconfig.get_platform()) in [(each.get("index"), each.get("platform")) for each in resolved]
-    assert [bool(run) for *_, run in rows] == [cell not in ("c05", "c06") for cell, *_ in rows]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="root alone can become another user; the test above is of an ordinary user then")
+def test_so_it_is_for_an_ordinary_user(tmp_path: Path, index: str) -> None:
+    project, spec = standard_project(tmp_path / "project"), written(tmp_path, index, EVERY_FATE, sessions=1)
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        os.chown(path, USER, USER, follow_symlinks=False)
+    # One who may read what root alone may, such as the Python of the tests, and do nothing else that others may not.
+    user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"]
+    process = started(project, spec, user=user, HOME=str(tmp_path))
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == ExitCode.OK, output
+    build(project)
+    check_fates(cells(project), runs=1)
+    con = open_build(current_build(project).path)
+    mechanisms = con.execute("select distinct limit_mechanisms from campaign_cell_fact where run_id is not null").fetchall()
+    con.close()
+    assert [json.loads(each) for each, in mechanisms] == [{"memory": WATCHDOG, "processes": RLIMIT, "time": WATCHDOG}]
 
 
 def test_the_advice_names_the_fastest_beside_the_baseline_and_what_was_not_measured(campaign: Project, wh_on) -> None:
@@ -145,7 +187,7 @@ def test_the_advice_names_the_fastest_beside_the_baseline_and_what_was_not_measu
     assert work.found.named == "c02" and work.found.beaten_by == {"c01": "c02"}
     beside = work.against_baseline
     assert beside is not None and beside.low < 1.25 < beside.high and beside.low > 1.1
-    assert [cell.cell for cell in advised.failed] == ["c03", "c04", "c05", "c06", "c07"]
+    assert [cell.cell for cell in advised.failed] == ["c03", "c04", "c05", "c06", "c07", "c08", "c09"]
     assert sorted(work.cells["c02"].run_ids) == sorted(run for cell, *_, run in cells(campaign) if cell == "c02")
     assert locked(lock_of(campaign, advised).decode())[0][:2] == ("speedy", "1.1")
     status, out, _ = wh_on(campaign, "advise", "speedy")
@@ -207,41 +249,50 @@ def test_the_numbers_of_an_advice_are_published(campaign: Project, wh_on) -> Non
     assert status == ExitCode.OK, err
     status, out, _ = wh_on(campaign, "verify", str(work.cells["c02"].number_id))
     assert status == ExitCode.OK and "verified" in out
-    status, _, err = wh_on(campaign, "publish", "campaign_sessions")
+
+
+def test_an_advice_is_computed_again_from_what_was_published_of_it(campaign: Project, tmp_path: Path, wh_on) -> None:
+    project = read_project(Path(shutil.copytree(campaign.root, tmp_path / "project", symlinks=True)))
+    status, out, err = wh_on(project, "publish", "campaign_sessions")
     assert status == ExitCode.OK, err
-    status, out, err = wh_on(campaign, "verify", "--all")
+    digest = out.strip()
+    shutil.rmtree(project.root / ".wh" / "builds")  # an auditor has the store alone
+    for name, more in (("speedy", {}), ("speedy", {"slo": "elapsed<=9"}), ("grouped", {})):
+        published, built = (
+            advise_published(publication_with(project, digest), name, **more), advise(campaign, name, **more),
+        )
+        for again, work in zip(published.works, built.works, strict=True):
+            assert (again.verdict, again.found.may_be_best, again.found.beaten_by) == (work.verdict, work.found.may_be_best, work.found.beaten_by)
+            assert again.found.against.keys() == work.found.against.keys()
+            for cell, against in again.found.against.items():
+                assert (against.low, against.high) == pytest.approx((work.found.against[cell].low, work.found.against[cell].high))
+            for cell, result in again.cells.items():
+                assert result.typical == pytest.approx(work.cells[cell].typical) and result.unlike == work.cells[cell].unlike
+                assert sorted(result.run_ids) == sorted(work.cells[cell].run_ids) and result.is_baseline == work.cells[cell].is_baseline
+        assert (published.disturbances, published.added_sessions) == (built.disturbances, built.added_sessions)
+    status, out, err = wh_on(project, "advise", "speedy", "--from", digest[:12])
+    assert status == ExitCode.OK and "best: speedy=1.1" in out and "2 sessions of these added" in out and f"wh verify {digest[:12]}" in err
+    status, out, err = wh_on(project, "verify", digest)
     assert status == ExitCode.OK, out + err
-
-
-def test_the_values_by_session_are_all_that_an_advice_is_computed_from(campaign: Project) -> None:
-    [work] = advise(campaign, "speedy").works
-    con = open_build(current_build(campaign).path)
-    rows = con.execute(
-        "select cell, session, session_value from rollup.campaign_sessions where campaign_key like 'matrix/speedy-%' and metric = 'elapsed'"
-    ).fetchall()
-    con.close()
-    values: dict[str, dict[str, float]] = {}
-    for cell, session, value in rows:
-        values.setdefault(cell, {})[session] = value
-    again = best(values, higher_is_better=False)
-    assert again.may_be_best == work.found.may_be_best and again.beaten_by == work.found.beaten_by
-    assert again.against["c02"].low == pytest.approx(work.found.against["c02"].low)
+    wh_on(project, "withdraw", digest[:12], "--reason", "of another machine")
+    assert "was withdrawn" in wh_on(project, "advise", "speedy", "--from", digest[:12])[2]
+    assert wh_on(project, "advise", "speedo", "--from", digest[:12])[0] == ExitCode.NOT_FOUND
 
 
 def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project) -> None:
     asking = client(campaign)
     parts = {part["name"]: part for part in asking.get("/api/campaigns").json()["parts"]}
     fates = Counter(row["status"] for row in parts["plan"]["rows"])
-    assert fates == {"succeeded": 6, "failed": 3, "not built": 1, "not resolved": 1}
+    assert fates == {"succeeded": 6, "failed": 5, "not built": 1, "not resolved": 1}
     beside = [row["beside"] for row in parts["plan"]["rows"] if row["cell"] == "c02"]
     assert len(beside) == 3 and all(1.05 < each < 1.2 for each in beside)  # the square root of 1.25
     assert [row["place"] for row in parts["stacks_1"]["rows"]] == ["best", "beaten by c02"]
     failed = {row["stack"]: (row["status"], row["runs"]) for row in parts["failed"]["rows"]}
-    assert failed["speedy=1.2"] == ("failed", 1) and failed["speedy=9.9"] == ("not resolved", 1) and len(failed) == 5
-    assert [item["value"] for item in parts["budget"]["items"]][:3] == [7, "6 of 11", "9"]
+    assert failed["speedy=1.2"] == ("failed", 1) and failed["speedy=9.9"] == ("not resolved", 1) and len(failed) == 7
+    assert [item["value"] for item in parts["budget"]["items"]][:3] == [9, "6 of 13", "11"]
     assert [(row["package"], row["version"], row["listed"]) for row in parts["vulnerabilities"]["rows"]] == [("speedy", "1.1", "yes")]
     page = asking.get("/campaigns").text
-    assert page.count('class="cell odd"') == 5 and page.count('class="cell"') == 6
+    assert page.count('class="cell odd"') == 7 and page.count('class="cell"') == 6
     assert 'href="/campaigns?campaign=matrix' in asking.get("/overview").text
 
 

@@ -1,7 +1,9 @@
-"""A campaign as users run it: real stacks from an index on loopback, runs that fail in every way, runners that are killed, and the advice."""
+"""Campaigns as users run them: real stacks from an index on loopback, runs that fail in every way, runs on two nodes, the ten lines of the page, runners
+that are killed, and the advice."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,10 +15,14 @@ import sysconfig
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from built import sql_of
+from campaign_clock import clock_ahead
 from package_index import package_index, wheel
 from samples import campaign as made
 from samples import sbom
@@ -27,11 +33,10 @@ from warehouse.campaign.measured import advise, advise_published, lock_of
 from warehouse.campaign.stacks import locked
 from warehouse.claims.publish.publication import publication_with
 from warehouse.cli.main import main
-from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import LEFTOVER
 from warehouse.maintenance.fsck import Scope, check_store
-from warehouse.project.project import Project, read_project
+from warehouse.project.project import Project
 from warehouse.record.again import recorded
 from warehouse.record.command import record
 from warehouse.record.processes.limits import RLIMIT, WATCHDOG
@@ -40,6 +45,7 @@ from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+PAGE = REPOSITORY / "docs" / "campaigns.md"
 USER = 65534
 SPEED = {"1.0": 10.0, "1.1": 8.0, "1.2": 10.0, "1.3": 10.0, "1.5": 10.0, "1.6": 10.0, "1.7": 10.0}
 BENCH = """
@@ -84,13 +90,65 @@ memory = "400 MiB"
 processes = 30
 """
 EVERY_FATE = '"1.0", "1.1", "1.2", "1.3", "1.4", "9.9", "1.5", "1.6", "1.7"'
+# On several nodes, which are processes here with names of hosts of their own.
+# As srun and mpirun do: the rest of the command line, once on each node, with the rank in a variable; the first failure is its own.
+LAUNCHER = """
+import os, subprocess, sys
+hosts = ["node-a"] if os.environ["FATE"] == "lost" else ["node-a", "node-b"]
+started = [
+    subprocess.Popen(sys.argv[1:], env={**os.environ, "SLURM_NODEID": str(rank), "AS_HOST": host, "PYTHONPATH": os.environ["PATHS"]})
+    for rank, host in enumerate(hosts)
+]
+sys.exit(max([process.wait() for process in started]))
+"""
+AS_HOST = "import os, socket\nif 'AS_HOST' in os.environ: socket.gethostname = lambda: os.environ['AS_HOST']\n"
+NODE_BENCH = """
+import json, os, sys, time
+time.sleep(0.3)  # long enough for the nodes to be sampled
+if os.environ["FATE"] == "hangs" and os.environ["AS_HOST"] == "node-b":
+    time.sleep(60)  # until its limit ends it
+if os.environ["SLURM_NODEID"] == "0":
+    print(json.dumps({"name": "PiTwo", "component": "two", "@parameters": {"n": 1}, "@result": {"elapsed": 5.0}}))
+"""
+NODE_SPEC = """
+[campaign]
+name = "two"
+indicator = "PiTwo"
+command = ["python", "bench.py"]
+files = ["bench.py", "launch.py"]
+nodes = 2
+launcher = ["python", "launch.py"]
+[factors.fate]
+environment = "FATE"
+values = ["runs", "hangs", "lost"]
+[environment]
+PATHS = "{paths}"
+[resolve]
+exclude_newer = 2026-11-01T00:00:00Z
+[limits]
+timeout = "10 s"
+"""
+# As much of NumPy as the indicator uses. The later version is slower, by more than a busy machine makes of it.
+NUMPY = """
+import time
+__version__, dtype = {version!r}, str
+class Ones:
+    def __init__(self, value): self.value = value
+    def __matmul__(self, other):
+        time.sleep({seconds})  # what one version takes longer than another
+        return Ones(512)
+    def max(self): return self.value
+def ones(shape, dtype): return Ones(1)
+"""
+NUMPY_SECONDS = {"2.1.3": 0.002, "2.3.1": 0.02}
 
 
 @pytest.fixture(scope="module")
 def index() -> Iterator[str]:
     wheels = {version: wheel("speedy", version, {"speedy.py": f"VERSION, MS = {version!r}, {ms}\n"}) for version, ms in SPEED.items()}
     broken = wheel("speedy", "1.4", {"speedy.py": ""})[:-40]  # its hash is right, and it is no archive
-    with package_index({"speedy": {**wheels, "1.4": broken}}) as url:
+    numpy = {version: wheel("numpy", version, {"numpy.py": NUMPY.format(version=version, seconds=seconds)}) for version, seconds in NUMPY_SECONDS.items()}
+    with package_index({"speedy": {**wheels, "1.4": broken}, "numpy": numpy}) as url:
         yield url
 
 
@@ -131,14 +189,41 @@ def campaign(tmp_path_factory: pytest.TempPathFactory, index: str) -> Project:
     # A run of the same work with the same packages that no campaign asked for.
     [installed] = (project.root / ".wh" / "environments").glob("*/lib/python*/site-packages/speedy-1.1.dist-info")
     record([str(installed.parents[3] / "bin" / "python"), str(folder / "bench.py")], folder / "by-hand")
-    assert main(["--project", str(project.root), "ingest", str(folder / "by-hand")]) == ExitCode.OK
     known = sbom.write(folder / "known", "EXAMPLE-2026-1.json", sbom.osv("speedy", ["1.1"]))
     prices = folder / "prices.csv"
     prices.write_text("accelerator,unit,price_usd_per_hour,effective_date,source\nH100 SXM,accelerator_hour,2.50,2026-01-01,contract\n")
-    for more in (known, prices, made.write_measured(folder / "made")):
-        assert main(["--project", str(project.root), "ingest", str(more)]) == ExitCode.OK
-    build(project)
+    done(project, "ingest", *map(str, (folder / "by-hand", known, prices, made.write_measured(folder / "made"))))
+    done(project, "matrix", str(write_nodes(folder / "nodes")))
+    with pytest.MonkeyPatch.context() as patch:
+        clock_ahead(patch)
+        patch.chdir(folder)
+        patch.setenv("UV_DEFAULT_INDEX", index)
+        (folder / "matmul.toml").write_text(page_blocks()[0])
+        said = [done(project, *line.partition("#")[0].split()[1:]) for line in page_blocks()[1].splitlines()]  # the build is among them
+    (folder / "said.json").write_text(json.dumps(said))
     return project
+
+
+def done(project: Project, *words: str) -> str:
+    """What a command of `wh` prints, which succeeds."""
+    with redirect_stdout(io.StringIO()) as out:
+        assert main(["--project", str(project.root), *words]) == ExitCode.OK, words
+    return out.getvalue()
+
+
+def page_blocks() -> tuple[str, str]:
+    """The first spec of the page, and the commands below it."""
+    spec, commands = re.findall(r"```(?:toml|text)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[:2]
+    return spec, commands
+
+
+def write_nodes(folder: Path) -> Path:
+    """The spec of a campaign on two nodes."""
+    (folder / "site").mkdir(parents=True)
+    spec = NODE_SPEC.format(paths=f"{folder / 'site'}:{REPOSITORY}")
+    for name, text in (("site/sitecustomize.py", AS_HOST), ("launch.py", LAUNCHER), ("bench.py", NODE_BENCH), ("spec.toml", spec)):
+        (folder / name).write_text(text)
+    return folder / "spec.toml"
 
 
 def check_fates(rows: list[tuple], runs: int) -> None:
@@ -159,6 +244,8 @@ def check_fates(rows: list[tuple], runs: int) -> None:
 
 def test_every_run_of_the_plan_is_a_row_with_its_reason(campaign: Project, index: str) -> None:
     check_fates(cells(campaign), runs=3)
+    attempts = [path.name for path in campaign.store_root.glob("campaigns/speedy-*/attempts/*")]
+    assert len(attempts) == 13 and all(name.endswith(".0001.json") for name in attempts)  # the second command ran nothing again
     resolved = [json.loads(path.read_text())["resolving"] for path in campaign.store_root.rglob("stack.json")]
     assert (index, sysconfig.get_platform()) in [(each.get("index"), each.get("platform")) for each in resolved]
 
@@ -249,18 +336,13 @@ def test_the_numbers_of_an_advice_are_published(campaign: Project, wh_on) -> Non
     assert status == ExitCode.OK, err
     status, out, _ = wh_on(campaign, "verify", str(work.cells["c02"].number_id))
     assert status == ExitCode.OK and "verified" in out
+    done(campaign, "verify", done(campaign, "publish", "campaign_sessions").strip())
 
 
-def test_an_advice_is_computed_again_from_what_was_published_of_it(campaign: Project, tmp_path: Path, wh_on) -> None:
-    project = read_project(Path(shutil.copytree(campaign.root, tmp_path / "project", symlinks=True)))
-    status, out, err = wh_on(project, "publish", "campaign_sessions")
-    assert status == ExitCode.OK, err
-    digest = out.strip()
-    shutil.rmtree(project.root / ".wh" / "builds")  # an auditor has the store alone
+def test_an_advice_is_computed_again_from_what_was_published_of_it(campaign: Project, wh_on) -> None:
+    digest = done(campaign, "publish", "campaign_sessions").strip()
     for name, more in (("speedy", {}), ("speedy", {"slo": "elapsed<=9"}), ("grouped", {})):
-        published, built = (
-            advise_published(publication_with(project, digest), name, **more), advise(campaign, name, **more),
-        )
+        published, built = advise_published(publication_with(campaign, digest), name, **more), advise(campaign, name, **more)
         for again, work in zip(published.works, built.works, strict=True):
             assert (again.verdict, again.found.may_be_best, again.found.beaten_by) == (work.verdict, work.found.may_be_best, work.found.beaten_by)
             assert again.found.against.keys() == work.found.against.keys()
@@ -270,18 +352,16 @@ def test_an_advice_is_computed_again_from_what_was_published_of_it(campaign: Pro
                 assert result.typical == pytest.approx(work.cells[cell].typical) and result.unlike == work.cells[cell].unlike
                 assert sorted(result.run_ids) == sorted(work.cells[cell].run_ids) and result.is_baseline == work.cells[cell].is_baseline
         assert (published.disturbances, published.added_sessions) == (built.disturbances, built.added_sessions)
-    status, out, err = wh_on(project, "advise", "speedy", "--from", digest[:12])
+    status, out, err = wh_on(campaign, "advise", "speedy", "--from", digest[:12])
     assert status == ExitCode.OK and "best: speedy=1.1" in out and "2 sessions of these added" in out and f"wh verify {digest[:12]}" in err
-    status, out, err = wh_on(project, "verify", digest)
-    assert status == ExitCode.OK, out + err
-    wh_on(project, "withdraw", digest[:12], "--reason", "of another machine")
-    assert "was withdrawn" in wh_on(project, "advise", "speedy", "--from", digest[:12])[2]
-    assert wh_on(project, "advise", "speedo", "--from", digest[:12])[0] == ExitCode.NOT_FOUND
+    wh_on(campaign, "withdraw", digest[:12], "--reason", "of another machine")
+    assert "was withdrawn" in wh_on(campaign, "advise", "speedy", "--from", digest[:12])[2]
+    assert wh_on(campaign, "advise", "speedo", "--from", digest[:12])[0] == ExitCode.NOT_FOUND
 
 
 def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project) -> None:
-    asking = client(campaign)
-    parts = {part["name"]: part for part in asking.get("/api/campaigns").json()["parts"]}
+    asking, key = client(campaign), quote(advise(campaign, "speedy").campaign)
+    parts = {part["name"]: part for part in asking.get(f"/api/campaigns?campaign={key}").json()["parts"]}
     fates = Counter(row["status"] for row in parts["plan"]["rows"])
     assert fates == {"succeeded": 6, "failed": 5, "not built": 1, "not resolved": 1}
     beside = [row["beside"] for row in parts["plan"]["rows"] if row["cell"] == "c02"]
@@ -291,9 +371,47 @@ def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project)
     assert failed["speedy=1.2"] == ("failed", 1) and failed["speedy=9.9"] == ("not resolved", 1) and len(failed) == 7
     assert [item["value"] for item in parts["budget"]["items"]][:3] == [9, "6 of 13", "11"]
     assert [(row["package"], row["version"], row["listed"]) for row in parts["vulnerabilities"]["rows"]] == [("speedy", "1.1", "yes")]
-    page = asking.get("/campaigns").text
+    page = asking.get(f"/campaigns?campaign={key}").text
     assert page.count('class="cell odd"') == 7 and page.count('class="cell"') == 6
     assert 'href="/campaigns?campaign=matrix' in asking.get("/overview").text
+
+
+def test_a_campaign_on_two_nodes_has_a_bundle_of_each_and_says_on_which_a_run_failed(campaign: Project) -> None:
+    sql = sql_of(campaign)
+    fates = sql("select factors->>'$.fate', status, status_reason, nodes from campaign_cell_fact where campaign_key like 'matrix/two-%' order by cell")
+    assert fates == [
+        ("runs", "succeeded", None, "node-a, node-b"), ("hangs", "failed", "ended by its limit of time on node-b", "node-a, node-b"),
+        ("lost", "failed", "1 of 2 nodes left a recording", "node-a"),
+    ]
+    [(run, case, bundles)] = sql(
+        "select run_id, benchmark_case_id, (select count(distinct artifact_manifest_digest) from recorded_node where run_id = run.run_id)"
+        " from benchmark_run_fact as run where benchmark_case_id = 'two/PiTwo' and status = 'succeeded'"
+    )
+    assert (case, bundles) == ("two/PiTwo", 2)
+    assert sql(f"select node_rank, node_name from node_sample where run_id = '{run}' group by all order by all") == [(0, "node-a"), (1, "node-b")]
+    slices = f"select distinct node_name from telemetry_slice_fact where metric in ('cpu_util_pct', 'context_switch_count') and run_id = '{run}'"
+    assert {node for node, in sql(slices)} >= {"node-a", "node-b"}
+    topology = "select node_count, cpu_logical_count from hardware_topology_dim inner join benchmark_run_fact using (hardware_topology_key)"
+    assert sql(f"{topology} where run_id = '{run}'") == [(2, os.cpu_count())]
+    [(saturated, count)] = sql(f"select bool_or(is_host_saturated is null), count(*) from recorded_disturbance where run_id = '{run}'")
+    assert (saturated, count) == (False, 1)
+
+
+def test_the_ten_lines_of_the_page_run_as_they_stand(campaign: Project) -> None:
+    said = json.loads((campaign.root.parent / "said.json").read_text())
+    assert len(page_blocks()[0].splitlines()) <= 10
+    assert "2 cells of 2 stacks, 3 sessions" in said[0] and "best: numpy=2.1.3" in said[-1]
+    assert 'name = "numpy"\nversion = "2.1.3"' in (campaign.root.parent / "best.toml").read_text()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("ahead")
+def test_a_colleague_runs_a_campaign_again_and_both_are_compared(campaign: Project, index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", index)
+    done(campaign, "matrix", str(campaign.root.parent / "matmul.toml"), "--rerun", "berlin")
+    done(campaign, "build")
+    out = done(campaign, "compare", "campaign=matmul-*", "campaign=matmul.berlin-*", "--metric", "elapsed")
+    assert "matmul-*: 6 runs" in out and re.search(r"campaign campaign: matmul-\w+ -> matmul\.berlin-\w+", out)
 
 
 def test_a_run_of_a_campaign_is_not_recorded_again_without_its_stack(campaign: Project) -> None:
@@ -306,15 +424,6 @@ def test_a_campaign_that_is_not_there_is_said_with_those_that_are(campaign: Proj
     with pytest.raises(WarehouseError) as raised:
         advise(campaign, "speedo")
     assert raised.value.code == "WH502" and "speedy-" in str(raised.value.hint)
-
-
-def test_run_again_it_does_nothing(campaign: Project, index: str) -> None:
-    spec = campaign.root.parent / "spec.toml"
-    before = bytes_digest(json.dumps(sorted(path.name for path in campaign.store_root.rglob("*"))).encode())
-    process = started(campaign, spec)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == ExitCode.OK and "succeeded" not in output
-    assert bytes_digest(json.dumps(sorted(path.name for path in campaign.store_root.rglob("*"))).encode()) == before
 
 
 @pytest.mark.parametrize(("kills", "sessions"), [(2, 1), pytest.param(20, 3, marks=pytest.mark.exhaustive)])
@@ -332,8 +441,8 @@ def test_runners_that_are_killed_and_run_beside_each_other_lose_and_double_nothi
     process = started(project, spec)
     output, _ = process.communicate(timeout=300)
     assert process.returncode == ExitCode.OK, output
-    build(project)
-    rows = cells(project)
-    assert [(cell, session, status) for cell, session, status, _, _ in rows] == [(cell, session, "succeeded") for cell in ("c01", "c02") for session in range(1, sessions + 1)]
-    assert len({run for *_, run in rows}) == len(rows) == 2 * sessions
+    slots = [json.loads(path.read_text())["slot"] for path in project.store_root.rglob("slot.json")]
+    assert sorted(slots) == sorted(f"s{session:02d}-r01-{cell}" for cell in ("c01", "c02") for session in range(1, sessions + 1))
+    statuses = [json.loads(path.read_text())["status"] for path in project.store_root.rglob("run-01/run.json")]
+    assert statuses == ["succeeded"] * 2 * sessions
     assert [str(finding) for finding in check_store(project, Scope()).findings if finding.kind != LEFTOVER] == []

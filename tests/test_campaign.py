@@ -12,11 +12,13 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -28,10 +30,12 @@ from samples import campaign as made
 from samples import sbom
 from serving import client
 from standard import standard_project
+from uv import find_uv_bin
 
+from warehouse.campaign.advice import WORK
 from warehouse.campaign.measured import advise, advise_published, lock_of
 from warehouse.campaign.stacks import locked
-from warehouse.claims.publish.publication import publication_with
+from warehouse.claims.publish.publication import PublishedCell, PublishedRow, publication_with
 from warehouse.cli.main import main
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.finding import LEFTOVER
@@ -252,20 +256,22 @@ def test_every_run_of_the_plan_is_a_row_with_its_reason(campaign: Project, index
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="root alone can become another user; the test above is of an ordinary user then")
-def test_so_it_is_for_an_ordinary_user(tmp_path: Path, index: str) -> None:
-    project, spec = standard_project(tmp_path / "project"), written(tmp_path, index, EVERY_FATE, sessions=1)
-    for path in (tmp_path, *tmp_path.rglob("*")):
-        os.chown(path, USER, USER, follow_symlinks=False)
+def test_so_it_is_for_an_ordinary_user(index: str) -> None:
     # One who may read what root alone may, such as the Python of the tests, and do nothing else that others may not.
     user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"]
-    process = started(project, spec, user=user, HOME=str(tmp_path))
-    output, _ = process.communicate(timeout=300)
-    assert process.returncode == ExitCode.OK, output
-    build(project)
-    check_fates(cells(project), runs=1)
-    con = open_build(current_build(project).path)
-    mechanisms = con.execute("select distinct limit_mechanisms from campaign_cell_fact where run_id is not null").fetchall()
-    con.close()
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # the folders of tests are root's alone
+        folder = Path(name)
+        project, spec = standard_project(folder / "project"), written(folder, index, EVERY_FATE, sessions=1)
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, USER, USER, follow_symlinks=False)
+        process = started(project, spec, user=user, HOME=name)
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == ExitCode.OK, output
+        build(project)
+        check_fates(cells(project), runs=1)
+        con = open_build(current_build(project).path)
+        mechanisms = con.execute("select distinct limit_mechanisms from campaign_cell_fact where run_id is not null").fetchall()
+        con.close()
     assert [json.loads(each) for each, in mechanisms] == [{"memory": WATCHDOG, "processes": RLIMIT, "time": WATCHDOG}]
 
 
@@ -330,19 +336,43 @@ def test_the_numbers_of_an_advice_walk_to_the_bytes_of_their_runs(campaign: Proj
 
 
 @pytest.mark.exhaustive
-def test_the_numbers_of_an_advice_are_published(campaign: Project, wh_on) -> None:
+def test_an_advice_is_published_and_computed_again_from_the_store(campaign: Project, wh_on) -> None:
     [work] = advise(campaign, "speedy").works
-    status, _, err = wh_on(campaign, "publish", "campaign_stacks", "--as", "provisional")
-    assert status == ExitCode.OK, err
-    status, out, _ = wh_on(campaign, "verify", str(work.cells["c02"].number_id))
-    assert status == ExitCode.OK and "verified" in out
-    done(campaign, "verify", done(campaign, "publish", "campaign_sessions").strip())
-
-
-def test_an_advice_is_computed_again_from_what_was_published_of_it(campaign: Project, wh_on) -> None:
+    done(campaign, "publish", "campaign_stacks", "--as", "provisional")
+    assert "verified" in done(campaign, "verify", str(work.cells["c02"].number_id))
     digest = done(campaign, "publish", "campaign_sessions").strip()
+    check_again(campaign, publication_with(campaign, digest))
+    status, out, err = wh_on(campaign, "advise", "speedy", "--from", digest[:12])
+    assert status == ExitCode.OK and "best: speedy=1.1" in out and "2 sessions of these added" in out and f"wh verify {digest[:12]}" in err
+    done(campaign, "verify", digest)
+    done(campaign, "withdraw", digest[:12], "--reason", "of another machine")
+    assert "was withdrawn" in wh_on(campaign, "advise", "speedy", "--from", digest[:12])[2]
+    assert wh_on(campaign, "advise", "speedo", "--from", digest[:12])[0] == ExitCode.NOT_FOUND
+
+
+def test_an_advice_is_computed_again_from_the_rows_that_are_published_of_it(campaign: Project) -> None:
+    rows = []
+    con = open_build(current_build(campaign).path)
+    found = con.execute("from rollup.campaign_sessions")
+    names = [column[0] for column in found.description]
+    runs = "select run_id from campaign_measurement where cell = ? and campaign_key = ? and metric = ? and session = ? and part = 'counted' and value > 0"
+    for row in [dict(zip(names, each, strict=True)) for each in found.fetchall()]:
+        of_row = [{"run_id": run} for run, in con.execute(runs, [row[name] for name in ("cell", "campaign_key", "metric", "session")]).fetchall()]
+        grain = {name: row[name] for name in (*WORK, "campaign_key", "cell", "metric", "session")}
+        cells = {name: PublishedCell(name, value, None, (), runs=tuple(of_row)) for name, value in row.items() if name not in grain}
+        rows.append(PublishedRow(grain, cells))
+    con.close()
+    check_again(campaign, SimpleNamespace(check=lambda: None, rows=lambda: rows, digest="0" * 64, query="campaign_sessions"))
+    other = SimpleNamespace(check=lambda: None, rows=lambda: [PublishedRow({"run_id": "x"}, {})], digest="0" * 64, query="indicator_results")
+    with pytest.raises(WarehouseError) as raised:
+        advise_published(other, "speedy")
+    assert raised.value.code == "WH502" and "indicator_results" in str(raised.value.place)
+
+
+def check_again(campaign: Project, publication: Any) -> None:
+    """From a publication the advice is what it is from the build."""
     for name, more in (("speedy", {}), ("speedy", {"slo": "elapsed<=9"}), ("grouped", {})):
-        published, built = advise_published(publication_with(campaign, digest), name, **more), advise(campaign, name, **more)
+        published, built = advise_published(publication, name, **more), advise(campaign, name, **more)
         for again, work in zip(published.works, built.works, strict=True):
             assert (again.verdict, again.found.may_be_best, again.found.beaten_by) == (work.verdict, work.found.may_be_best, work.found.beaten_by)
             assert again.found.against.keys() == work.found.against.keys()
@@ -352,11 +382,6 @@ def test_an_advice_is_computed_again_from_what_was_published_of_it(campaign: Pro
                 assert result.typical == pytest.approx(work.cells[cell].typical) and result.unlike == work.cells[cell].unlike
                 assert sorted(result.run_ids) == sorted(work.cells[cell].run_ids) and result.is_baseline == work.cells[cell].is_baseline
         assert (published.disturbances, published.added_sessions) == (built.disturbances, built.added_sessions)
-    status, out, err = wh_on(campaign, "advise", "speedy", "--from", digest[:12])
-    assert status == ExitCode.OK and "best: speedy=1.1" in out and "2 sessions of these added" in out and f"wh verify {digest[:12]}" in err
-    wh_on(campaign, "withdraw", digest[:12], "--reason", "of another machine")
-    assert "was withdrawn" in wh_on(campaign, "advise", "speedy", "--from", digest[:12])[2]
-    assert wh_on(campaign, "advise", "speedo", "--from", digest[:12])[0] == ExitCode.NOT_FOUND
 
 
 def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project) -> None:
@@ -401,7 +426,16 @@ def test_the_ten_lines_of_the_page_run_as_they_stand(campaign: Project) -> None:
     said = json.loads((campaign.root.parent / "said.json").read_text())
     assert len(page_blocks()[0].splitlines()) <= 10
     assert "2 cells of 2 stacks, 3 sessions" in said[0] and "best: numpy=2.1.3" in said[-1]
-    assert 'name = "numpy"\nversion = "2.1.3"' in (campaign.root.parent / "best.toml").read_text()
+    lock = campaign.root.parent / "pylock.best.toml"
+    assert locked(lock.read_text())[0][:2] == ("numpy", "2.1.3")
+    python = next((campaign.root / ".wh" / "environments").glob("*/bin/python"))
+    sync = [find_uv_bin(), "pip", "sync", "--dry-run", "--no-config", "--python", str(python), str(lock)]
+    assert "numpy==2.1.3" in subprocess.run(sync, capture_output=True, text=True, check=True).stderr
+
+
+def test_a_lock_has_a_name_that_uv_takes(campaign: Project, tmp_path: Path, wh_on) -> None:
+    status, _, err = wh_on(campaign, "advise", "speedy", "--lock", str(tmp_path / "best.toml"))
+    assert status == ExitCode.USAGE and "pylock.NAME.toml" in err and not (tmp_path / "best.toml").exists()
 
 
 @pytest.mark.exhaustive

@@ -199,7 +199,7 @@ class _Reader:
         indicator = None if "indicator" not in campaign else self._text("campaign.indicator", campaign["indicator"])
         command = self._texts("campaign.command", campaign.get("command", []))
         arguments = self._texts("campaign.arguments", campaign.get("arguments", []))
-        commands = [shlex.split(value) for factor in factors if factor.kind == COMMAND for value in factor.values]
+        commands = [tuple(shlex.split(value)) for factor in factors if factor.kind == COMMAND for value in factor.values]
         if command and commands:
             raise self._fault("campaign.command", "is a factor, too", "give it in one place")
         if not command and not commands and indicator is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 
 PAGE = "docs/campaigns.md"
 EXAMPLES = (
-    "wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock best.toml",
+    "wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock pylock.best.toml",
     "wh advise numpy-matmul --metric rate --from 0a1b2c3d4e5f",
 )
+_LOCK_NAME = re.compile(r"pylock(\.[^.]+)?\.toml")
 _MOST_WORKS, _MOST_CELLS, _MOST_FAILED = 4, 12, 4
 
 
@@ -36,7 +38,9 @@ def command(
     published: Annotated[
         str | None, typer.Option("--from", metavar="PUBLICATION", help="compute it again from a publication of campaign_sessions, not from the build")
     ] = None,
-    lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
+    lock: Annotated[
+        Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync: pylock.NAME.toml")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
 ) -> ExitCode:
     from warehouse.campaign.measured import advise, advise_published, lock_of
@@ -46,6 +50,8 @@ def command(
 
     if cheapest and not slo:
         raise typer.BadParameter("--cheapest needs --slo: what the stacks must reach")
+    if lock is not None and not _LOCK_NAME.fullmatch(lock.name):
+        raise typer.BadParameter(f"--lock {lock.name}: uv takes a lock by its name, which is pylock.toml or pylock.NAME.toml (PEP 751)")
     if hardware and published:
         raise typer.BadParameter("--hardware is not for --from: a publication has the values of all machines together")
     project = find_project()

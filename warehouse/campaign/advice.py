@@ -233,8 +233,8 @@ class Limit:
 
 
 def read_slo(text: str) -> tuple[Limit, ...]:
-    """The limits in `metric<=value,metric>=value`. Raises WH502 for text that has another form."""
-    found = [_LIMIT.fullmatch(part.strip()) for part in text.split(",")]
+    """The limits in `metric<=value,metric>=value`; none in an empty text. Raises WH502 for text that has another form."""
+    found = [_LIMIT.fullmatch(part.strip()) for part in text.split(",")] if text else []
     if not all(found):
         raise WarehouseError("WH502", "is not an SLO of stacks", printable(text), "write latency_p99_ms<=200,requests_per_s>=1000", ExitCode.USAGE)
     return tuple(Limit(each[1], each[2] == "<=", float(each[3])) for each in found if each)
@@ -245,7 +245,7 @@ def advice_on(
 ) -> Advised:
     """What a campaign says by what was measured. With `slo`, stacks compete that are shown to meet it; with `is_cheapest` those of the lowest price
     among them. Raises WH502 (no result; no such metric; no SLO) and WH504 where it has several metrics and none was chosen."""
-    limits = read_slo(slo) if slo else ()
+    limits = read_slo(slo or "")
     key, taken = measured.campaign, measured.values
     # What chose the front-runners says too much of them: only fresh sessions count, once there are some.
     is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in measured.slots)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from warehouse.campaign.advice import WORK, Advised, Disturbance, Measured, Vulnerability, advice_on
+from warehouse.campaign.advice import WORK, Advised, Disturbance, Measured, Vulnerability, advice_on, read_slo
 from warehouse.claims.publish.publication import PublishedRollup, PublishedRow
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.objects.location import open_store
@@ -63,6 +63,7 @@ def advise(
     """What a campaign says by the current build. It is given by its name or id; `*` stands for any characters. With `hardware`, the runs count on
     machines of which it is a part of the description. Raises WH211 (nothing built), WH501 (a build without tables of campaigns), WH502 (no such
     campaign, or several; no such hardware), and as `advice_on`."""
+    read_slo(slo or "")  # what is wrong in a question is said before any campaign is read
     con = open_build(current_build(project).path)
     try:
         present = {row[0] for row in con.execute("select distinct table_name from duckdb_columns()").fetchall()}
@@ -97,6 +98,7 @@ def advise_published(
     """What a campaign says by the values of a publication of `campaign_sessions`, or of a query that has its columns. The build is not asked. A
     publication has no runs that failed. Raises WH307 (a damaged publication), WH502 (it is of another query; no such campaign, or several), and as
     `advice_on`."""
+    read_slo(slo or "")
     publication.check()
     rows = list(publication.rows())
     if not rows or any(row.grain.keys() != _PUBLISHED or "session_value" not in row.cells for row in rows):

@@ -125,6 +125,8 @@ lock:
 	    --no-emit-index-url --no-annotate --no-header --quiet -o tests/provenance/tpch.txt
 	uv pip compile tests/agents/client1.in --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet -o tests/agents/client1.txt
+	uv pip compile tests/optuna.in --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-annotate --no-header --quiet -o tests/optuna.txt
 	uv pip compile tests/duckdb14.in --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet -o tests/duckdb14.txt
 

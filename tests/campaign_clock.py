@@ -12,6 +12,11 @@ import pytest
 @pytest.fixture
 def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits of the runner move its clock instead of taking time."""
+    clock_ahead(monkeypatch)
+
+
+def clock_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Likewise, for as long as the patches stay."""
     from warehouse.campaign import runner  # half a second that other tests need not pay
 
     moved = [timedelta(0)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -15,8 +16,9 @@ from package_index import package_index, wheel
 from standard import standard_project
 
 from warehouse.campaign import runner, search
-from warehouse.campaign.advice import MEETS, MISSES, Advice, CellResult, _compared, _run_more
+from warehouse.campaign.advice import MEETS, MISSES, Advice, CellResult, _compared
 from warehouse.campaign.cells import cells_of, command_of
+from warehouse.campaign.measured import _run_more
 from warehouse.campaign.search import halved, proposed
 from warehouse.campaign.spec import Factor, read_spec
 from warehouse.errors import ExitCode, WarehouseError
@@ -24,6 +26,8 @@ from warehouse.statistics.best import best
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
 
+REPOSITORY = Path(__file__).resolve().parents[1]
+PAGE = REPOSITORY / "docs" / "campaigns.md"
 SPEC = """
 [campaign]
 name = "speedy"
@@ -203,10 +207,13 @@ trial = types.SimpleNamespace(create_trial=create_trial)
 """
 
 
+def page_program() -> str:
+    [program] = [block for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL) if "import optuna" in block]
+    return program
+
+
 def test_the_program_of_the_page_proposes_what_was_not_run_by_the_results_that_it_is_given(tmp_path: Path) -> None:
-    page = (Path(__file__).resolve().parents[1] / "docs" / "campaigns.md").read_text(encoding="utf-8")
-    [program] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "import optuna" in block]
-    (tmp_path / "propose.py").write_text(program)
+    (tmp_path / "propose.py").write_text(page_program())
     (tmp_path / "optuna.py").write_text(OPTUNA)
     factors = (Factor("numpy", "package", "numpy", ("2.1.3", "2.3.1")), Factor("size", "argument", "--size={}", ("64", "128", "256")))
     spec = SimpleNamespace(factors=factors, sessions=3, sample=None, baseline={}, confirmation=None, repeats=1, warmups=0)
@@ -216,3 +223,33 @@ def test_the_program_of_the_page_proposes_what_was_not_run_by_the_results_that_i
     for found, proposes in (((), ["c01", "c02", "c03", "c04"]), ((*ran, *failed), ["c03", "c04", "c06"])):
         asked = search.question(spec, "x-0", 2, found)
         assert proposed([sys.executable, "propose.py"], asked, cells, tmp_path, {"PATH": "/usr/bin:/bin"})[0] == proposes
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("ahead")
+def test_optuna_searches_a_campaign_by_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on) -> None:
+    locked = REPOSITORY / "tests" / "optuna.txt"
+    [version] = re.findall(r"^optuna==(\S+)", locked.read_text(), re.MULTILINE)
+    assert f'"optuna=={version}", "propose.py"]' in PAGE.read_text(encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-compile", "--target", str(tmp_path / "optuna")]
+    if subprocess.run([*pip, "-r", str(locked)], capture_output=True).returncode:
+        pytest.skip("the packages of optuna.txt cannot be had")  # as without network: they are no dependency of the project
+    command = json.dumps(["env", f"PYTHONPATH={tmp_path / 'optuna'}", sys.executable, "propose.py"])
+    spec = SPEC.replace('["python3", "propose.py"]', command).replace("latest = 2", "latest = 3").replace("[1, 2]", "[1, 2, 3, 4, 5, 6]")
+    for name, text in (("spec.toml", spec), ("bench.py", BENCH), ("propose.py", page_program())):
+        (tmp_path / name).write_text(text)
+    project = standard_project(tmp_path / "project")
+    monkeypatch.chdir(tmp_path)
+    wheels = {version: wheel("speedy", version, {"speedy.py": f"MS = {ms}\n"}) for version, ms in MS.items()}
+    with package_index({"speedy": wheels}) as url:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", url)
+        for line in (["matrix", "spec.toml"], ["build"]):
+            status, out, err = wh_on(project, *line)
+            assert status == ExitCode.OK, (line, err)
+    choices = {document.get("session"): document for path in project.store_root.rglob("choice.json") if (document := json.loads(path.read_text()))}
+    proposed_cells = [each["cell"] for session in (1, 2, 3, 4) for each in choices[session]["cells"]]
+    assert len(proposed_cells) == len(set(proposed_cells)) == 16  # of 18; none twice
+    asked = choices[4]["asked"]["results"]
+    assert {each["cell"] for each in asked if each["metric"] == "elapsed"} == set(proposed_cells[:12])
+    status, out, _ = wh_on(project, "advise", "speedy")
+    assert status == ExitCode.OK and "2 combinations of the factors, which were not chosen" in out and "best: " in out

@@ -10,6 +10,7 @@ from warehouse.campaign.cells import Wanted, cells_of, command_of, most_confirme
 from warehouse.campaign.progress import Progress
 from warehouse.campaign.runner import Runner
 from warehouse.campaign.spec import Spec, read_spec
+from warehouse.campaign.stacks import Uv
 from warehouse.cli.evidence.matrix import _bound
 from warehouse.errors import WarehouseError
 
@@ -83,6 +84,11 @@ def spec(folder: Path, text: str = WHOLE) -> Spec:
         ('"2.1.3", "2.3.1"', '"2.1.3\\n--index-url x", "2.3.1"', "factors.numpy.values"),
         ("[factors.size]", '[factors."a\\nb"]', "factors.a\\nb"),
         ("[limits]", "[environment]\nX = {a = 1}\n[limits]", "environment.X"),
+        ("[baseline]", "[factors.program]\ncommand = true\nvalues = ['python a.py']\n[baseline]", "campaign.command"),
+        ("[baseline]", "[factors.program]\ncommand = true\nvalues = ['python \"a.py']\n[baseline]", "factors.program.values"),
+        ("[baseline]", "[factors.index]\nindex = true\nvalues = ['https://me:secret@example.org/simple']\n[baseline]", "factors.index.values"),
+        ("[baseline]", "[factors.cuda]\ntorch_backend = true\nvalues = ['cpu', 'auto']\n[baseline]", "factors.cuda.values"),
+        ("[baseline]", "[factors.again]\npackage = 'numpy'\nvalues = ['2.0']\n[baseline]", "factors.again"),
     ],
 )
 def test_what_is_wrong_in_a_spec_is_refused_at_its_place(tmp_path: Path, old: str, new: str, place: str) -> None:
@@ -135,6 +141,38 @@ def test_cells_are_the_product_and_know_their_stack_command_and_variables(tmp_pa
     assert wanted(read, last) == Wanted("3.12", ("numpy==2.3.1", "scipy>=1.17"))
     assert (command_of(read, last), variables_of(read, last)) == (("python", "bench.py", "--fast=false"), {"MATRIX_SIZE": "128"})
     assert len({wanted(read, cell).key for cell in cells}) == 2
+
+
+VARIED = """
+[campaign]
+name = "varied"
+[factors.index]
+index = true
+values = ["https://one.example/simple", "https://two.example/simple"]
+[factors.cuda]
+torch_backend = true
+values = ["cpu", "cu128"]
+[factors.program]
+command = true
+values = ["python a.py --text 'two words'", "serve b"]
+[resolve]
+exclude_newer = 2026-11-01T00:00:00Z
+index = "https://example.org/simple"
+"""
+
+
+def test_an_index_a_backend_of_pytorch_and_the_command_are_factors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = spec(tmp_path, VARIED)
+    cells = cells_of(read)
+    assert len(cells) == 8 and len({wanted(read, cell).key for cell in cells}) == 4
+    assert [command_of(read, cell) for cell in cells[:2]] == [("python", "a.py", "--text", "two words"), ("serve", "b")]
+    asked: list[list[str]] = []
+    uv = Uv(tmp_path / "uv")
+    monkeypatch.setattr(uv, "_outcome", lambda command, given=None: asked.append(command) or (1, "", ""))
+    for cell in (cells[0], cells[-1]):
+        uv.resolve(wanted(read, cell), read.resolving)
+    flags = [(command[command.index("--default-index") + 1], command[command.index("--torch-backend") + 1]) for command in asked]
+    assert flags == [("https://one.example/simple", "cpu"), ("https://two.example/simple", "cu128")]
 
 
 def test_each_block_has_every_cell_once_in_an_order_of_its_own_that_the_seed_gives_again(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from warehouse.record.command import record
 from warehouse.record.processes import limits as module
-from warehouse.record.processes.limits import WATCHDOG, Limits
+from warehouse.record.processes.limits import WATCHDOG, Confinement, Limits
 
 
 @pytest.fixture(params=["as it is", "without groups"])
@@ -87,6 +88,33 @@ def test_a_command_that_cannot_be_started_is_a_failed_run_where_that_is_asked(tm
     [run] = record([program, "-c", ""], tmp_path / "recording", limits=Limits(processes=99, cpus=cpus), keep_unstarted=True).runs
     document = json.loads((run.folder / "run.json").read_text())
     assert run.status == document["status"] == "failed" and says in document["failure"] and document["exit_code"] is None
+
+
+def test_a_group_is_made_below_the_nearest_that_gives_the_controller_on(tmp_path: Path) -> None:
+    proc, root = tmp_path / "proc", tmp_path / "cgroup"
+    for folder in (proc / "self", root / "user.slice" / "session", root / "memory" / "job"):
+        folder.mkdir(parents=True)
+    (root / "user.slice" / "cgroup.subtree_control").write_text("memory pids\n")
+    (root / "memory" / "job" / "cgroup.procs").touch()
+    (proc / "self" / "cgroup").write_text("0::/user.slice/session\n")
+    assert module._parent_group("memory", proc, root) == (root / "user.slice", True)
+    assert module._parent_group("io", proc, root) == (None, False)
+    (proc / "self" / "cgroup").write_text("4:memory:/job\n0::/\n")  # both versions at once, and memory in the first
+    assert module._parent_group("memory", proc, root) == (root / "memory" / "job", False)
+
+
+def test_a_group_of_version_2_is_given_its_limits_and_says_what_they_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_parent_group", lambda controller: (tmp_path, True))
+    monkeypatch.setattr(module, "_remove_group", shutil.rmtree)  # its files are no kernel's here
+    confinement = Confinement(Limits(memory_bytes=100_000_000, processes=9), tmp_path / "out")
+    [group] = tmp_path.glob("wh-*")
+    assert {file.name: file.read_text() for file in group.iterdir()} == {"memory.max": "100000000", "memory.swap.max": "0", "pids.max": "9"}
+    assert str(group) in confinement.command(["true"])
+    (group / "memory.events").write_text("low 0\nhigh 0\nmax 3\noom 1\noom_kill 1\n")
+    (group / "pids.events").write_text("max 4\n")
+    said = confinement.end()
+    assert (said["ended_by_limit"], said["refused_processes"]) == ("memory", 4)
+    assert said["limit_mechanisms"] == {"memory": "cgroup v2", "processes": "cgroup v2"}
 
 
 def test_without_limits_nothing_is_said_of_them(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ select
 from rollup.campaign_sessions
 where metric = 'validation_ms'
 group by all
-order by try_cast(json_extract_string(factors, '$.fields') as integer) desc, pydantic
+order by max(try_cast(json_extract_string(factors, '$.fields') as integer)) desc, pydantic
 """
 
 
@@ -38,17 +38,20 @@ def main(folder: Path) -> None:
     wh("advise", "pydantic")
     wh("sql", VALUES)
     wh("publish", "campaign_stacks", "--as", "provisional")
-    wh("publish", "campaign_sessions")
+    published = wh("publish", "campaign_sessions")
+    wh("advise", "pydantic", "--from", published)
     wh("verify", "--all")
 
 
-def wh(*words: str) -> None:
-    """Run a command of `wh`, and end with its exit code where it fails."""
+def wh(*words: str) -> str:
+    """Run a command of `wh`, and end with its exit code where it fails. Prints and returns what it prints."""
     print(f"\n$ wh {' '.join(words[:2])}", flush=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "warehouse.cli.main", *words], env=environment, check=False)
+    done = subprocess.run([sys.executable, "-m", "warehouse.cli.main", *words], env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, end="", flush=True)
     if done.returncode:
         sys.exit(done.returncode)
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -94,14 +94,16 @@ select
         when stack.status in ('not resolved', 'not built') then stack.status
         else 'missing'
     end as status,
-    case
-        when slot.ended_by_limit is not null then 'ended by its limit of ' || slot.ended_by_limit
-        when launched.ended_by_limit is not null and run.status = 'failed' then launched.ended_by_limit
-        when slot.refused_processes > 0 and run.status = 'failed'
-            then concat_ws(', ', run.status_reason, 'its limit of processes refused ' || slot.refused_processes)
-        when slot.run_id is not null then run.status_reason
-        when stack.status in ('not resolved', 'not built') then stack.reason
-    end as status_reason,
+    nullif(concat_ws(
+        ', ',
+        case
+            when slot.ended_by_limit is not null then 'ended by its limit of ' || slot.ended_by_limit
+            when launched.ended_by_limit is not null and run.status = 'failed' then launched.ended_by_limit
+            when slot.run_id is not null then run.status_reason
+            when stack.status in ('not resolved', 'not built') then stack.reason
+        end,
+        case when slot.refused_processes > 0 and run.status = 'failed' then 'its limit of processes refused ' || slot.refused_processes end
+    ), '') as status_reason,
     coalesce(slot.stack_digest, stack.stack_digest) as stack_digest,
     slot.limit_mechanisms,
     launched.nodes,

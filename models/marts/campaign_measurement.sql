@@ -13,6 +13,8 @@ columns:
   session: {type: varchar, description: "The campaign's session, as its spec has them", tests: [not_null]}
   factors: {type: varchar, description: "The cell's values by factor, JSON"}
   is_baseline: {type: boolean, description: "Whether the cell is the one that the others are compared with"}
+  is_added: {type: boolean, description: "Whether the run's session was added after the plan, by who had seen results"}
+  unlike: {type: varchar, description: "Factors of which the run had another value than was asked for, with commas; empty: none"}
   stack_digest: {type: varchar, description: "What was installed: a digest of names, versions and hashes"}
   benchmark_case_id: {type: varchar, description: "What is measured"}
   workload: {type: varchar, description: "Digest of the frozen workload document"}
@@ -51,6 +53,8 @@ select
     'matrix/' || slot.campaign || ' session ' || slot.session as session,
     slot.factors,
     cell.is_baseline,
+    cell.is_added,
+    cell.unlike,
     slot.stack_digest,
     measured.benchmark_case_id,
     measured.workload,

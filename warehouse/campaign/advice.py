@@ -6,61 +6,19 @@ and said to have failed. Nothing that was not measured is advised.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean, printable
-from warehouse.evidence.objects.location import open_store
-from warehouse.evidence.store import raw_key
-from warehouse.project.project import Project
 from warehouse.statistics.best import Against, Best, best
-from warehouse.transform.finished.builds import current_build
-from warehouse.transform.finished.query import open_build
 
-if TYPE_CHECKING:
-    import duckdb
-
-_LOCK = "pylock.toml"
-_COLUMNS = (
-    "campaign_key", "cell", "session", "is_screening", "is_added", "factors", "is_baseline", "run_id", "unlike", "status", "status_reason",
-    "stack_digest",
-)
+WORK = ("benchmark_case_id", "workload", "point")
 PRICE = "price_usd_per_hour"  # a factor of this name is the price of its cell
-_TABLES = ("campaign_cell_fact", "campaign_dim", "campaign_measurement", "campaign_stacks", "stack_vulnerability")
-_WORK = ("benchmark_case_id", "workload", "point")
-_VALUES = (*_WORK, "metric", "unit", "better", "cell", "session", "run_id", "value")
-_COUNTED = "part = 'counted' and better in ('lower', 'higher') and value > 0"
-_VULNERABLE = (
-    "select stack_digest, package, version, vulnerability_id, summary, is_affected from stack_vulnerability where coalesce(is_affected, true) and"
-    " stack_digest in (select stack_digest from campaign_cell_fact where campaign_key = ?) order by all"
-)
-_MACHINES = """
-select
-    run.run_id,
-    min(price.usd_per_hour),
-    min(concat_ws(' ', hardware.accelerator_name, hardware.gpu_model, hardware.cpu_model, hardware.system_name))
-from campaign_cell_fact as slot
-inner join benchmark_run_fact as run on run.run_id = slot.run_id
-left join hardware_topology_dim as hardware on hardware.hardware_topology_key = run.hardware_topology_key
-left join run_price as price on price.run_id = run.run_id and price.artifact_manifest_digest = run.artifact_manifest_digest
-where slot.campaign_key = ?
-group by run.run_id
-"""
-_DISTURBED = """
-select session, count(distinct run_id) filter (where is_host_saturated or is_throttled) as disturbed, count(distinct run_id)
-from campaign_measurement
-where campaign_key = ? and part = 'counted'
-group by session
-having disturbed > 0
-"""
 _LIMIT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*) *(<=|>=) *([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
 MEETS, MISSES, NOT_SHOWN = "meets", "misses", "not shown"
 
@@ -248,6 +206,24 @@ class Advised:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What was measured of a campaign. `slots`: a row for each run of the plan, with `cell`, `session`, `factors`, how it ended, and what else is
+    known of it. `values`: a row for each value that counts, with its piece of work (`WORK`), `metric`, `unit`, `better`, `cell`, `session` and
+    `run_id`. `numbers`: the number ids of typical values, by cell, piece of work and metric; `prices`: USD an hour, by run. The others as in
+    `Advised` and `Advice`."""
+
+    campaign: str
+    slots: Sequence[Mapping[str, Any]]
+    values: Sequence[Mapping[str, Any]]
+    numbers: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
+    prices: Mapping[str, float | None] = field(default_factory=dict)
+    run_more: str = "wh matrix SPEC"
+    not_drawn: int = 0
+    vulnerabilities: tuple[Vulnerability, ...] = ()
+    disturbances: tuple[Disturbance, ...] = ()
+
+
+@dataclass(frozen=True)
 class Limit:
     """A bound of an SLO on a metric."""
 
@@ -257,61 +233,35 @@ class Limit:
 
 
 def read_slo(text: str) -> tuple[Limit, ...]:
-    """The limits in `metric<=value,metric>=value`. Raises WH502 for text that has another form."""
-    found = [_LIMIT.fullmatch(part.strip()) for part in text.split(",")]
+    """The limits in `metric<=value,metric>=value`; none in an empty text. Raises WH502 for text that has another form."""
+    found = [_LIMIT.fullmatch(part.strip()) for part in text.split(",")] if text else []
     if not all(found):
         raise WarehouseError("WH502", "is not an SLO of stacks", printable(text), "write latency_p99_ms<=200,requests_per_s>=1000", ExitCode.USAGE)
     return tuple(Limit(each[1], each[2] == "<=", float(each[3])) for each in found if each)
 
 
-def advise(
-    project: Project, campaign: str, metric: str | None = None, indifference: float = 0.0, slo: str | None = None, is_cheapest: bool = False,
-    hardware: str | None = None,
+def advice_on(
+    measured: Measured, metric: str | None = None, indifference: float = 0.0, slo: str | None = None, is_cheapest: bool = False
 ) -> Advised:
-    """What a campaign says, which is given by its name or id; `*` stands for any characters. With `slo`, stacks compete that are shown to meet it;
-    with `is_cheapest` those of the lowest price among them. With `hardware`, the runs count on machines of which it is a part of the description.
-    Raises WH211 (nothing built), WH501 (a build without tables of campaigns),
-    WH502 (no such campaign, or several; no result; no such metric; no SLO) and WH504 where it has several metrics and
-    none was chosen."""
-    limits = read_slo(slo) if slo else ()
-    con = open_build(current_build(project).path)
-    try:
-        present = {row[0] for row in con.execute("select distinct table_name from duckdb_columns()").fetchall()}
-        if lacking := next((name for name in _TABLES if name not in present), None):
-            hint = "wh build makes it, where the project has the standard models"
-            raise WarehouseError("WH501", f"the build has no table {lacking}", current_build(project).path.name, hint)
-        key = _chosen(campaign, [row[0] for row in con.execute("select distinct campaign_key from campaign_cell_fact order by all").fetchall()])
-        slots = [_slot(row) for row in con.execute(f"select {', '.join(_COLUMNS)} from campaign_cell_fact where campaign_key = ?", [key]).fetchall()]
-        sql = f"select {', '.join(_VALUES)} from campaign_measurement where campaign_key = ? and {_COUNTED} order by started_at nulls first, run_id"
-        taken = [dict(zip(_VALUES, row, strict=True)) for row in con.execute(sql, [key]).fetchall()]
-        numbers = {} if hardware else _numbers(con, key)  # those are of all runs
-        known = con.execute(_VULNERABLE, [key]).fetchall()
-        machines = {run: (price, text) for run, price, text in con.execute(_MACHINES, [key]).fetchall()}
-        disturbed = [Disturbance(*row) for row in con.execute(_DISTURBED, [key]).fetchall()]
-        spec = _spec(con, key)
-    finally:
-        con.close()
-    not_drawn = math.prod(len(factor["values"]) for factor in spec["factors"]) - len({slot["cell"] for slot in slots})
-    if hardware is not None:
-        ours = _of_hardware(machines, hardware, key)
-        slots = [slot for slot in slots if slot["run_id"] is None or slot["run_id"] in ours]
-        taken = [each for each in taken if each["run_id"] in ours]
+    """What a campaign says by what was measured. With `slo`, stacks compete that are shown to meet it; with `is_cheapest` those of the lowest price
+    among them. Raises WH502 (no result; no such metric; no SLO) and WH504 where it has several metrics and none was chosen."""
+    limits = read_slo(slo or "")
+    key, taken = measured.campaign, measured.values
     # What chose the front-runners says too much of them: only fresh sessions count, once there are some.
-    is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in slots)
-    slots = [slot for slot in slots if not (is_confirmed and slot["is_screening"])]
+    is_confirmed = any(slot["run_id"] and not slot["is_screening"] for slot in measured.slots)
+    slots = [slot for slot in measured.slots if not (is_confirmed and slot["is_screening"])]
     metrics = sorted({each["metric"] for each in taken})
     chosen = _metric(metrics, metric, key)
     for limit in limits:
         _metric(metrics, limit.metric, key)
-    works: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = {}
+    works: dict[tuple[Any, ...], dict[str, list[Mapping[str, Any]]]] = {}
     for each in taken:
-        works.setdefault(tuple(each[name] for name in _WORK), {}).setdefault(each["metric"], []).append(each)
-    of_cell: dict[str, list[dict[str, Any]]] = {}
+        works.setdefault(tuple(each[name] for name in WORK), {}).setdefault(each["metric"], []).append(each)
+    of_cell: dict[str, list[Mapping[str, Any]]] = {}
     for slot in slots:
         of_cell.setdefault(slot["cell"], []).append(slot)
     sessions = len({slot["session"] for slot in slots})
     added = len({slot["session"] for slot in slots if slot["is_added"]})
-    more = _run_more(spec, key)
     advised = []
     for work, by_metric in sorted(works.items(), key=lambda each: str(each[0])):
         if chosen not in by_metric:
@@ -319,7 +269,10 @@ def advise(
         runs = _by_cell(by_metric[chosen])
         states = _states(by_metric, limits)
         cells = {
-            name: _result(of_cell[name], runs[name], numbers.get((name, *work, chosen)), states.get(name, NOT_SHOWN) if limits else None, machines)
+            name: _result(
+                of_cell[name], runs[name], measured.numbers.get((name, *work, chosen)), states.get(name, NOT_SHOWN) if limits else None,
+                measured.prices,
+            )
             for name in sorted(runs)
         }
         first = by_metric[chosen][0]
@@ -327,11 +280,12 @@ def advise(
         others = tuple(name for name in metrics if name != chosen)
         found = _compared(cells, is_higher, indifference, is_cheapest)
         case, workload, point = work
-        advised.append(Advice(key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, is_cheapest, more, others))
+        advised.append(Advice(
+            key, case, workload, point, chosen, first["unit"], is_higher, sessions, cells, found, slo, is_cheapest, measured.run_more, others
+        ))
     measured_cells = {name for each in advised for name in each.cells}
     failed = tuple(_result(found, [], None, None, {}) for name, found in sorted(of_cell.items()) if name not in measured_cells)
-    disturbed.sort(key=lambda each: int(each.session.rpartition(" ")[2]))
-    return Advised(key, tuple(advised), failed, not_drawn, added, tuple(Vulnerability(*row) for row in known), tuple(disturbed))
+    return Advised(key, tuple(advised), failed, measured.not_drawn, added, measured.vulnerabilities, measured.disturbances)
 
 
 def _compared(cells: Mapping[str, CellResult], higher_is_better: bool, indifference: float, is_cheapest: bool) -> Best:
@@ -381,34 +335,6 @@ def _metric(metrics: Sequence[str], metric: str | None, key: str) -> str:
     return metric or metrics[0]
 
 
-def _numbers(con: "duckdb.DuckDBPyConnection", key: str) -> dict[tuple[Any, ...], str]:
-    """The number ids of the typical values, by cell, work and metric."""
-    columns = ", ".join(("cell", *_WORK, "metric"))
-    rows = con.execute(f"select {columns}, number_ids.typical from rollup.campaign_stacks where campaign_key = ?", [key]).fetchall()
-    return {tuple(row[:-1]): row[-1] for row in rows}
-
-
-def _spec(con: "duckdb.DuckDBPyConnection", key: str) -> dict[str, Any]:
-    [(parameters,)] = con.execute("select parameters from campaign_dim where campaign_key = ?", [key]).fetchall()
-    spec: dict[str, Any] = json.loads(parameters)
-    return spec
-
-
-def _run_more(spec: Mapping[str, Any], key: str) -> str:
-    """`wh matrix` of the campaign: the file's name where its evidence has it."""
-    rerun = key.removeprefix(f"matrix/{spec['name']}").rpartition("-")[0].removeprefix(".")
-    return f"wh matrix {shlex.quote(spec.get('spec_file') or 'SPEC')}{f' --rerun {rerun}' if rerun else ''}"
-
-
-def _of_hardware(machines: Mapping[str, tuple[float | None, str]], hardware: str, key: str) -> set[str]:
-    """The runs on machines of which the text is a part of the description. Raises WH502 where there are none."""
-    found = {run for run, (_, text) in machines.items() if hardware.lower() in text.lower()}
-    if not found:
-        known = "; ".join(sorted({text for _, text in machines.values() if text})) or "its runs do not state their machine"
-        raise WarehouseError("WH502", f"no run on {printable(hardware)}", key, known, ExitCode.NOT_FOUND)
-    return found
-
-
 def _by_cell(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = {}
     for each in runs:
@@ -426,7 +352,7 @@ def _sessions(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def _result(
     slots: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], number_id: str | None, slo: str | None,
-    machines: Mapping[str, tuple[float | None, str]],
+    prices: Mapping[str, float | None],
 ) -> CellResult:
     failures = Counter((slot["status"], slot["status_reason"]) for slot in slots if slot["status"] != "succeeded")
     first = slots[0]
@@ -435,7 +361,7 @@ def _result(
         first["cell"], first["factors"], first["is_baseline"], next((slot["stack_digest"] for slot in slots if slot["stack_digest"]), None),
         _sessions(runs), math.exp(fmean(math.log(each["value"]) for each in runs)) if runs else None,
         tuple(each["run_id"] for each in runs), number_id, failures, slo,
-        _price(first["factors"], [machines[each["run_id"]][0] for each in runs]), tuple(sorted(unlike)),
+        _price(first["factors"], [prices.get(each["run_id"]) for each in runs]), tuple(sorted(unlike)),
     )
 
 
@@ -444,38 +370,3 @@ def _price(factors: Mapping[str, str], of_runs: Sequence[float | None]) -> float
     if PRICE in factors:
         return float(factors[PRICE]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", factors[PRICE]) else None
     return of_runs[0] if len(set(of_runs)) == 1 else None
-
-
-def _slot(row: tuple[Any, ...]) -> dict[str, Any]:
-    slot = dict(zip(_COLUMNS, row, strict=True))
-    slot["factors"] = json.loads(slot["factors"] or "{}")
-    return slot
-
-
-def _chosen(campaign: str, keys: Sequence[str]) -> str:
-    found = [key for key in keys if key in (campaign, f"matrix/{campaign}")] or [
-        key for key in keys if fnmatchcase(key, f"matrix/{campaign}") or fnmatchcase(key, f"matrix/{campaign}-*")
-    ]
-    if len(found) != 1:
-        names = ", ".join(key.removeprefix("matrix/") for key in (found or keys)) or "there is none; wh matrix runs one"
-        message = "several campaigns match" if found else "no campaign has this name"
-        raise WarehouseError("WH502", message, printable(campaign), names, ExitCode.NOT_FOUND)
-    return found[0]
-
-
-def lock_of(project: Project, advised: Advised) -> bytes:
-    """The lock of the first stack of the first piece of work that may be the best, as its evidence has it. Raises WH502 where nothing is advised,
-    and what reading evidence raises."""
-    first = next((each.cells[each.found.may_be_best[0]] for each in advised.works if each.found.may_be_best), None)
-    if first is None:
-        raise WarehouseError("WH502", "it advises no stack", advised.campaign, exit_code=ExitCode.NOT_FOUND)
-    con = open_build(current_build(project).path)
-    try:
-        sql = "select artifact_manifest_digest from benchmark_run_fact where run_id = ?"
-        [(digest,)] = con.execute(sql, [first.run_ids[0]]).fetchall()
-    finally:
-        con.close()
-    store = open_store(project)
-    file = store.manifest(digest).by_path[_LOCK]
-    store.check_file(digest, file)
-    return store.objects.read(raw_key(digest, _LOCK))

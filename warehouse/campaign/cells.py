@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from warehouse.campaign.spec import ARGUMENT, ENVIRONMENT, IMAGE, PACKAGE, PYTHON, Spec
+from warehouse.campaign.spec import ARGUMENT, COMMAND, ENVIRONMENT, IMAGE, INDEX, PACKAGE, PYTHON, TORCH_BACKEND, Spec
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.record.indicators import SUPPLIED
@@ -46,14 +47,18 @@ class Slot:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a cell's environment is resolved from. Cells that differ in variables and arguments alone share it."""
+    """What a cell's environment is resolved from. Cells that differ in variables and arguments alone share it. `index` and `torch_backend` are those
+    of the cell, where they are factors; None: those of the campaign."""
 
     python: str | None
     requirements: tuple[str, ...]
+    index: str | None = None
+    torch_backend: str | None = None
 
     @property
     def key(self) -> str:
-        return bytes_digest(canonical_json({"python": self.python, "requirements": list(self.requirements)}))[:12]
+        varied = {name: value for name, value in ((INDEX, self.index), (TORCH_BACKEND, self.torch_backend)) if value}
+        return bytes_digest(canonical_json({"python": self.python, "requirements": list(self.requirements), **varied}))[:12]
 
 
 def cells_of(spec: Spec) -> tuple[Cell, ...]:
@@ -77,11 +82,11 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
 
 
 def most_confirmed(spec: Spec, cells: tuple[Cell, ...]) -> int:
-    """How many cells a confirming session has at most: the front-runners of each piece of work, which variables and arguments make, and the
-    baseline."""
+    """How many cells a confirming session has at most: the front-runners of each piece of work, which variables, arguments and commands make, and
+    the baseline."""
     if spec.confirmation is None:
         return 0
-    works = math.prod(len(factor.values) for factor in spec.factors if factor.kind in (ENVIRONMENT, ARGUMENT))
+    works = math.prod(len(factor.values) for factor in spec.factors if factor.kind in (ENVIRONMENT, ARGUMENT, COMMAND))
     return min(len(cells), works * spec.confirmation.front_runners + sum(cell.is_baseline for cell in cells))
 
 
@@ -97,17 +102,23 @@ def session_slots(spec: Spec, cells: tuple[Cell, ...], session: int) -> Iterator
 def wanted(spec: Spec, cell: Cell) -> Wanted:
     """The Python and the packages of a cell: those of all cells, and its own in the versions that it has."""
     packages = [f"{factor.target}=={cell.values[factor.name]}" for factor in spec.factors if factor.kind == PACKAGE]
-    python = next((cell.values[factor.name] for factor in spec.factors if factor.kind == PYTHON), spec.resolving.python)
-    return Wanted(python, tuple(sorted({*spec.needs, *packages})))
+    python = _value(spec, cell, PYTHON) or spec.resolving.python
+    return Wanted(python, tuple(sorted({*spec.needs, *packages})), _value(spec, cell, INDEX), _value(spec, cell, TORCH_BACKEND))
 
 
 def command_of(spec: Spec, cell: Cell) -> tuple[str, ...]:
     """The command with the arguments of a cell; without one, the supplied indicator under the cell's Python."""
-    command = spec.command or ("python", *SUPPLIED[str(spec.indicator)])
-    image = next((cell.values[factor.name] for factor in spec.factors if factor.kind == IMAGE), None)
+    own = _value(spec, cell, COMMAND)
+    command = tuple(shlex.split(own)) if own else spec.command or ("python", *SUPPLIED[str(spec.indicator)])
+    image = _value(spec, cell, IMAGE)
     if image is not None:
         command = tuple(word.replace("{image}", image) for word in command)
     return (*command, *spec.arguments, *(factor.target.replace("{}", cell.values[factor.name]) for factor in spec.factors if factor.kind == ARGUMENT))
+
+
+def _value(spec: Spec, cell: Cell, kind: str) -> str | None:
+    """The cell's value of the factor of a kind of which there is one at most; None: there is none."""
+    return next((cell.values[factor.name] for factor in spec.factors if factor.kind == kind), None)
 
 
 def variables_of(spec: Spec, cell: Cell) -> dict[str, str]:

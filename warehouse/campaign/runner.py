@@ -272,8 +272,8 @@ class Runner:
         elif seen["status"] == "failed":
             ending = f"exit code {run.get('exit_code')}" if run.get("signal") is None else f"signal {run['signal']}"
             seen["reason"] = ended_on_nodes(folder) or run.get("indicator_breach") or run.get("failure") or ending
-            if run.get("refused_processes"):
-                seen["reason"] += f", its limit of processes refused {run['refused_processes']}"
+        if seen.get("reason") and run.get("refused_processes"):
+            seen["reason"] += f", its limit of processes refused {run['refused_processes']}"
         return seen
 
     def _scratch(self, label: str) -> Path:
@@ -406,7 +406,8 @@ class Runner:
         return uv.build(folder, lock, need)
 
     def _state_stack(self, need: Wanted, outcome: Outcome, logs: Mapping[str, str], uv_version: str) -> None:
-        index = self._spec.resolving.index or os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("UV_INDEX_URL")
+        resolving = self._spec.resolving
+        index = need.index or resolving.index or os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("UV_INDEX_URL")
         folder = self._work / f"stack-{need.key}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -414,7 +415,10 @@ class Runner:
             "format": "warehouse-stack", "format_version": FORMAT_VERSION, "campaign": self.campaign_id, "stack": need.key, "status": outcome.status,
             "reason": outcome.reason, "stack_digest": outcome.stack_digest, "python": need.python, "requirements": list(need.requirements),
             "locked_packages": None if outcome.lock is None else len(locked(outcome.lock)),
-            "resolving": {**asdict(self._spec.resolving), "index": index and shown(index), "platform": sysconfig.get_platform()},
+            "resolving": {
+                **asdict(resolving), "index": index and shown(index), "torch_backend": need.torch_backend or resolving.torch_backend,
+                "platform": sysconfig.get_platform(),
+            },
             "tool_version": uv_version,
         })
         if outcome.lock is not None:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from warehouse.campaign.advice import Advice, advise
+from warehouse.campaign.advice import Advice
 from warehouse.campaign.cells import Cell
+from warehouse.campaign.measured import advise
 from warehouse.campaign.spec import Spec
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project.project import Project

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,8 +23,9 @@ from warehouse.record.indicators import SUPPLIED, supplied_file
 from warehouse.record.processes.limits import Limits
 
 PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON, IMAGE, DRIVER = "package", "environment", "argument", "python", "image", "driver"
-_KINDS = (PACKAGE, ENVIRONMENT, ARGUMENT, PYTHON, IMAGE, DRIVER)
-_UNNAMED = (PYTHON, IMAGE, DRIVER)  # there is one of it
+INDEX, TORCH_BACKEND, COMMAND = "index", "torch_backend", "command"
+_UNNAMED = (PYTHON, IMAGE, DRIVER, INDEX, TORCH_BACKEND, COMMAND)  # there is one of it
+_KINDS = (PACKAGE, ENVIRONMENT, ARGUMENT, *_UNNAMED)
 _IMAGE = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -46,8 +48,8 @@ _LATER = ("indicator", "arguments", "gpus", "nodes", "launcher", "search")  # ke
 @dataclass(frozen=True)
 class Factor:
     """What is varied: versions of a package, a variable of the environment, an argument of the command, the version of Python, the image that the
-    command runs in, or the GPU driver. `target` is the package, variable or argument's pattern, in which `{}` is the value. `latest`: how many of
-    the newest releases of the package; `values` has them once the index was asked."""
+    command runs in, the GPU driver, the package index, PyTorch's backend, or the command itself. `target` is the package, variable or argument's
+    pattern, in which `{}` is the value. `latest`: how many of the newest releases of the package; `values` has them once the index was asked."""
 
     name: str
     kind: str
@@ -149,7 +151,7 @@ class Spec:
     def copied(self) -> dict[str, Path | None]:
         """The files that each run finds in its folder, by name: None for those of the spec's folder, else the place of a supplied indicator."""
         own: dict[str, Path | None] = dict.fromkeys(self.files)
-        if self.command or self.indicator is None:
+        if self.command or self.indicator is None or any(factor.kind == COMMAND for factor in self.factors):
             return own
         return {**own, SUPPLIED[self.indicator][0]: supplied_file(self.indicator)}
 
@@ -193,19 +195,19 @@ class _Reader:
         name = self._text("campaign.name", campaign.get("name"))
         if not _NAME.fullmatch(name):
             raise self._fault("campaign.name", "is lower-case letters, digits, '.', '_' and '-', at most 64")
+        factors = self._factors()
         indicator = None if "indicator" not in campaign else self._text("campaign.indicator", campaign["indicator"])
         command = self._texts("campaign.command", campaign.get("command", []))
         arguments = self._texts("campaign.arguments", campaign.get("arguments", []))
-        if not command and indicator is None:
+        commands = [tuple(shlex.split(value)) for factor in factors if factor.kind == COMMAND for value in factor.values]
+        if command and commands:
+            raise self._fault("campaign.command", "is a factor, too", "give it in one place")
+        if not command and not commands and indicator is None:
             hint = 'for example: command = ["python", "bench.py"], or indicator = "PiMatmul"'
             raise self._fault("campaign.command", "names no program", hint)
-        if not command and indicator not in SUPPLIED:
+        if not command and not commands and indicator not in SUPPLIED:
             hint = did_you_mean(indicator or "", list(SUPPLIED)) or f"supplied: {', '.join(SUPPLIED)}; another needs the command that prints it"
             raise self._fault("campaign.indicator", "is not a supplied indicator, and there is no command", hint)
-        factors = tuple(self._factor(key, value) for key, value in self._table("factors").items())
-        if not factors:
-            hint = 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]'
-            raise self._fault("factors", "there is none", hint)
         sessions = self._count("campaign.sessions", campaign.get("sessions", 1), least=1)
         confirmation = self._confirmation()
         if (sessions > 1 or confirmation) and "session_gap" not in campaign:
@@ -218,7 +220,8 @@ class _Reader:
             chosen = next((factor for factor in factors if factor.name == key), None)
             if chosen is None or (value not in chosen.values and not chosen.latest):
                 raise self._fault(f"baseline.{key}", "names no value of a factor")
-        if any(factor.kind == IMAGE for factor in factors) is not any("{image}" in word for word in command):
+        has_image = any(factor.kind == IMAGE for factor in factors)
+        if any(has_image is not any("{image}" in word for word in words) for words in commands or [command]):
             hint = 'for example: ["podman", "run", "--rm", "{image}"]'
             raise self._fault("campaign.command", "has {image} where a factor is an image, and only there", hint)
         search = self._search()
@@ -244,6 +247,16 @@ class _Reader:
             files=self._files(campaign), limits=self._limits(), budget=self._budget(), confirmation=confirmation, indicator=indicator,
             arguments=arguments, gpus=gpus, nodes=nodes, launcher=launcher, search=search,
         )
+
+    def _factors(self) -> tuple[Factor, ...]:
+        factors = tuple(self._factor(key, value) for key, value in self._table("factors").items())
+        if not factors:
+            hint = 'for example [factors.numpy], and below it package = "numpy" and values = ["2.1.0", "2.2.0"]'
+            raise self._fault("factors", "there is none", hint)
+        for number, factor in enumerate(factors):
+            if any((factor.kind, factor.target) == (other.kind, other.target) and factor.kind != ARGUMENT for other in factors[:number]):
+                raise self._fault(f"factors.{factor.name}", "varies what another factor varies")
+        return factors
 
     def _factor(self, name: str, value: Any) -> Factor:
         place = f"factors.{name}"
@@ -276,7 +289,18 @@ class _Reader:
             raise self._fault(f"{place}.values", "has a value twice")
         if kind == IMAGE and not all(_IMAGE.fullmatch(each) for each in texts):
             raise self._fault(f"{place}.values", "are images by digest", "for example: vllm/vllm-openai@sha256:... ; a tag is another image tomorrow")
+        if kind == INDEX:
+            for text in texts:
+                self._without_password(f"{place}.values", text)
+        if kind == TORCH_BACKEND and "auto" in texts:
+            raise self._fault(f"{place}.values", "has 'auto', which is another backend on another machine", "for example: cpu, cu128")
+        if kind == COMMAND and not all(_words(text) for text in texts):
+            raise self._fault(f"{place}.values", "has a value that is not a command line", 'for example: "python bench.py --fast"')
         return Factor(name, kind, target, texts)
+
+    def _without_password(self, place: str, index: str) -> None:
+        if "@" in urlsplit(index).netloc:
+            raise self._fault(place, "holds a name or password, and the spec becomes evidence", "give them by a netrc file, which uv reads")
 
     def _resolving(self) -> Resolving:
         table = self._table("resolve")
@@ -297,8 +321,7 @@ class _Reader:
         if not isinstance(allow, bool):
             raise self._fault("resolve.allow_source", "is true or false")
         texts = {key: None if table.get(key) is None else self._text(f"resolve.{key}", table[key]) for key in ("python", "index", "torch_backend")}
-        if "@" in urlsplit(texts["index"] or "").netloc:
-            raise self._fault("resolve.index", "holds a name or password, and the spec becomes evidence", "give them by a netrc file, which uv reads")
+        self._without_password("resolve.index", texts["index"] or "")
         return Resolving(moment.isoformat(), allow_source=allow, **texts)
 
     def _limits(self) -> Limits:
@@ -420,6 +443,14 @@ class _Reader:
 
     def _fault(self, key: str, message: str, hint: str | None = None) -> WarehouseError:
         return WarehouseError("WH402", f"{printable(key)}: {message}", printable(str(self._path)), hint, ExitCode.USAGE)
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command line, as a shell reads them; none of one with a quote that is not closed."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
 
 
 def _told(value: Any) -> str:

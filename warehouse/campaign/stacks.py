@@ -136,10 +136,10 @@ class Uv:
         ]
         if not resolving.allow_source:
             command += ["--only-binary", ":all:"]
-        if resolving.index:
-            command += ["--default-index", resolving.index]
-        if resolving.torch_backend:
-            command += ["--torch-backend", resolving.torch_backend]
+        if index := wanted.index or resolving.index:
+            command += ["--default-index", index]
+        if backend := wanted.torch_backend or resolving.torch_backend:
+            command += ["--torch-backend", backend]
         return self._outcome(command, "\n".join(wanted.requirements))
 
     def _outcome(self, command: list[str], given: str | None = None) -> tuple[int, str, str]:

@@ -1,8 +1,8 @@
 /*
 description: >
   One row per run of a campaign of wh matrix and factor: the value that was asked for, and the value that the run had by its recording. A package's
-  version is that of the Python that ran the command; an option's value is the one that a server or an engine said it uses, where it said so, else
-  what the command line has.
+  version is that of the Python that ran the command, and PyTorch's backend is the local part of its version; an option's value is the one that a
+  server or an engine said it uses, where it said so, else what the command line has. A recording does not say the package index.
 grain: [run_id, artifact_manifest_digest, factor]
 columns:
   run_id: {type: varchar, description: "The run", tests: [not_null]}
@@ -72,6 +72,8 @@ found as (
             when 'python' then regexp_extract(run.python_version, '^[0-9.]+')
             when 'driver' then run.gpu_driver_version
             when 'environment' then map_extract(run.environment_settings::json::map(varchar, varchar), asked.target)[1]
+            when 'torch_backend' then nullif(split_part(installed.version, '+', 2), '')
+            when 'command' then case when starts_with(array_to_string(from_json(run.command, '["VARCHAR"]'), ' '), asked.requested) then asked.requested end
             when 'image' then case when contains(run.command, asked.requested) then asked.requested end
             when 'argument' then
                 coalesce(used.value, case when list_contains(from_json(run.command, '["VARCHAR"]'), replace(asked.target, '{}', asked.requested)) then asked.requested end)
@@ -85,8 +87,10 @@ found as (
         on
             installed.run_id = asked.run_id
             and installed.artifact_manifest_digest = asked.artifact_manifest_digest
-            and installed.package = regexp_replace(lower(split_part(asked.target, '[', 1)), '[-_.]+', '-', 'g')
-            and asked.kind = 'package'
+            and installed.package = case asked.kind
+                when 'package' then regexp_replace(lower(split_part(asked.target, '[', 1)), '[-_.]+', '-', 'g')
+                when 'torch_backend' then 'torch'
+            end
     left join used
         on
             used.run_id = asked.run_id

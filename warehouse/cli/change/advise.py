@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
     from warehouse.campaign.advice import Advice, Advised
 
 PAGE = "docs/campaigns.md"
-EXAMPLES = ("wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock best.toml")
+EXAMPLES = (
+    "wh advise numpy-matmul --metric rate", "wh advise numpy-matmul --metric elapsed --indifference 0.01 --lock pylock.best.toml",
+    "wh advise numpy-matmul --metric rate --from 0a1b2c3d4e5f",
+)
+_LOCK_NAME = re.compile(r"pylock(\.[^.]+)?\.toml")
 _MOST_WORKS, _MOST_CELLS, _MOST_FAILED = 4, 12, 4
 
 
@@ -30,16 +35,35 @@ def command(
     ] = None,
     cheapest: Annotated[bool, typer.Option("--cheapest", help="with --slo: compare those of the lowest price per hour among what meets it")] = False,
     hardware: Annotated[str | None, typer.Option("--hardware", metavar="TEXT", help="count only runs on such machines, such as H100")] = None,
-    lock: Annotated[Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync")] = None,
+    published: Annotated[
+        str | None, typer.Option("--from", metavar="PUBLICATION", help="compute it again from a publication of campaign_sessions, not from the build")
+    ] = None,
+    lock: Annotated[
+        Path | None, typer.Option("--lock", metavar="FILE", help="write the lock of the first stack, for uv pip sync: pylock.NAME.toml")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the advice with its runs as JSON")] = False,
 ) -> ExitCode:
-    from warehouse.campaign.advice import advise, lock_of
+    from warehouse.campaign.measured import advise, advise_published, lock_of
+    from warehouse.claims.publish.corrections import correction_text, corrections
+    from warehouse.claims.publish.publication import publication_with
     from warehouse.project.project import find_project
 
     if cheapest and not slo:
         raise typer.BadParameter("--cheapest needs --slo: what the stacks must reach")
+    if lock is not None and not _LOCK_NAME.fullmatch(lock.name):
+        raise typer.BadParameter(f"--lock {lock.name}: uv takes a lock by its name, which is pylock.toml or pylock.NAME.toml (PEP 751)")
+    if hardware and published:
+        raise typer.BadParameter("--hardware is not for --from: a publication has the values of all machines together")
     project = find_project()
-    advised = advise(project, campaign, metric, indifference, slo, cheapest, hardware)
+    if published:
+        publication = publication_with(project, published.removeprefix("sha256:"))
+        advised = advise_published(publication, campaign, metric, indifference, slo, cheapest)
+        if correction := corrections(project).get(publication.digest):
+            notice(f"the publication was {correction_text(correction)}")
+        short = publication.digest[:12]
+        notice(f"computed from publication {short}, which has only runs that count: wh verify {short} replays its values")
+    else:
+        advised = advise(project, campaign, metric, indifference, slo, cheapest, hardware)
     if as_json:
         print_json(_document(advised))
     else:

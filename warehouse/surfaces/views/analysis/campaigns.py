@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
-from warehouse.campaign.advice import Advice, Advised, CellResult, advise
+from warehouse.campaign.advice import Advice, Advised, CellResult
+from warehouse.campaign.measured import advise
 from warehouse.errors import ExitCode, WarehouseError, counted, printable
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Chart, Column, Entry, Fact, Facts, Page, Part, Table

@@ -307,6 +307,7 @@ def test_the_sample_is_all_there(mlperf: Project) -> None:
     assert len(set(ids)) == 6
 
 
+@pytest.mark.exhaustive  # test_standard_base.py builds the standard project from nothing in each run
 def test_all_that_is_derived_comes_back(mlperf: Project, tmp_path: Path) -> None:
     """In another folder, built from nothing, where the other build was brought up to date."""
     project = _copied(mlperf, tmp_path / "deep" / "copy")

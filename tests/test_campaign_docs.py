@@ -28,7 +28,8 @@ SECONDS = {"2.1.3": 0.002, "2.3.1": 0.02}
 
 
 @pytest.mark.usefixtures("ahead")
-@pytest.mark.parametrize("is_rerun", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive  # test_campaign.py runs a campaign of these keys in each run, and test_docs.py parses the commands
+@pytest.mark.parametrize("is_rerun", [False, True])
 def test_the_ten_lines_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on, is_rerun: bool) -> None:
     text = PAGE.read_text(encoding="utf-8")
     spec, commands = re.findall(r"```(?:toml|text)\n(.*?)```", text, re.DOTALL)[:2]

@@ -147,7 +147,7 @@ def check_name(name: str, ingestors: Mapping[str, object]) -> None:
 
 
 def _sources(project: Project) -> Iterator[Source]:
-    folders = tuple((place, os.stat(place).st_mtime_ns) for place in sys.path if os.path.isdir(place))
+    folders = tuple((place, os.stat(place).st_mtime_ns) for place in (each or "." for each in sys.path) if os.path.isdir(place))
     for entry in _installed(folders):
         yield Source("installed", entry, entry)
     for layer in project.layers("ingest"):

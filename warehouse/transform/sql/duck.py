@@ -49,7 +49,7 @@ _OWN_SETTINGS: Mapping[str, Any] = {
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
 # Else an engine starts a thread a core, only to end them at the first setting: a quarter of its 17 ms on two cores.
-_ONE_THREAD = {"threads": "1"}
+_ONE_THREAD: Mapping[str, str] = {"threads": "1"}
 _STORAGE_VERSION = "v1.4.0"  # of new files: DuckDB 1.4 and every later one opens them
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
 SEARCH_PATH = "staging,mart,rollup,source,main"
@@ -107,7 +107,7 @@ def _engine() -> "duckdb.DuckDBPyConnection":
 
     with _STARTING:  # of threads that ask at once
         if not _ENGINES:
-            _ENGINES.append(duckdb.connect(":memory:", config=_ONE_THREAD))
+            _ENGINES.append(duckdb.connect(":memory:", config={**_ONE_THREAD}))
     return _ENGINES[0]
 
 

@@ -117,7 +117,8 @@ def test_a_first_question_is_answered_by_one_command_on_one_screen(
     [
         "--help", "tables --all", "ingestors", "contracts", "ledger", "describe serving_results",
         pytest.param("columns serving_results.status", marks=pytest.mark.exhaustive),
-        "impact benchmark_run_fact", "sql 'select * from metric_definition_dim'", "validity --rules", "publish indicator_results --as provisional",
+        "impact benchmark_run_fact", "sql 'select * from metric_definition_dim'", "validity --rules",
+        pytest.param("publish indicator_results --as provisional", marks=pytest.mark.exhaustive),
     ],
 )
 def test_a_long_answer_fits_a_screen_of_a_terminal_and_a_pipe_gets_all(line: str, at_terminal: None, capfd: pytest.CaptureFixture[str]) -> None:

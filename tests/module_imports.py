@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -14,6 +15,7 @@ def imported(path: Path) -> set[tuple[str, int]]:
     return {(module, line) for module, line in all_imported(path) if module.split(".")[0] in ("warehouse", "ingest")}
 
 
+@cache
 def all_imported(path: Path) -> set[tuple[str, int]]:
     """The same of all modules, whoever's they are."""
     package = path.relative_to(REPOSITORY).with_suffix("").parts[:-1]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -170,8 +171,15 @@ ATTACKS: list[tuple[Callable[[Project], str], str, int, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize("required", [False, True], ids=["", "signatures required"])
-@pytest.mark.parametrize("attack", ATTACKS, ids=[attack[0].__name__ for attack in ATTACKS])
+def asked(attack: tuple[Callable[[Project], str], str, int, str, int], required: bool) -> Any:
+    """Where signatures are required, what they make no other always runs in one case alone."""
+    act, *expected = attack
+    is_rare = required and expected[:2] == expected[2:] and act is not record_invented
+    name = f"{act.__name__}-{'signatures required' if required else ''}"
+    return pytest.param(attack, required, marks=pytest.mark.exhaustive if is_rare else (), id=name)
+
+
+@pytest.mark.parametrize(("attack", "required"), [asked(attack, required) for attack in ATTACKS for required in (False, True)])
 def test_an_attack_on_a_project(
     attack: tuple[Callable[[Project], str], str, int, str, int], required: bool, attacked: Project, keys: dict[str, SigningKey]
 ) -> None:

@@ -206,7 +206,7 @@ def assert_refused(project: Project, files: Mapping[str, str], code: str) -> War
     return caught.value
 
 
-@pytest.mark.parametrize("case", few(DATA_TESTS, 5))
+@pytest.mark.parametrize("case", few(DATA_TESTS, 3))
 def test_data_tests(case: str, tmp_path: Path) -> None:
     tests, good, bad = DATA_TESTS[case]
     project = init_project(tmp_path / "project", bare=True)
@@ -296,6 +296,7 @@ def test_there_is_no_build_yet(tmp_path: Path) -> None:
 # --- everything but the evidence can be made again ----------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_the_sample_is_all_there(mlperf: Project) -> None:
     """The tables that the comparisons below compare are not empty."""
     sizes = {table: len(found) for table, (_, found) in contents(mlperf).items()}
@@ -307,6 +308,7 @@ def test_the_sample_is_all_there(mlperf: Project) -> None:
     assert len(set(ids)) == 6
 
 
+@pytest.mark.exhaustive  # test_standard_base.py builds the standard project from nothing in each run
 def test_all_that_is_derived_comes_back(mlperf: Project, tmp_path: Path) -> None:
     """In another folder, built from nothing, where the other build was brought up to date."""
     project = _copied(mlperf, tmp_path / "deep" / "copy")
@@ -321,6 +323,7 @@ def test_all_that_is_derived_comes_back(mlperf: Project, tmp_path: Path) -> None
     assert contents(project) == before
 
 
+@pytest.mark.exhaustive  # test_sceptic.py has orders of arrival in a small project
 def test_evidence_that_arrives_again_has_the_same_numbers(mlperf: Project, tmp_path: Path) -> None:
     """Another day, another machine, another order of arrival: only the times of arrival may differ."""
     project = standard_project(tmp_path / "project")

@@ -464,7 +464,7 @@ def test_a_campaign_that_is_not_there_is_said_with_those_that_are(campaign: Proj
     assert raised.value.code == "WH502" and "speedy-" in str(raised.value.hint)
 
 
-@pytest.mark.parametrize(("kills", "sessions"), [(2, 1), pytest.param(20, 3, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(("kills", "sessions"), [(1, 1), pytest.param(20, 3, marks=pytest.mark.exhaustive)])
 def test_runners_that_are_killed_and_run_beside_each_other_lose_and_double_nothing(tmp_path: Path, index: str, kills: int, sessions: int) -> None:
     project, spec = standard_project(tmp_path / "project"), written(tmp_path, index, '"1.0", "1.1"', sessions)
     beside = started(project, spec)

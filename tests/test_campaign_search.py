@@ -74,6 +74,7 @@ print(json.dumps({"cells": cells}))
 MS = {"1.0": 9.0, "1.1": 8.0, "1.2": 7.0}
 
 
+@pytest.mark.exhaustive  # what a proposal, a release and a confirmation are is tried below, without runs
 @pytest.mark.usefixtures("ahead")
 def test_a_program_proposes_cells_of_the_latest_releases_until_it_wants_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on) -> None:
     for name, text in (("spec.toml", SPEC), ("bench.py", BENCH), ("propose.py", PROPOSE)):

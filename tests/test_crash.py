@@ -185,7 +185,7 @@ def test_an_ingest_killed_at_any_moment_leaves_whole_bundles_and_the_next_comple
     complete_the_ingest(project, evidence)
 
 
-@pytest.mark.parametrize("bundles", few([1, 6, 14], 2))
+@pytest.mark.parametrize("bundles", few([1, 6, 14], 1))
 def test_an_ingest_killed_among_its_bundles_leaves_whole_bundles_and_the_next_completes_it(
     project: Project, evidence: Path, bundles: int
 ) -> None:
@@ -198,6 +198,7 @@ def test_an_ingest_killed_among_its_bundles_leaves_whole_bundles_and_the_next_co
     complete_the_ingest(project, evidence)
 
 
+@pytest.mark.exhaustive  # a kill at one moment, and one among the bundles, always run
 def test_an_ingest_killed_again_and_again_gets_there(project: Project, evidence: Path, ingest_seconds: float) -> None:
     store = open_store(project)
     for point in range(1, POINTS, 3):
@@ -318,7 +319,7 @@ def complete_the_build(warehouse: Warehouse) -> None:
     assert staged(open_store(warehouse.project)) == []
 
 
-@pytest.mark.parametrize("point", few(range(POINTS), 2))
+@pytest.mark.parametrize("point", few(range(POINTS), 1))
 def test_a_build_killed_at_any_moment_leaves_the_last_good_one_and_the_next_completes_it(
     warehouse: Warehouse, build_seconds: float, point: int
 ) -> None:
@@ -442,6 +443,7 @@ def test_the_second_of_two_builds_names_the_first_and_goes(warehouse: Warehouse)
     assert warehouse.reader.ask() == warehouse.notes
 
 
+@pytest.mark.exhaustive  # the build after each kill takes the lock
 def test_a_killed_builder_holds_no_lock(warehouse: Warehouse) -> None:
     warehouse.add_note()
     process = wh(warehouse.project, "build")

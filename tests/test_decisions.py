@@ -395,6 +395,7 @@ def test_a_retracted_run_does_not_keep_the_other_runs_of_its_file_from_being_pub
     assert {verdict.state for verdict in verify_publication(project, publication)} == {"verified"}
 
 
+@pytest.mark.exhaustive  # the other tests of this project are, which takes long to build
 def test_a_run_has_the_same_figures_only_as_runs_that_count(partly_retracted: Project) -> None:
     assert rows(partly_retracted, "select distinct same_figures_as from serving_results") == [(None,)]
     assert rows(partly_retracted, "select distinct same_figures_count from fabric_results") == [(1,)]

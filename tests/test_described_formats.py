@@ -939,6 +939,7 @@ Path(file).write_text(json.dumps(document))
 """
 
 
+@pytest.mark.exhaustive  # a dozen commands, each tried by a test of its own
 def test_the_recipe_for_a_pull_request_fails_where_a_benchmark_got_slower(tmp_path: Path) -> None:
     recipe = (INGEST.parent / "docs/ingestors.md").read_text().partition("**In a pull request**")[2].split("```")[1].removeprefix("sh\n")
     assert len(recipe.splitlines()) <= 10

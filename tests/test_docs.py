@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from conftest import REPOSITORY, WhOn
 from samples import declaration
+from samples.served import served_project
 from standard import standard_project
 
 from warehouse.cli.commands import COMMANDS
@@ -67,6 +68,7 @@ def test_every_command_of_the_readme_exists_and_every_command_is_in_it() -> None
     assert set(COMMANDS) <= set(re.findall(r"\bwh ([a-z][a-z-]*)", README))
 
 
+@pytest.mark.exhaustive  # in each run example_project() runs these commands, and their arguments are parsed
 def test_the_commands_of_the_readme_run_as_they_stand(written: tuple[Project, str]) -> None:
     assert "  verified: 63 raw files hashed" in written[1]
 
@@ -106,10 +108,10 @@ def test_the_commands_of_the_documents_run(
                 assert status == 0, (name, line, out, err)
 
 
-def test_what_wh_columns_prints_is_in_the_documentation(wh_on: WhOn, written: tuple[Project, str]) -> None:
+def test_what_wh_columns_prints_is_in_the_documentation(wh_on: WhOn) -> None:
     (block,) = (block for block in blocks(MODELS) if block.startswith("$ wh columns "))
     command, *lines = block.splitlines()
-    printed = wh_on(written[0], *shlex.split(command)[2:])[1].splitlines()
+    printed = wh_on(served_project(), *shlex.split(command)[2:])[1].splitlines()
     assert [line for line in lines if line.strip() != "..." and line not in printed] == []
 
 

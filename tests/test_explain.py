@@ -184,28 +184,29 @@ def test_a_playbook_has_a_name(playbook: str, tmp_path: Path) -> None:
     assert caught.value.code == "WH201" and "playbook" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("sql", "fault"),
-    [
-        ("select 1 as subject", "WH541 queries/playbooks/own.sql: the check has no column is_found, statement, score or slowdown"),
-        ("select 'a' as subject, 'false' as is_found, 1 as score, 'b' as statement", "is_found is true, false or NULL, not 'false'"),
-        ("select 'a' as subject, true as is_found, 'high' as score, 'b' as statement", "score is a number, not 'high'"),
-        ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 2 as observd", "did you mean observed?"),
-        ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 7 as raw_path", "raw_path is a text, not 7"),
-        ("select 'a' as subject, true as is_found, error('no data') as score, 'b' as statement", "no data"),
-        ("select nothing from benchmark_run_fact", "nothing"),
-        ("drop table benchmark_run_fact", "read-only"),
-        ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement; select 1", "second statement"),
-    ],
-)
-def test_a_broken_check_is_told_and_the_others_answer(sql: str, fault: str, tmp_path: Path, wh_on: WhOn) -> None:
-    project = copied(with_metrics(), tmp_path / "p", own=CHECK.format(description="Own", sql=sql))
+BROKEN_CHECKS = [
+    ("select 1 as subject", "WH541 queries/playbooks/own_0.sql: the check has no column is_found, statement, score or slowdown"),
+    ("select 'a' as subject, 'false' as is_found, 1 as score, 'b' as statement", "is_found is true, false or NULL, not 'false'"),
+    ("select 'a' as subject, true as is_found, 'high' as score, 'b' as statement", "score is a number, not 'high'"),
+    ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 2 as observd", "did you mean observed?"),
+    ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement, 7 as raw_path", "raw_path is a text, not 7"),
+    ("select 'a' as subject, true as is_found, error('no data') as score, 'b' as statement", "no data"),
+    ("select nothing from benchmark_run_fact", "nothing"),
+    ("drop table benchmark_run_fact", "read-only"),
+    ("select 'a' as subject, true as is_found, 1 as score, 'b' as statement; select 1", "second statement"),
+]
+
+
+def test_a_broken_check_is_told_and_the_others_answer(tmp_path: Path, wh_on: WhOn) -> None:
+    own = {f"own_{number}": CHECK.format(description="Own", sql=sql) for number, (sql, _) in enumerate(BROKEN_CHECKS)}
+    project = copied(with_metrics(), tmp_path / "p", **own)
     found = explain(project, last_run(project))
-    broken = answer(found.answers, "own")
-    assert broken.state == BROKEN and broken.fault and fault in broken.fault and "queries/playbooks/own.sql" in broken.fault
+    for name, (_, fault) in zip(own, BROKEN_CHECKS, strict=True):
+        broken = answer(found.answers, name)
+        assert broken.state == BROKEN and broken.fault and fault in broken.fault and f"queries/playbooks/{name}.sql" in broken.fault
     assert answer(found.answers, "request_queue_time").state == FOUND
     status, _, err = wh_on(project, "explain", last_run(project))
-    assert status == 1 and "check own is broken" in err
+    assert status == 1 and all(f"check {name} is broken" in err for name in own)
 
 
 @pytest.mark.parametrize("lacking", ["description", "playbook", "evidence"])

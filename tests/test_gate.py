@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Wh, WhOn
+from exhaustive import few
 from samples.values import VALUES_INGESTOR, take_in
 
 from warehouse.claims.gate.frozen import judged_rows
@@ -261,7 +262,7 @@ STOPPING = query(claim="stopping: until the interval is within one percent, ten 
 UNCLAIMED = "/*\ngrain: [series]\n*/\nselect series, median(value) as v from run where status = 'succeeded' group by series"
 
 
-@pytest.mark.parametrize(("act", "text"), [(publish, query()), (judge_query, query()), (publish, UNCLAIMED)], ids=["published", "judged", "unclaimed"])
+@pytest.mark.parametrize(("act", "text"), few([(publish, query()), (judge_query, query()), (publish, UNCLAIMED)], 1), ids=["published", "judged", "unclaimed"])
 def test_runs_that_are_added_after_a_look_are_labelled(act: Any, text: str, tmp_path: Path) -> None:
     project = made(tmp_path, {"claim": text, "named": STOPPING}, runs(HONEST[:5]))
     for name in ("named", "claim"):  # the rule counts if the first look has it
@@ -355,7 +356,7 @@ def other_kinds(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.mark.parametrize("name", OTHER_KINDS)
+@pytest.mark.parametrize("name", few(OTHER_KINDS, 2))
 def test_decimals_nulls_structs_and_large_integers_are_judged_and_judged_again(name: str, other_kinds: Project) -> None:
     """The grain of series b is NULL in one column, and that of a a decimal: verification finds the judgement of both."""
     judged = judge_query(other_kinds, name)[0].numbers

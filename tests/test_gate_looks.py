@@ -148,6 +148,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.exhaustive  # two builds and two judgements of the standard project
 def test_what_changed_since_a_look_is_named(after: tuple[Project, Recordings]) -> None:
     assert since(after, "renamed") == EXPECTED
 

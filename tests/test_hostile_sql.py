@@ -231,8 +231,8 @@ def test_a_limit_that_is_none(line: str, project: Project, wh_on: WhOn) -> None:
 
 
 @pytest.mark.parametrize("option", [("--rows", "0"), ("--timeout", "-1"), ("--timeout", "inf"), ("--memory", "4"), ("--spill", "x")])
-def test_an_option_that_is_no_limit(option: tuple[str, str], published: Project) -> None:
-    assert wh(published, "sql", *option, "select 1").returncode == 2
+def test_an_option_that_is_no_limit(option: tuple[str, str], published: Project, wh_on: WhOn) -> None:
+    assert wh_on(published, "sql", *option, "select 1")[0] == 2
 
 
 def test_spilled_files_are_outside_the_project_and_removed(published: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -137,7 +138,7 @@ def test_modules_and_folders_stay_small() -> None:
 
 
 def test_every_module_says_what_it_is() -> None:
-    assert [shown(path) for path in [*MODULES, *INGESTORS] if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))] == []
+    assert [shown(path) for path in [*MODULES, *INGESTORS] if not said_in(path)[0]] == []
 
 
 # --- errors ------------------------------------------------------------------------------------------------------
@@ -145,8 +146,9 @@ def test_every_module_says_what_it_is() -> None:
 _CODE = re.compile(r"WH\d{3}")
 
 
-def codes_in(path: Path) -> set[str]:
-    """The codes that a module's own strings name, docstrings left out."""
+@cache
+def said_in(path: Path) -> tuple[str | None, set[str]]:
+    """A module's docstring, and the codes that its other strings name."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {
         id(node.body[0].value)
@@ -154,7 +156,7 @@ def codes_in(path: Path) -> set[str]:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body and isinstance(node.body[0], ast.Expr)
     }
-    return {
+    return ast.get_docstring(tree), {
         node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
@@ -163,7 +165,7 @@ def codes_in(path: Path) -> set[str]:
 
 
 def test_the_table_of_codes_is_those_that_are_raised() -> None:
-    raised = {code: shown(path) for path in [*MODULES, *INGESTORS] if path.name != "errors.py" for code in codes_in(path)}
+    raised = {code: shown(path) for path in [*MODULES, *INGESTORS] if path.name != "errors.py" for code in said_in(path)[1]}
     assert {code: place for code, place in raised.items() if code not in CODES} == {}
     assert {code: text for code, text in CODES.items() if code not in raised} == {}, "use them or take them out"
 

@@ -327,7 +327,7 @@ def crash_then_build(history: History, monkeypatch: pytest.MonkeyPatch) -> Build
     return build(history.project, is_retry=is_retry)
 
 
-@pytest.mark.parametrize("seed", few(range(HISTORIES), 4))
+@pytest.mark.parametrize("seed", few(range(HISTORIES), 2))
 def test_a_build_equals_one_from_nothing_after_any_history(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

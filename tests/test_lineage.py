@@ -547,6 +547,7 @@ def test_a_built_number_is_verified_too(copy: Project, server: Lineage, wh_on: W
     assert status == ExitCode.TAMPERED and "\n  tampered: " in out
 
 
+@pytest.mark.exhaustive  # test_store_places.py mends bundles in each kind of store
 def test_ingesting_again_mends_a_missing_bundle(copy: Project, server: Lineage, tmp_path: Path, wh_on: WhOn) -> None:
     bundle_missing(bundle_of(copy, server))
     evidence = mlperf_inference.write_submission(tmp_path / "again")

@@ -56,14 +56,14 @@ def test_a_started_ingestor_and_query_of_each_form_lead_to_a_verified_number(tmp
         assert "r1" in wh_on(project, "lineage", cell)[1].partition("4 raw")[2]
 
 
-def test_starts_without_a_file_work_in_a_standard_and_a_bare_project(tmp_path: Path, wh_on: WhOn) -> None:
-    for project in (standard_project(tmp_path / "standard"), init_project(tmp_path / "bare", bare=True)):
-        bare = project.name == "bare"
-        assert wh_on(project, "new", "model", "mine")[0] == 0
-        assert wh_on(project, "new", "query", "ours")[0] == (ExitCode.USAGE if bare else 0)
-        assert wh_on(project, "new", "ingestor", "theirs")[0] == 0
-        status, _, err = wh_on(project, "check")
-        assert status == 0, err
+@pytest.mark.parametrize("is_bare", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
+def test_starts_without_a_file_work_in_a_standard_and_a_bare_project(is_bare: bool, tmp_path: Path, wh_on: WhOn) -> None:
+    project = init_project(tmp_path / "bare", bare=True) if is_bare else standard_project(tmp_path / "standard")
+    assert wh_on(project, "new", "model", "mine")[0] == 0
+    assert wh_on(project, "new", "query", "ours")[0] == (ExitCode.USAGE if is_bare else 0)
+    assert wh_on(project, "new", "ingestor", "theirs")[0] == 0
+    status, _, err = wh_on(project, "check")
+    assert status == 0, err
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_after_a_signature_on_s3_that_was_killed_the_next_command_leaves_a_whole
     assert findings(far_project) == []
 
 
-MOMENTS = few([(write, after) for write in range(PUBLISH_WRITES) for after in (False, True)], 7)
+MOMENTS = few([(write, after) for write in range(PUBLISH_WRITES) for after in (False, True)], 4)
 
 
 @pytest.mark.parametrize(("write", "after"), MOMENTS)

@@ -176,7 +176,7 @@ def test_what_check_reports_publish_refuses(case: Case, serving: Project) -> Non
     assert caught.value.code == "WH306" and caught.value.message.startswith(f"{case.refuse}: ")
 
 
-@pytest.mark.parametrize("case", few(PUBLISHED, 8), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", few(PUBLISHED, 4), ids=lambda case: case.name)
 def test_what_check_does_not_report_is_published_and_verified(case: Case, serving: Project) -> None:
     publication = publish(serving, case.name)
     assert publication.rows and publication.numbers

@@ -83,7 +83,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.mark.parametrize("name", few([*PUBLISHED, *(f"{name}_hinted" for name in HINTED)], 8))
+@pytest.mark.parametrize("name", few([*PUBLISHED, *(f"{name}_hinted" for name in HINTED)], 4))
 def test_is_published(name: str, project: Project) -> None:
     publish(project, name)
     (publication,) = [found for found in publications(project) if found.record["query"] == name]

@@ -132,7 +132,7 @@ class Drawn:
                 self.small(self.rng.randrange(4))
 
 
-@pytest.mark.parametrize("seed", few(range(PROJECTS), 2))
+@pytest.mark.parametrize("seed", few(range(PROJECTS), 1))
 def test_an_updated_project_is_what_a_build_from_nothing_makes(
     seed: int, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

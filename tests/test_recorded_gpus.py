@@ -18,6 +18,7 @@ from typing import Any
 
 import pynvml
 import pytest
+from exhaustive import few
 from once import once
 from standard import standard_project
 
@@ -201,7 +202,7 @@ def test_the_gpu_of_a_recording_is_joined_to_its_run_by_its_uuid() -> None:
         ]
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", few(RUNS, 1))
 def test_a_gpu_that_its_power_limit_holds_back_is_named_first(run: str) -> None:
     found = explain(recordings(), f"{RANDOM}/{run}", [f"{ZEROS}/{each}" for each in RUNS])
     assert found.is_suspected("slow_gpus") and [each.check.name for each in found.causes()] == ["gpu_throttling"]
@@ -211,7 +212,7 @@ def test_a_gpu_that_its_power_limit_holds_back_is_named_first(run: str) -> None:
     assert "; held back: power cap for 8" in finding.statement and finding.raw_path == f"{run}/gpu.jsonl"
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", few(RUNS, 1))
 def test_a_run_that_was_idle_for_longer_at_its_start_is_not_blamed(run: str) -> None:
     found = explain(recordings(), f"{ZEROS}/{run}", [f"{ZEROS}/{each}" for each in RUNS if each != run])
     assert (found.causes(), found.suspicion("slow_gpus")) == ([], "not suspected")
@@ -229,7 +230,7 @@ def training(situation: str) -> list[str]:
     return [f"recorded_run/{recording}/{run}" for run in RUNS]
 
 
-@pytest.mark.parametrize("number", range(len(RUNS)))
+@pytest.mark.parametrize("number", few(range(len(RUNS)), 1))
 @pytest.mark.parametrize("situation", CAUSES)
 def test_the_cause_of_a_slow_training_is_named_first_and_can_explain_it(situation: str, number: int) -> None:
     found = explain(recordings(), training(situation)[number], training("healthy_1"))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from browser import offline_page
 from conftest import WhOn
+from exhaustive import few
 from test_gate import COLUMNS, add, made, query, runs
 
 from warehouse.analysis.changes import Finding
@@ -303,8 +304,7 @@ def test_at_a_glance(published: Project) -> None:
 # --- verification ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("audience", AUDIENCES)
-@pytest.mark.parametrize("form", ["html", "md"])
+@pytest.mark.parametrize(("audience", "form"), few([(audience, form) for audience in AUDIENCES for form in ("html", "md")], 3))
 def test_what_was_written_verifies(published: Project, tmp_path: Path, audience: str, form: str) -> None:
     path = written(published, tmp_path, audience, form)
     last, numbers = verdicts(published, path)

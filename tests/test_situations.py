@@ -356,6 +356,7 @@ def test_a_start_outside_of_its_samples_is_an_issue(recorded: Project) -> None:
     assert ("numbers/Sum", "failed", 1) in cases and {case for case, *_ in cases} == {"numbers/Sum"}
 
 
+@pytest.mark.exhaustive  # test_gate_forgery.py has one in a small project
 def test_a_run_that_is_retracted_after_a_look_is_named(recorded: Project, said: dict[str, dict[str, RuleVerdict]]) -> None:
     (run,) = [row["run_id"] for row in said["honest"]["runs"].rows][:1]
     retract(recorded, run, "slow")

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from exhaustive import few
 from samples import fabric_check, kineto
 from standard import standard_project
 
@@ -144,7 +145,7 @@ def test_the_seeded_cause_is_named_first(jobs: tuple[Project, dict[str, str]], c
     assert (rank.subject, rank.raw_path) == (f"rank {SLOW} on node{SLOW}", f"rank-{SLOW}.json.gz")
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("cause", few(CAUSES, 2))
 def test_without_its_family_the_evidence_is_missing(jobs: tuple[Project, dict[str, str]], cause: str) -> None:
     found = explained(jobs, f"without {cause}")
     assert answer_of(found, cause).state == MISSING

@@ -141,7 +141,7 @@ def assert_nothing_is_left(warehouse: Warehouse) -> None:
         pass  # raises when somebody holds it
 
 
-@pytest.mark.parametrize("point", few(range(KILLS), 4))
+@pytest.mark.parametrize("point", few(range(KILLS), 2))
 def test_a_build_killed_anywhere_leaves_a_whole_one_and_the_next_completes(
     warehouse: Warehouse, seconds: float, point: int
 ) -> None:
@@ -165,7 +165,8 @@ def test_a_build_killed_anywhere_leaves_a_whole_one_and_the_next_completes(
     assert_nothing_is_left(warehouse)
 
 
-@pytest.mark.parametrize(("readers", "builds"), few([(2, 5), (8, 20)], 1))
+@pytest.mark.exhaustive  # test_crash.py has a reader during builds that end and that are killed
+@pytest.mark.parametrize(("readers", "builds"), [(2, 5), (8, 20)])
 def test_readers_see_only_whole_builds_while_builds_come_and_go(warehouse: Warehouse, readers: int, builds: int, tmp_path: Path) -> None:
     over, first = tmp_path / "over", warehouse.read()
     command = [sys.executable, "-c", READER, str(warehouse.pointer), str(over)]

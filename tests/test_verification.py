@@ -521,7 +521,7 @@ def test_a_command_hashes_and_parses_the_same_evidence_once(two_queries: Project
         assert sorted(hashed) == sorted(parsed) == sorted([*open_store(two_queries).digests()] * times)
 
 
-@pytest.mark.parametrize("damage", few(DAMAGE, 4), ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("damage", few(DAMAGE, 2), ids=lambda damage: damage.__name__)
 def test_a_damaged_publication_has_a_verdict_of_its_own_and_the_rest_goes_on(
     damage: Callable[[Path], None], two_queries: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

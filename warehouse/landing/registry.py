@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn, cast
@@ -146,10 +147,9 @@ def check_name(name: str, ingestors: Mapping[str, object]) -> None:
 
 
 def _sources(project: Project) -> Iterator[Source]:
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
-        yield Source("installed", entry.value, entry.value)
+    folders = tuple((place, os.stat(place).st_mtime_ns) for place in (each or "." for each in sys.path) if os.path.isdir(place))
+    for entry in _installed(folders):
+        yield Source("installed", entry, entry)
     for layer in project.layers("ingest"):
         origin = "standard" if layer == standard_folder() / "ingest" else "project"
         for path in sorted(layer.iterdir()):
@@ -159,6 +159,14 @@ def _sources(project: Project) -> Iterator[Source]:
             if path.name.startswith((".", "_")) or module.suffix not in (".py", DESCRIPTION_SUFFIX) or not module.exists():
                 continue
             yield Source(origin, project.shown(module), module)
+
+
+@lru_cache(maxsize=1)
+def _installed(folders: tuple[tuple[str, int], ...]) -> tuple[str, ...]:
+    """The entry points of the packages in `folders` with the times of their last changes. To read those of 130 packages takes 10 ms."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry.value for entry in entry_points(group=ENTRY_POINT_GROUP))
 
 
 def _checked(ingestor: object, place: str) -> Ingestor:

@@ -307,7 +307,7 @@ def _bring_up_to_date(
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
-        knows_project = bool(states) and read_described(con) == material.project_key != ""
+        is_empty, knows_project = not states, bool(states) and read_described(con) == material.project_key != ""
         # One checkpoint, at the end: those that each commit would make write every table's metadata again.
         con.execute("set checkpoint_threshold = '1 TB'")
         con.execute("checkpoint")  # of what an interrupted build left
@@ -344,7 +344,7 @@ def _bring_up_to_date(
         con.execute("begin")
         record_passed(con, [test for test in asked if test.name not in broken], session.contents)
         write_catalog(con, material, models, tests, knows_project=knows_project)
-        serve_other_clients(con, material.checked, session.remade if knows_project else None, parts)
+        serve_other_clients(con, material.checked, session.remade if knows_project or is_empty else None, parts)
         record_described(con, material.project_key)
         con.execute("commit")
         until = material.tier.stands_until(bundles_present(con, material.tier)) if material.tier else None

@@ -48,6 +48,8 @@ _OWN_SETTINGS: Mapping[str, Any] = {
 # For a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
+# Else an engine starts a thread a core, only to end them at the first setting: a quarter of its 17 ms on two cores.
+_ONE_THREAD: Mapping[str, str] = {"threads": "1"}
 _STORAGE_VERSION = "v1.4.0"  # of new files: DuckDB 1.4 and every later one opens them
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
 SEARCH_PATH = "staging,mart,rollup,source,main"
@@ -65,7 +67,7 @@ def connect(
     database = str(path.resolve()) if path else ":memory:"
     if path and not read_only and not path.exists():
         _create(database)
-    return _with_settings(duckdb.connect(database, read_only=read_only, config={"default_block_size": str(_BLOCK_BYTES)}), files_root)
+    return _with_settings(duckdb.connect(database, read_only=read_only, config={"default_block_size": str(_BLOCK_BYTES), **_ONE_THREAD}), files_root)
 
 
 def asking(files_root: Path | None = None) -> "duckdb.DuckDBPyConnection":
@@ -105,7 +107,7 @@ def _engine() -> "duckdb.DuckDBPyConnection":
 
     with _STARTING:  # of threads that ask at once
         if not _ENGINES:
-            _ENGINES.append(duckdb.connect(":memory:"))
+            _ENGINES.append(duckdb.connect(":memory:", config={**_ONE_THREAD}))
     return _ENGINES[0]
 
 

@@ -22,7 +22,7 @@ select
 from rollup.campaign_sessions
 where metric = 'validation_ms'
 group by all
-order by try_cast(json_extract_string(factors, '$.fields') as integer) desc, pydantic
+order by fields desc, pydantic
 """
 
 

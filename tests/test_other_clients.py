@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bare_project import project, write
-from conftest import REPOSITORY, WhBytes, WhOn
+from conftest import WhBytes, WhOn
+from older_duckdb import read_by_1_4
 from standard import standard_project
 
 from warehouse.project.making import init_project
@@ -50,18 +48,6 @@ columns:
 */
 select 'W' as unit, avg(power_w) as mean_w from power_fact""",
 }
-
-READ_ALL = """\
-import duckdb, json, sys
-con, failed = duckdb.connect(sys.argv[1], read_only=True), []
-names = con.execute("select table_schema, table_name from information_schema.tables").fetchall()
-for schema, name in names:
-    try:
-        con.execute(f'select * from "{schema}"."{name}"').fetchall()
-    except duckdb.Error as error:
-        failed.append(f"{schema}.{name}: {error}")
-print(json.dumps([duckdb.__version__, len(names), failed]))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -131,12 +117,7 @@ def test_a_build_is_written_for_older_engines(built: Project) -> None:
 @pytest.mark.exhaustive
 def test_duckdb_1_4_reads_every_table_and_view_of_the_standard_project(tmp_path: Path) -> None:
     path = current_build(standard_project(tmp_path / "project")).path
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-compile", "--target", str(tmp_path / "duckdb")]
-    if subprocess.run([*pip, "-r", str(REPOSITORY / "tests" / "duckdb14.txt")], capture_output=True).returncode:
-        pytest.skip("the packages of duckdb14.txt cannot be had")  # as without network: they are no dependency of the project
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "duckdb")}
-    done = subprocess.run([sys.executable, "-c", READ_ALL, str(path)], env=environment, capture_output=True, text=True)
-    version, read, failed = json.loads(done.stdout)
+    version, read, failed = read_by_1_4(path, tmp_path)
     assert version.startswith("1.4.") and read > 300 and failed == []
 
 

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from conftest import WhOn
 from exhaustive import few
+from older_duckdb import read_by_1_4
 from serving import client
 from test_scale import InThisProcess, _own_models_are_standard, asking, built_by, in_order, plain, rows_of_all, whole
 
@@ -142,6 +143,12 @@ def test_a_part_of_the_same_name_in_the_current_folder_is_not_read(
     assert len(list((tmp_path / "elsewhere").rglob("*.parquet"))) == len(parts_of(project, "main.kept"))
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert rows_of_all(project) == rows_of_all(whole)
+
+
+@pytest.mark.exhaustive
+def test_duckdb_1_4_reads_them_in_the_folder_of_the_builds(project: Project, tmp_path: Path) -> None:
+    version, read, failed = read_by_1_4(current_build(project).path, tmp_path)
+    assert version.startswith("1.4.") and read > 3 and failed == []
 
 
 def test_lineage_checks_the_parts_that_it_reads(project: Project) -> None:

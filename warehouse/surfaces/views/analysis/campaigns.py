@@ -152,7 +152,7 @@ def _entry(advice: Advice, number: int, called: str, unit: str | None, labels: M
     if advice.runner_up and named:
         other, against = advice.runner_up
         interval = f"{against.low:.3g} to {against.high:.3g}"
-        lines.append(f"runner-up: {labels[other]}; the best is {against.ratio:.3g} times as good ({interval})")
+        lines.append(f"runner-up: {labels.get(other, advice.cells[other].label)}; the best is {against.ratio:.3g} times as good ({interval})")
     if advice.next_run:
         lines.append(f"the next run that would say most: {advice.next_run}")
     title = advice.verdict[:1].upper() + advice.verdict[1:]
@@ -167,8 +167,8 @@ def _stacks(advice: Advice, number: int, called: str, unit: str | None, labels: 
         ratio, low, high = (against.ratio, against.low, against.high) if against else (None, None, None)
         effect = {"ratio": ratio, "low": low, "high": high, "threshold": advice.found.indifference} if against else None
         rows.append((
-            advice.state(name), labels[name] + (" (baseline)" if cell.is_baseline else ""), advice.typical(name), effect, ratio, len(cell.values),
-            cell.failures_text or None, name, cell.number_id, cell.stack_digest, low, high,
+            advice.state(name), labels.get(name, cell.label) + (" (baseline)" if cell.is_baseline else ""), advice.typical(name), effect, ratio,
+            len(cell.values), cell.failures_text or None, name, cell.number_id, cell.stack_digest, low, high,
         ))
     columns = tuple(
         Column("value", called, "number", unit, link="/numbers/{number}") if column.name == "value" else column for column in _STACKS
@@ -183,7 +183,8 @@ def _failed(advised: Advised, labels: Mapping[str, str]) -> Table:
         Column("cell", is_hidden=True),
     )
     rows = tuple(
-        (labels[cell.cell], status, count, reason, cell.cell) for cell in advised.failed[:_MOST] for (status, reason), count in cell.failures.items()
+        (labels.get(cell.cell, cell.label), status, count, reason, cell.cell)
+        for cell in advised.failed[:_MOST] for (status, reason), count in cell.failures.items()
     )
     return Table("failed", columns, rows, "Stacks without a result", total=len(advised.failed))
 
@@ -193,7 +194,7 @@ def _vulnerabilities(advised: Advised, labels: Mapping[str, str]) -> Table:
     of_stack: dict[str | None, str] = {}
     for work in advised.works:
         for name, cell in work.cells.items():
-            of_stack.setdefault(cell.stack_digest, labels[name])
+            of_stack.setdefault(cell.stack_digest, labels.get(name, cell.label))
     columns = (
         Column("vulnerability"), Column("package"), Column("version"), Column("listed", "the version is listed", kind="state"),
         Column("summary", most=120), Column("stack", "stack, for example"), Column("stack_digest", is_hidden=True),

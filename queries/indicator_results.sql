@@ -15,7 +15,8 @@ claim:
   exclusions:
     not has_conflict: it is not settled which of several bundles is the run's evidence
 columns:
-  result_key: {type: varchar, description: "The result; its unit is its suffix"}
+  result_key: {type: varchar, description: "The result"}
+  unit: {type: varchar, description: "Unit of the statistics, where the runs state one and the same; else it is the suffix of result_key"}
   run_count: {type: bigint, description: "Runs with a value"}
   median: {type: double, description: "Median over runs"}
   interval_low: {type: double, description: "Lower end of the 95 % interval of the median"}
@@ -35,6 +36,7 @@ with comparable as (
         result_key,
         hardware_topology_key,
         software_version_key,
+        case when min(unit) = max(unit) then min(unit) end as unit,
         count(*) as run_count,
         median(value) as median,
         list(value order by value) as sorted_values,
@@ -64,6 +66,7 @@ select
     comparable.result_key,
     comparable.hardware_topology_key,
     comparable.software_version_key,
+    comparable.unit,
     comparable.run_count,
     comparable.median,
     comparable.sorted_values[order_statistic_median.lower_rank] as interval_low,

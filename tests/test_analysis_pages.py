@@ -24,6 +24,7 @@ from warehouse.surfaces.parts import Entry, Facets, Facts, Form, Page, Table, Te
 from warehouse.surfaces.view import Visit
 from warehouse.surfaces.web.app import application
 from warehouse.surfaces.web.tokens import Tokens
+from warehouse.transform.build.build import build
 from warehouse.transform.finished.builds import current_build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -264,6 +265,36 @@ def test_explore_never_draws_all_models_in_one_colour(simulated: Project) -> Non
     assert re.search(r'aria-label="[\d.]+ ms; 2026-01-01 00:00 UTC; software 1; slow/000"', text)  # what a point says: value, time, version, run
     (path,) = re.findall(r'class="line medians s0" d="([^"]*)"', text)
     assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+H[\d.]+V[\d.]+H[\d.]+", path)  # two levels: before the change, and after it
+
+
+def test_explore_has_a_panel_for_each_model_and_a_colour_for_each_gpu(tmp_path: Path) -> None:
+    """Nobody asked for it, and facets count both; one model alone is told apart by GPU, one of each by nothing."""
+    series = ("alpha H100", "alpha H200", "beta H100")
+    project = measured_project(tmp_path / "project", [row for name in series for row in rows(name, [100.0] * 3, 5, case_name="serve")])
+    models = project.root / "models"
+    text = (models / "measurement.sql").read_text().replace("'w' as workload", "split_part(series, ' ', 1) as workload")
+    (models / "measurement.sql").write_text(text.replace("'h' as hardware", "split_part(series, ' ', 2) as hardware"))
+    (models / "workload_dim.sql").write_text("select name as workload_spec_digest, 'lab/' || name as model from (values ('alpha'), ('beta')) as t (name)")
+    (models / "hardware_topology_dim.sql").write_text(
+        "select name as hardware_topology_key, 'NVIDIA ' || name as accelerator_name, null::varchar as gpu_model from (values ('H100'), ('H200')) as t (name)"
+    )
+    build(project)
+
+    def drawn(**chosen: str) -> tuple[bool, bool, set[tuple[str, str]]]:
+        found = asked(project, "explore", metric="elapsed_ms", **chosen).table("over_time")
+        assert found is not None and found.chart is not None
+        return found.chart.facet is not None, found.chart.group is not None, {(row["facet"], row["colour"]) for row in found.records()}
+
+    assert drawn() == (True, True, {("alpha", "NVIDIA H100"), ("alpha", "NVIDIA H200"), ("beta", "NVIDIA H100")})
+    assert drawn(model="lab/alpha")[:2] == (False, True) and drawn(model="lab/beta")[:2] == (False, False)
+    assert drawn(gpu="NVIDIA H100")[:2] == (True, False)
+    (facets,) = [part for part in asked(project, "explore", metric="elapsed_ms").parts if isinstance(part, Facets)]
+    assert [{item.heading: item.value for item in group.items} for group in facets.groups] == [
+        {"alpha": "6", "beta": "3"}, {"NVIDIA H100": "6", "NVIDIA H200": "3"},
+    ]
+    with client(project) as visitor:
+        text = visitor.get("/explore?metric=elapsed_ms").text
+    assert text.count('<div class="panel">') == 2 and {"s0", "s1"} <= set(re.findall(r'class="point (s\d)', text))
 
 
 def test_sql_has_its_tables_beside_the_box_and_draws_one_x_and_one_y(simulated: Project) -> None:

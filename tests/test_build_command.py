@@ -114,6 +114,10 @@ def test_a_failed_build_says_what_is_done_and_retry_goes_on(project: Project, wh
     assert err.startswith("WH209 models/z_fails.sql:1:") and err.endswith(
         "done before that: main.run; to continue: wh build --retry\n"
     )
+    for line in (("describe", "z_fails"), ("judge", "z_query")):
+        write(project, {"queries/z_query.sql": "/*\ngrain: [b]\nclaim: {what: nothing}\n*/ select b from z_fails"})
+        assert "the last build failed or was stopped; to continue it, or see which model fails: wh build --retry" in wh(*line)[2]
+    (project.root / "queries" / "z_query.sql").unlink()
     write(project, {"models/z_fails.sql": "select run_id as b from run"})
     status, out, err = wh("build", "--retry")
     assert status == 0 and re.fullmatch(r"built 1, kept 2 in \d+\.\d s\n", err)

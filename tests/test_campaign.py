@@ -400,6 +400,9 @@ def test_its_page_draws_every_failure_and_says_what_was_spent(campaign: Project)
     assert failed["speedy=1.2"] == ("failed", 1) and failed["speedy=9.9"] == ("not resolved", 1) and len(failed) == 7
     assert [item["value"] for item in parts["budget"]["items"]][:3] == [9, "6 of 13", "11"]
     assert [(row["package"], row["version"], row["listed"]) for row in parts["vulnerabilities"]["rows"]] == [("speedy", "1.1", "yes")]
+    # Of several factors, the one that differs between cells names them.
+    grouped = {part["name"]: part for part in asking.get(f"/api/campaigns?campaign=matrix/{made.MEASURED}").json()["parts"]}
+    assert {row["stack"] for row in grouped["stacks_1"]["rows"]} == {"numpy=2.3.1", "numpy=2.1.3 (baseline)"}
     page = asking.get(f"/campaigns?campaign={key}").text
     assert page.count('class="cell odd"') == 7 and page.count('class="cell"') == 6
     assert 'href="/campaigns?campaign=matrix' in asking.get("/overview").text

@@ -240,3 +240,10 @@ def test_many_values_on_one_axis_are_drawn_from_end_to_end() -> None:
     assert len(places) == 200 and "1,000 values" in said(found)
     links = [holder.get("href") for _, _, holder in places]
     assert links[0] == "/runs/run/0" and links[-1] == "/runs/run/999"
+
+
+def test_no_line_joins_several_values_at_one_place() -> None:
+    once = drawn([row(number, number) for number in range(4)])
+    twice = drawn([row(number // 2, number) for number in range(4)])
+    assert [any(path.get("class", "").startswith("line ") for path in found.iter("path")) for found in (once, twice)] == [True, False]
+    assert len(points(twice)) == 4

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Collection
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 import yaml
 from conftest import REPOSITORY
 from samples.examples import RUN
+from samples.nightly import nightly_project
 from samples.served import served_project
+from serving import client
 
 from warehouse.cli.commands import COMMANDS
 from warehouse.cli.main import main
@@ -110,6 +113,41 @@ def test_a_first_question_is_answered_by_one_command_on_one_screen(
     assert status == 0, text
     assert all(words in text for words in each["answer"]), text
     assert len(text.splitlines()) <= 40
+
+
+class _Links(HTMLParser):
+    """The links of a page with their words."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[list[str]] = []
+        self._is_within = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.found.append([dict(attrs).get("href") or "", ""])
+            self._is_within = True
+
+    def handle_data(self, data: str) -> None:
+        if self._is_within:
+            self.found[-1][1] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_within &= tag != "a"
+
+
+@pytest.mark.parametrize("each", [each for each in QUESTIONS if "clicks" in each], ids=lambda each: each["question"])
+def test_a_first_question_is_answered_in_two_clicks_from_the_home_page(each: dict[str, Any]) -> None:
+    assert len(each["clicks"]) <= 2
+    with client(nightly_project()) as visitor:
+        page = visitor.get("/").text
+        for link in each["clicks"]:
+            found = [place for place, words in _Links(page).found if place.startswith(link) or link in " ".join(words.split())]
+            assert found, (link, _Links(page).found)
+            page = visitor.get(found[0]).text
+    text = " ".join(re.sub("<[^>]+>", " ", page.partition("<main")[2]).split())
+    assert all(words in text for words in each["page"]), text[:3000]
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,28 @@ def test_a_damaged_publication_says_so_and_shows_no_number(tmp_path: Path) -> No
     assert row["state"] == "damaged" and row["query"] == "claim" and row["numbers"] is None
 
 
+def test_a_statistic_has_the_unit_that_its_row_states(tmp_path: Path) -> None:
+    """Rows of several metrics: the columns declare no unit, and each row has its own in `unit`."""
+    sql = QUERY.replace(COLUMNS + COUNT, "").replace("select\n    series,", "select\n    series,\n    case series when 'a' then 'W' else 'ms' end as unit,")
+    sql = sql.replace("as v,", "as v,\n    max(value) as maximum,")
+    project = made(tmp_path, {"mixed": sql}, runs(A) | runs(B, "b"))
+    built = {row["series"]: row for row in rows(project, "/results/mixed", "rows")}
+    assert {series: row["unit"] for series, row in built.items()} == {"a": "W", "b": "ms"}
+    publish(project, "mixed", as_provisional=True)
+    (publication,) = publications(project)
+    listed = {row["series"]: row for row in rows(project, f"/publications/{publication.digest}", "rows")}
+    assert [(row["v__unit"], row["maximum__unit"], row.get("n__unit")) for row in listed.values()] == [("W", "W", None), ("ms", "ms", None)]
+    numbers = {row["column"]: row["unit"] for row in rows(project, f"/publications/{publication.digest}?row={listed['a']['row']}", "numbers")}
+    assert numbers == {"v": "W", "maximum": "W", "n": None, "unit": None}
+    assert rows(project, "/results/mixed?where=series=a", "rows")[0]["unit"] == "W"
+    assert [row["unit"] for row in rows(project, "/numbers?q=8702.9 W", "numbers")] == ["W"]
+    assert rows(project, "/numbers?q=8702.9 ms", "numbers") == []
+    (found,) = rows(project, f"/numbers?q={listed['b']['v__number']}", "numbers")
+    assert found["unit"] == "ms"
+    columns = part(client(project).get("/api/results/mixed?where=series=a").json(), "rows")["columns"]
+    assert {column["name"]: column["unit"] for column in columns}["v"] == "W"
+
+
 @pytest.mark.parametrize(("path", "status"), [
     ("/publications/ffffffffffff", 404), ("/publications/..", 404), ("/publications?offset=-1", 400), ("/publications?offset=x", 400),
     ("/publications?query=nothing", 200),

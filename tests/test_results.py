@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -17,6 +18,7 @@ from warehouse.surfaces.view import Visit
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.surfaces.views.results.conditions import read_conditions, where_sql
 from warehouse.surfaces.views.results.facets import facet_columns, facets, heading
+from warehouse.surfaces.views.results.results import _apart, _name
 
 
 def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
@@ -91,3 +93,15 @@ def test_a_column_that_is_not_there_is_named() -> None:
     with client(served_project()) as visitor:
         assert visitor.get("/results/serving_results?sort=nothing").status_code == 400
         assert visitor.get("/results/no_such").status_code == 404
+
+
+def test_rows_of_one_name_say_what_they_differ_in() -> None:
+    found = cast(Reader, SimpleNamespace(grain=lambda table: frozenset({"indicator", "hardware_topology_key", "parameters"})))
+    kinds = {"indicator": "VARCHAR", "hardware_topology_key": "VARCHAR", "parameters": "VARCHAR", "median": "DOUBLE"}
+    rows = [dict(zip(kinds, row, strict=True)) for row in (("Sum", "a" * 64, "n=1", 1.0), ("Sum", "b" * 64, "n=1", 2.0), ("Scan", "a" * 64, "n=1", 3.0))]
+    assert _apart(found, "rollup.r", rows, kinds, ["median"]) == ["hardware topology aaaaaaaa…", "hardware topology bbbbbbbb…", None]
+    assert _apart(found, "rollup.r", rows[:2], kinds, ["hardware_topology_key"]) == [None, None]  # it stands beside them
+
+
+def test_a_row_is_not_called_by_a_digest() -> None:
+    assert _name({"curve_key": "ab" * 32, "load_kind": "request_rate", "load": 1.0, "note": None}, {}) == "not stated"

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 from bare_project import write
 from conftest import WhOn
@@ -35,6 +36,15 @@ def test_csv_has_texts_as_they_are_unless_it_is_for_a_spreadsheet(project: Proje
     _, out, _ = wh_on(project, "sql", "select 'a' || chr(13) || '=1+1' as x, '＝1' as y", "--for-spreadsheet")
     assert out == "x,y\n\"a\r=1+1\",'＝1\n"  # a carriage return ends no line
     assert wh_on(project, "sql", CELLS, "--for-spreadsheet", "--json")[0] == ExitCode.USAGE
+
+
+def test_csv_tells_an_empty_text_from_null_as_the_engine_does(project: Project, wh_on: WhOn, tmp_path: Path) -> None:
+    sql = "select '' as empty, null as nothing, 'a,\"b\"' as quoted, 1.5 as number union all select null, '', '', null"
+    with duckdb.connect() as con:
+        con.sql(sql).write_csv(str(tmp_path / "engine.csv"))
+        con.sql("select null as alone").write_csv(str(tmp_path / "alone.csv"))
+    assert wh_on(project, "sql", sql)[1] == (tmp_path / "engine.csv").read_text()
+    assert wh_on(project, "sql", "select null as alone")[1] == (tmp_path / "alone.csv").read_text()
 
 
 @pytest.mark.parametrize("sql", ["select sleep_ms(600000)", "select case when i > 9000 then sleep_ms(600000) end from range(10000) r (i)"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Mapping
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.surfaces.parts import Entry, Page, Part, Table
-from warehouse.transform.finished.query import json_value, plain_cell, spreadsheet_cell
+from warehouse.transform.finished.query import csv_line, json_value, plain_cell, spreadsheet_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,12 +90,10 @@ def json_bytes(document: Mapping[str, Any]) -> bytes:
 
 
 def csv_bytes(table: Table) -> bytes:
-    """A table as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front; numbers stay as they are."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)  # with CRLF, as RFC 4180 has it: else a lone CR in a text would not be quoted
-    writer.writerow([spreadsheet_cell(column.name) for column in table.columns])
-    writer.writerows([spreadsheet_cell(cell) for cell in row] for row in table.rows)
-    return stream.getvalue().encode("utf-8", "backslashreplace")
+    """A table as CSV, its lines as RFC 4180 ends them. A text that a spreadsheet would take for a formula gets an apostrophe in front; numbers
+    stay as they are."""
+    lines = [[column.name for column in table.columns], *table.rows]
+    return "".join(f"{csv_line(map(spreadsheet_cell, line))}\r\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
 def arrow_table(table: Table) -> "pa.Table":

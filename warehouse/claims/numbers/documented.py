@@ -10,7 +10,7 @@ from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications
 from warehouse.claims.publish.signing import publication_event
-from warehouse.claims.publish.specification import declared_units, read_specification, stated_unit
+from warehouse.claims.publish.specification import Units, read_specification, units_of
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.run_decisions import standing
@@ -39,7 +39,7 @@ def documented_publications(project: Project) -> tuple[site.Publication, ...]:
 def _documented(project: Project, publication: PublishedRollup, not_admitted: Mapping[str, str], room: int) -> site.Publication:
     publication.check()
     specification = read_specification(project, publication)
-    units, record, made = declared_units(specification.document), publication.record, specification.document["document"]
+    units, record, made = units_of(specification.document), publication.record, specification.document["document"]
     columns = [*made["contract"]["grain"], *(name for name, _ in made["columns"])]  # in the order of the query, which a record has not
     current, worth = CurrentNumbers(project, publication), PublishedWorth(publication, claim_of(made["claim"]))
     event, engine, promised = publication_event(project, publication.digest), record["engine"], record["guarantees"]
@@ -53,7 +53,7 @@ def _documented(project: Project, publication: PublishedRollup, not_admitted: Ma
 
 
 def _row(
-    row: PublishedRow, publication: PublishedRollup, columns: Sequence[str], units: Mapping[str, str], current: CurrentNumbers,
+    row: PublishedRow, publication: PublishedRollup, columns: Sequence[str], units: Units, current: CurrentNumbers,
     not_admitted: Mapping[str, str], worth: PublishedWorth,
 ) -> site.PublishedRow:
     def numbers() -> Iterator[site.PublishedNumber]:
@@ -63,7 +63,7 @@ def _row(
                 own = worth.of(row, cell)
                 against = tuple(f"{each.told}: {each}" for each in own.rules if not each.is_met)
                 yield site.PublishedNumber(
-                    cell.number_id, cell.column, cell.value, units.get(cell.column) or stated_unit(row, cell.column),
+                    cell.number_id, cell.column, cell.value, units.of_cell(cell.column, row),
                     str(recorded(publication.record, cell.column, cell.is_exact)), runs, cell.why_digest or "", _files(cell),
                     current.hold(row, cell), tuple(f"{run}: {not_admitted[run]}" for run in runs if run in not_admitted),
                     str(own), against,

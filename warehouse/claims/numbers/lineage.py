@@ -12,11 +12,11 @@ from typing import Any
 
 from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.numbers.current import is_same
-from warehouse.claims.numbers.search import FoundCell, asked_number, current_cell, find_cell
+from warehouse.claims.numbers.search import FoundCell, asked_number, current_cell, find_cell, units_by_cell
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
-from warehouse.claims.publish.specification import declared_units, read_specification, stated_unit
+from warehouse.claims.publish.specification import read_specification
 from warehouse.evidence.ledger.arrivals import origins
 from warehouse.evidence.ledger.events import Event, Ledger
 from warehouse.evidence.ledger.removal import removed_bundles
@@ -110,7 +110,7 @@ def _of_published(project: Project, found: FoundCell, events: Sequence[Event]) -
     )
     engine = publication.record.get("engine", {})
     return replace(
-        number, unit=declared_units(specification.document).get(found.cell.column) or number.unit, published=published,
+        number, published=published,
         worth=PublishedWorth(publication, claim_of(specification.document["document"]["claim"]), found.row).of(found.row, found.cell),
         is_provisional="published_as" in publication.record, correction=corrected(events).get(publication.digest),
         software={"wh": str(publication.record.get("wh")), "engine": f"{engine.get('name')} {engine.get('version')}"},
@@ -163,34 +163,30 @@ def _lineage(
     bundles = {str(run["artifact_manifest_digest"]) for run in runs if run.get("artifact_manifest_digest")}
     bundles |= {file.artifact_manifest_digest for file in raw_files}
     promised = found.publication.record["guarantees"] if found.publication else None
-    unit, description = _declared(project, found)
     return Lineage(
         found.cell.number_id, found.query, found.cell.column, found.cell.value, found.row.grain, found.key, publication,
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column, found.cell.is_exact) if found.publication else None,
         check_number_signatures(project, bundles, found.publication, published), removed_bundles(store, bundles),
-        *_decisions(store.objects, runs), unit or stated_unit(found.row, found.cell.column), description,
+        *_decisions(store.objects, runs), units_by_cell(project)(found).of_cell(found.cell.column, found.row), _description(project, found),
     )
 
 
-def _declared(project: Project, found: FoundCell) -> tuple[str | None, str | None]:
-    """The unit and description that the current build's query declares for a cell's column; None for what it does not declare."""
+def _description(project: Project, found: FoundCell) -> str | None:
+    """What the current build's query says of a cell's column; None where it says nothing."""
     from warehouse.transform.finished.builds import find_current
     from warehouse.transform.finished.query import open_build
     from warehouse.transform.project.header import read_header
 
     if (build := find_current(project)) is None:
-        return None, None
+        return None
     con = open_build(build.path)
     try:
         texts = con.execute("select sql from catalog.model where schema_name = 'rollup' and name = ?", [found.query]).fetchall()
     finally:
         con.close()
-    if not texts:
-        return None, None
-    header = read_header(texts[0][0], found.query)
-    declared = header.mapping("columns").get(found.cell.column, {})
-    return declared.get("unit"), declared.get("description")
+    declared = read_header(texts[0][0], found.query).mapping("columns").get(found.cell.column, {}) if texts else {}
+    return declared.get("description")
 
 
 def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.numbers.number import CellArgument, IdArgument, LiteralArgument, NumberArgument, parse_argument
 from warehouse.claims.publish.publication import PublishedCell, PublishedRollup, PublishedRow, publications, whole_publications
-from warehouse.claims.publish.specification import declared_units, stored_specification
+from warehouse.claims.publish.specification import Units, stored_specification, units_of
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean
 from warehouse.exact import exact, inexact
@@ -292,44 +292,45 @@ def _nearest(project: Project, published: Sequence[PublishedRollup], argument: L
 
 
 def _numbers(project: Project, published: Sequence[PublishedRollup]) -> Iterator[tuple[FoundCell, str | None]]:
-    """Every number of the whole publications and of the current build, with the unit that its column declares."""
+    """Every number of the whole publications and of the current build, with its unit."""
     for publication in whole_publications(published)[0]:
-        units = declared_units(stored_specification(project, str(publication.record["query_spec_digest"])).document)
+        units = units_of(stored_specification(project, str(publication.record["query_spec_digest"])).document)
         for row in publication.rows():
             for cell in row.cells.values():
                 if cell.number_id:
-                    yield FoundCell(str(publication.record["query"]), row, cell, publication, None), units.get(cell.column)
-    units_of = _built_units(project)
+                    yield FoundCell(str(publication.record["query"]), row, cell, publication, None), units.of_cell(cell.column, row)
+    built = _built_units(project)
     for query, row, rowid in built_rows(project):
         for cell in row.cells.values():
             if cell.number_id:
-                yield FoundCell(query, row, cell, None, rowid), units_of[query].get(cell.column)
+                yield FoundCell(query, row, cell, None, rowid), built[query].of_cell(cell.column, row)
 
 
-def units_of(project: Project) -> Callable[[FoundCell], str | None]:
-    """What gives the unit that a found cell's column declares: in the spec of its publication, or in the current build; None for none."""
-    built: dict[str, dict[str, dict[str, str]]] = {}
+def units_by_cell(project: Project) -> Callable[[FoundCell], Units]:
+    """What gives the units of a found cell's query: by the spec of its publication, or of the current build."""
+    built: dict[str, Units] = {}
 
-    def unit(found: FoundCell) -> str | None:
+    def units(found: FoundCell) -> Units:
         if found.publication:
-            specification = stored_specification(project, str(found.publication.record["query_spec_digest"]))
-            return declared_units(specification.document).get(found.cell.column)
-        units = built["now"] if "now" in built else built.setdefault("now", _built_units(project))
-        return units.get(found.query, {}).get(found.cell.column)
+            return units_of(stored_specification(project, str(found.publication.record["query_spec_digest"])).document)
+        if found.query not in built:
+            built.update(_built_units(project, found.query))
+        return built.get(found.query, Units())
 
-    return unit
+    return units
 
 
-def _built_units(project: Project) -> dict[str, dict[str, str]]:
-    """The units of the current build's rollups, by query and column."""
+def _built_units(project: Project, query: str | None = None) -> Mapping[str, Units]:
+    """The units of the current build's rollups, or of one, by query."""
     from warehouse.transform.finished.query import open_build
 
     if (build := find_current(project)) is None:
         return {}
     con = open_build(build.path)
     try:
-        found = con.execute("select name, specification from catalog.model where schema_name = 'rollup'").fetchall()
-        return {name: declared_units(json.loads(specification)) for name, specification in found}
+        sql = "select name, specification from catalog.model where schema_name = 'rollup' and name = coalesce(?, name)"
+        found = con.execute(sql, [query]).fetchall()
+        return {name: units_of(json.loads(specification)) for name, specification in found}
     finally:
         con.close()
 

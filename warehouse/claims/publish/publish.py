@@ -40,7 +40,7 @@ from warehouse.evidence.signing.signatures import VALID
 from warehouse.exact import exact
 from warehouse.landing.parse.batches import BUNDLE_TABLE
 from warehouse.project.project import Project
-from warehouse.transform.finished.builds import current_build
+from warehouse.transform.finished.builds import current_build, not_in_build
 from warehouse.transform.project.claim import claim_of
 from warehouse.transform.sql.text import canonical
 from warehouse.version import __version__
@@ -117,7 +117,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
     try:
-        specification, _ = _specification(con, query)
+        specification, _ = _specification(project, con, query)
         spec = catalog.models[f"rollup.{query}"]
         refuse_unpublishable(project, catalog, query, specification)  # before anything that takes long
         _refuse_without_evidence(con)
@@ -186,7 +186,7 @@ def judge_query(
 
     build, objects = current_build(project), open_store(project).objects
     with open_build(build.path) as plain:
-        specification, place = _specification(plain, query)
+        specification, place = _specification(project, plain, query)
     claim = claim_of(specification["document"]["claim"])
     chosen = [policy_of(project, claim, place, policy) for policy in policies]
     if not claim.numbers:
@@ -210,15 +210,13 @@ def judge_query(
     return judged
 
 
-def _specification(con: "duckdb.DuckDBPyConnection", query: str) -> tuple[dict[str, Any], str]:
+def _specification(project: Project, con: "duckdb.DuckDBPyConnection", query: str) -> tuple[dict[str, Any], str]:
     """The spec of a query in a build, and its file. Raises WH301 for an unknown name."""
     recorded = con.execute("select specification, place from catalog.model where schema_name = 'rollup' and name = ?", [query]).fetchall()
     if not recorded:
         known = [name for name, in con.execute("select name from catalog.model where schema_name = 'rollup' order by name").fetchall()]
-        raise WarehouseError(
-            "WH301", f"no query spec {query!r} in this build", hint=did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}",
-            exit_code=ExitCode.NOT_FOUND,
-        )
+        hint = not_in_build(project, query) or did_you_mean(query, known) or f"known: {', '.join(known) or 'none'}"
+        raise WarehouseError("WH301", f"no query spec {query!r} in this build", hint=hint, exit_code=ExitCode.NOT_FOUND)
     [(document, place)] = recorded
     return json.loads(document), str(place)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,9 @@ from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.transform.check.digests import document_digest, is_query_spec, parents_of
+from warehouse.transform.project.claim import claim_of
+
+_OF_A_STATISTIC = ("interval_low", "interval_high", "minimum", "maximum")  # columns that are in the unit of the statistic beside them
 
 
 @dataclass(frozen=True)
@@ -69,17 +72,30 @@ def stored_specification(project: Project, digest: str) -> Specification:
         raise _torn(str(error), place) from error
 
 
-def declared_units(specification: Mapping[str, Any]) -> dict[str, str]:
-    """The units that a query spec declares, by column."""
-    return {str(name): str(unit) for name, _, unit in specification["document"]["contract"]["columns"] if unit}
+@dataclass(frozen=True)
+class Units:
+    """The units of a query's columns: those that its spec declares, and else what each row states. `statistics` are the columns in the unit of
+    the metric that a row is of."""
+
+    declared: Mapping[str, str] = field(default_factory=dict)
+    statistics: frozenset[str] = frozenset()
+
+    def of(self, column: str, row: Mapping[str, Any]) -> str | None:
+        """The unit of a column in a row of values: for `performance_result` what `performance_result_unit` or `performance_unit` holds, and
+        for a statistic what `unit` holds."""
+        holders = [f"{column}_unit", f"{column.rpartition('_')[0]}_unit", *(["unit"] if column in self.statistics else [])]
+        return self.declared.get(column) or next((str(row[name]) for name in holders if isinstance(row.get(name), str)), None)
+
+    def of_cell(self, column: str, row: PublishedRow) -> str | None:
+        return self.of(column, {**{name: cell.value for name, cell in row.cells.items()}, **row.grain})
 
 
-def stated_unit(row: PublishedRow, column: str) -> str | None:
-    """The unit that a row itself states of a column: for `performance_result` in `performance_result_unit` or `performance_unit`."""
-    for name in (f"{column}_unit", f"{column.rpartition('_')[0]}_unit"):
-        if name in row.cells and isinstance(row.cells[name].value, str):
-            return str(row.cells[name].value)
-    return None
+def units_of(specification: Mapping[str, Any]) -> Units:
+    """The units of a query by its spec."""
+    document = specification["document"]
+    claimed = claim_of(document["claim"]).numbers
+    statistics = frozenset([*claimed, *_OF_A_STATISTIC]) if claimed else frozenset()
+    return Units({str(name): str(unit) for name, _, unit in document["contract"]["columns"] if unit}, statistics)
 
 
 @lru_cache(maxsize=8)  # a number's spec is asked for by several; who gets it does not change it

@@ -98,8 +98,8 @@ def _print_summary(found: "Explanation") -> None:
     """The checks that found nothing, in a few lines: those of a suspected scenario that had no evidence, by what collects it."""
     say("")
     for name in filter(found.is_suspected, found.playbooks()):
-        symptoms = (each.said for each in found.of_playbook(name, are_symptoms=True) if each.state == "found")
-        say(f"{name.replace('_', ' ')}: suspected: {printable('; '.join(symptoms))}")
+        symptoms = [_beside_changes(each.said, found) for each in found.of_playbook(name, are_symptoms=True) if each.state == "found"]
+        say(": ".join(filter(None, (name.replace("_", " "), "suspected", printable("; ".join(filter(None, symptoms)))))))
     by_state: dict[str, list[str]] = {}
     for each in found.answers:
         if each.check.name not in by_state.setdefault(each.state, []):
@@ -114,6 +114,12 @@ def _print_summary(found: "Explanation") -> None:
         say(printable(f"could not be checked: {', '.join(names)} ({why})"))
     others = len(by_state.get("evidence missing", ())) - sum(map(len, missing.values()))
     notice("-v lists every check with what it looked at" + (f", also {counted(others, 'check')} without evidence" if others else ""))
+
+
+def _beside_changes(said: str, found: "Explanation") -> str:
+    """What a symptom says beside the metric that got worse, where the table of what changed has that."""
+    metric, _, values = said.partition(": ")
+    return values.partition("; ")[2] if metric in {each.metric for each in found.changes[:_CHANGES]} else said
 
 
 def _lacks(answer: "Answer") -> str:

@@ -54,7 +54,7 @@ def command(
             for line in _against(each):
                 say(line)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in each.verdicts.items())
-        notice(f"policy {each.policy}: {counted(len(each.numbers), 'number')}" + (f", {counts}" if counts else " claimed by the query"))
+        notice(f"policy {each.policy}: {counted(len(each.numbers), 'claimed number')}" + (f", {counts}" if counts else ""))
     next_step(f"wh publish {query}" + (" --as provisional" if judged[0].against else ""))
     return ExitCode.OK
 

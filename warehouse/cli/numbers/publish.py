@@ -70,11 +70,13 @@ def command(
         )
         return ExitCode.OK
     state = "published" if publication.is_new else "published before, nothing changed"
-    notice(f"{publication.query}: {counted(publication.rows, 'row')}, {counted(publication.numbers, 'number')}, {state}")
+    claimed = len(publication.judged.numbers)
+    of_them = f", {claimed:,} of them claimed" if 0 < claimed < publication.numbers else ""
+    notice(f"{publication.query}: {counted(publication.rows, 'row')}, {counted(publication.numbers, 'number')}{of_them}, {state}")
     for line in _exactness(publication.columns):
         notice(line)
     for verdict, count in publication.judged.verdicts.items():
-        notice(f"{verdict}: {counted(count, 'number')} by policy {publication.judged.policy}")
+        notice(f"{verdict}: {counted(count, 'claimed number')} by policy {publication.judged.policy}")
     for line in publication.left_out[:_LEFT_OUT]:
         notice(line)
     if (more := len(publication.left_out) - _LEFT_OUT) > 0:

@@ -144,7 +144,7 @@ def formatted(value: Any, kind: str, half: float | None = None) -> Markup:
 
 def middle(text: str, most: int = _MOST_OF_CODE) -> str:
     """A text with its beginning and its end, which tell ids and paths apart."""
-    return text if len(text) <= most else f"{text[: most // 3]}…{text[-(most - most // 3 - 1) :]}"
+    return text if len(text) <= most else f"{text[: most // 3].rstrip('…')}…{text[-(most - most // 3 - 1) :].lstrip('…')}"
 
 
 def moment(value: Any) -> str:

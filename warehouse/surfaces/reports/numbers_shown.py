@@ -15,7 +15,7 @@ from typing import Any
 from warehouse.claims.gate.worth import PublishedWorth, Worth
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, publications
-from warehouse.claims.publish.specification import declared_units, read_specification, stated_unit
+from warehouse.claims.publish.specification import read_specification, units_of
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.evidence.ledger.events import CORRECTION, PUBLICATION, WITHDRAWAL, Event
 from warehouse.project.project import Project
@@ -173,7 +173,7 @@ def _grain(project: Project, shown: Any) -> str | None:
 
 def _numbers(project: Project, publication: PublishedRollup, scope: Scope) -> tuple[list[Number], int]:
     specification = read_specification(project, publication)
-    made, units = specification.document["document"], declared_units(specification.document)
+    made, units = specification.document["document"], units_of(specification.document)
     claim = claim_of(made["claim"])
     worth = PublishedWorth(publication, claim)
     order = [*made["contract"]["grain"], *(name for name, _ in made["columns"])]
@@ -187,11 +187,11 @@ def _numbers(project: Project, publication: PublishedRollup, scope: Scope) -> tu
             value = cell.value
             if cell.number_id is None or isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not isfinite(value):
                 continue
-            if cell.column not in claim.numbers and (claim.numbers or cell.column not in units):
+            if cell.column not in claim.numbers and (claim.numbers or cell.column not in units.declared):
                 others += 1
                 continue
             specification.check_number(row, cell)
-            unit = units.get(cell.column) or stated_unit(row, cell.column)
+            unit = units.of_cell(cell.column, row)
             run_ids = tuple(str(run["run_id"]) for run in cell.runs)
             found.append(Number(
                 publication.digest, str(publication.query), grain, cell.column, cell.number_id, value, unit, worth.of(row, cell), run_ids, settings,

@@ -146,10 +146,7 @@ def _columns(columns: Mapping[str, Column]) -> dict[str, Any]:
             "name": column.name,
             "description": column.description,
             "data_type": column.type,
-            "meta": {"unit": column.unit} if column.unit else {},
-            "tags": [],
-            "constraints": [],
-            "quote": None,
+            **({"meta": {"unit": column.unit}} if column.unit else {}),  # what is left out is empty by the schema
         }
         for column in columns.values()
     }

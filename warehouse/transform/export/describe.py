@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from warehouse.transform.lineage.columns import ColumnGraph
 
-_SAMPLE_ROWS = 5
+_SAMPLE_ROWS = 3
 
 
 def describe_project(project: Project) -> ProjectDescription:

@@ -75,9 +75,18 @@ class PublishedRow:
         return {origin: place for place, origin in enumerate(dict.fromkeys(number.origin for number in self.numbers), 1)}
 
     @cached_property
+    def measures(self) -> tuple[PublishedNumber, ...]:
+        return tuple(number for number in self.numbers if number.is_measure)
+
+    @cached_property
+    def shared_worth(self) -> str:
+        """What all of its numbers are worth, where that is the same."""
+        return next(iter(said)) if len(said := {number.worth for number in self.measures}) == 1 else ""
+
+    @cached_property
     def first_with_reasons(self) -> Mapping[tuple[str, ...], PublishedNumber]:
         """For each list of reasons against a number, the first number shown that has it."""
-        return {number.against: number for number in reversed(self.numbers) if number.is_measure}
+        return {number.against: number for number in reversed(self.measures)}
 
     @cached_property
     def files(self) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean
 from warehouse.project.project import Project
-from warehouse.transform.finished.builds import Build, find_current
+from warehouse.transform.finished.builds import Build, find_current, not_in_build
 from warehouse.transform.project.model import PUBLIC_SCHEMAS
 
 
@@ -64,7 +64,7 @@ def describe_table(project: Project, name: str) -> TableDescription:
         if wanted in (summary.table.lower(), f"{summary.schema}.{summary.table}".lower()):
             return _described(build, summary) if build else found[summary]
     known = {each.table for each in summaries}
-    hint = did_you_mean(wanted.rpartition(".")[2], sorted(known)) or "wh tables lists the tables"
+    hint = not_in_build(project, wanted.rpartition(".")[2]) or did_you_mean(wanted.rpartition(".")[2], sorted(known)) or "wh tables lists the tables"
     raise WarehouseError("WH203", "there is no such table", name, hint, ExitCode.NOT_FOUND)
 
 

@@ -316,6 +316,17 @@ def is_unfinished(project: Project) -> bool:
     return (project.builds / _SHADOW).exists()
 
 
+def not_in_build(project: Project, name: str) -> str | None:
+    """Why the current build has no table of this name, and what to do, where a file of the project makes one; None where no file does."""
+    written = (path for kind in ("queries", "models") for path in project.files(kind, ".sql") if path.stem == name)
+    if (path := next(written, None)) is None:
+        return None
+    newer = f"{project.shown(path)} is newer than the current build"
+    if is_unfinished(project):
+        return f"{newer}, and the last build failed or was stopped; to continue it, or see which model fails: wh build --retry"
+    return f"{newer}; to build it, or see why it cannot be built: wh build"
+
+
 def copy_file(source: Path, target: Path) -> None:
     """Copy a file inside the kernel; a file system that can share the blocks does."""
     with open(source, "rb") as reader, open(target, "wb") as writer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TABLE_ROWS = 1000  # of a printed table, by default
 _ROWS_A_BATCH = 10_000
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")  # OWASP, CSV Injection: with these a spreadsheet takes a text for a formula
+_CSV_QUOTED = re.compile(r'[",\r\n]')
 _HOLDER = re.compile(r"Conflicting lock is held.*?\(PID (?P<pid>\d+)\)")  # as DuckDB words it
 
 
@@ -299,27 +300,24 @@ def _rows(result: "duckdb.DuckDBPyConnection", limits: SqlLimits) -> Iterator[tu
         left = None if left is None else left - len(rows)
 
 
-class _UnixLines:
-    """Writes the rows of a CSV writer with lines that end in a line feed."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, row: str) -> int:
-        return self._stream.write(row.removesuffix("\r\n") + "\n")
-
-
 def _write_csv(result: "duckdb.DuckDBPyConnection", stream: TextIO, limits: SqlLimits, plain: Callable[[Any], Any]) -> None:
-    import csv
-
     def cell(value: Any) -> Any:
         text = plain(value)
         return printable(text) if isinstance(text, str) and stream.isatty() else text
 
-    # It quotes what contains a character of its line end: a carriage return ends a line for many readers.
-    writer = csv.writer(_UnixLines(stream), lineterminator="\r\n")
-    writer.writerow([cell(column[0]) for column in result.description])
-    writer.writerows([cell(value) for value in row] for row in _rows(result, limits))
+    stream.write(csv_line(cell(column[0]) for column in result.description) + "\n")
+    for row in _rows(result, limits):
+        stream.write(csv_line(map(cell, row)) + "\n")
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """A line of CSV without its end. NULL is an empty cell and an empty text is `""`, as DuckDB and PostgreSQL write them."""
+    return ",".join("" if cell is None else _csv_text(str(cell)) for cell in cells)
+
+
+def _csv_text(text: str) -> str:
+    # A carriage return ends a line for many readers.
+    return '"{}"'.format(text.replace('"', '""')) if not text or _CSV_QUOTED.search(text) else text
 
 
 def _terminal_cell(value: Any) -> Any:

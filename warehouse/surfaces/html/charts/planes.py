@@ -54,7 +54,7 @@ def trend(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequ
             inside += _medians(plot, of_line, at, y, f"s{group}")
         elif len(placed) > plot.most:
             inside += _envelope(plot, of_line, x, y)
-        elif len(of_line) > 1:
+        elif 1 < len(of_line) == len({mark.x for mark in of_line}):  # of several values at one place none leads to the next
             inside.append(_line([None if mark.y is None else (x.at(mark.x or 0.0), y.at(mark.y)) for mark in of_line], f"s{group}"))
     if len(placed) <= plot.most:
         inside += [_point(plot, mark, at[id(mark)], y) for mark in placed]

@@ -86,8 +86,9 @@ def _one(found: Reader, visit: Visit, campaign: Mapping[str, Any]) -> Iterator[P
     yield _budget(found, key, spec)
     if not metrics:
         yield Entry("advice", "No run has a result", lines=("each row below has its reason",), tone="bad")
-        yield _plan(found, key, None)
+        yield _plan(found, key, None, _labels(found, key))
         return
+    labels = _labels(found, key)
     metric = visit["metric"] or (spec.get("confirmation") or {}).get("metric") or metrics[0]
     if len(metrics) > 1:
         yield choices("metrics", _PATH, {"campaign": key, "metric": metric}, "metric", [(each, each, None) for each in metrics])
@@ -96,13 +97,23 @@ def _one(found: Reader, visit: Visit, campaign: Mapping[str, Any]) -> Iterator[P
         note = "by other work, a limit or heat, as the recordings have it; the comparisons are within sessions"
         yield Entry("disturbed", f"Disturbed: session {advised.disturbed_text}", lines=(note,), tone="warn")
     for number, advice in enumerate(advised.works, start=1):
-        yield _entry(advice, number)
-        yield _stacks(advice, number)
+        called, _, unit = found.metric_names.of(advice.metric, advice.unit)
+        yield _entry(advice, number, called, unit, labels)
+        yield _stacks(advice, number, called, unit, labels)
     if advised.failed:
-        yield _failed(advised)
+        yield _failed(advised, labels)
     if advised.vulnerabilities:
-        yield _vulnerabilities(advised)
-    yield _plan(found, key, advised)
+        yield _vulnerabilities(advised, labels)
+    yield _plan(found, key, advised, labels)
+
+
+def _labels(found: Reader, key: str) -> dict[str, str]:
+    """What people call each cell: its values of the factors that differ between cells, of all where none does."""
+    rows = found.rows("select distinct cell, factors from main.campaign_cell_fact where campaign_key = ?", [key])
+    factors = {row["cell"]: json.loads(row["factors"] or "{}") for row in rows}
+    names = list(dict.fromkeys(name for each in factors.values() for name in each))
+    apart = [name for name in names if len({str(each.get(name)) for each in factors.values()}) > 1] or names
+    return {cell: " ".join(f"{name}={each[name]}" for name in apart if name in each) or cell for cell, each in factors.items()}
 
 
 def _budget(found: Reader, key: str, spec: Mapping[str, Any]) -> Facts:
@@ -136,72 +147,71 @@ def _time(hours: float) -> str:
     return f"{rounded(hours * 3600)} s"
 
 
-def _entry(advice: Advice, number: int) -> Entry:
+def _entry(advice: Advice, number: int, called: str, unit: str | None, labels: Mapping[str, str]) -> Entry:
     named, first = advice.found.named, advice.found.may_be_best[:1]
-    unit = f" {advice.unit}" if advice.unit else ""
-    lines = [f"{advice.case} {advice.point}".rstrip() + f": {advice.metric}, {'higher' if advice.higher_is_better else 'lower'} is better"]
+    lines = [f"{called} of {advice.case} {advice.point}".rstrip() + f": {'higher' if advice.higher_is_better else 'lower'} is better"]
     if advice.runner_up and named:
         other, against = advice.runner_up
         interval = f"{against.low:.3g} to {against.high:.3g}"
-        lines.append(f"runner-up: {advice.cells[other].label}; the best is {against.ratio:.3g} times as good ({interval})")
+        lines.append(f"runner-up: {labels.get(other, advice.cells[other].label)}; the best is {against.ratio:.3g} times as good ({interval})")
     if advice.next_run:
         lines.append(f"the next run that would say most: {advice.next_run}")
     title = advice.verdict[:1].upper() + advice.verdict[1:]
-    value = f"{rounded(advice.typical(first[0]))}{unit or f' {advice.metric}'}" if first else ""
+    value = f"{rounded(advice.typical(first[0]))} {unit or called}" if first else ""
     return Entry(f"advice_{number}", title, lines=tuple(lines), value=value, tone="good" if named else "warn")
 
 
-def _stacks(advice: Advice, number: int) -> Table:
+def _stacks(advice: Advice, number: int, called: str, unit: str | None, labels: Mapping[str, str]) -> Table:
     rows = []
     for name in advice.ranked[:_MOST]:
         cell, against = advice.cells[name], advice.found.against.get(name)
         ratio, low, high = (against.ratio, against.low, against.high) if against else (None, None, None)
         effect = {"ratio": ratio, "low": low, "high": high, "threshold": advice.found.indifference} if against else None
         rows.append((
-            advice.state(name), cell.label + (" (baseline)" if cell.is_baseline else ""), advice.typical(name), effect, ratio, len(cell.values),
-            cell.failures_text or None, name, cell.number_id, cell.stack_digest, low, high,
+            advice.state(name), labels.get(name, cell.label) + (" (baseline)" if cell.is_baseline else ""), advice.typical(name), effect, ratio,
+            len(cell.values), cell.failures_text or None, name, cell.number_id, cell.stack_digest, low, high,
         ))
-    unit = advice.unit
     columns = tuple(
-        Column("value", advice.metric, "number", unit, link="/numbers/{number}") if column.name == "value" else column for column in _STACKS
+        Column("value", called, "number", unit, link="/numbers/{number}") if column.name == "value" else column for column in _STACKS
     )
     return Table(f"stacks_{number}", columns, tuple(rows), total=len(advice.cells))
 
 
-def _failed(advised: Advised) -> Table:
+def _failed(advised: Advised, labels: Mapping[str, str]) -> Table:
     """The stacks that have no result, and why."""
     columns = (
         Column("stack", below="cell"), Column("status", kind="state"), Column("runs", kind="number"), Column("reason", most=200),
         Column("cell", is_hidden=True),
     )
     rows = tuple(
-        (cell.label, status, count, reason, cell.cell) for cell in advised.failed[:_MOST] for (status, reason), count in cell.failures.items()
+        (labels.get(cell.cell, cell.label), status, count, reason, cell.cell)
+        for cell in advised.failed[:_MOST] for (status, reason), count in cell.failures.items()
     )
     return Table("failed", columns, rows, "Stacks without a result", total=len(advised.failed))
 
 
-def _vulnerabilities(advised: Advised) -> Table:
+def _vulnerabilities(advised: Advised, labels: Mapping[str, str]) -> Table:
     """What the OSV files that were brought know of the stacks."""
-    labels: dict[str | None, str] = {}
+    of_stack: dict[str | None, str] = {}
     for work in advised.works:
-        for cell in work.cells.values():
-            labels.setdefault(cell.stack_digest, cell.label)
+        for name, cell in work.cells.items():
+            of_stack.setdefault(cell.stack_digest, labels.get(name, cell.label))
     columns = (
         Column("vulnerability"), Column("package"), Column("version"), Column("listed", "the version is listed", kind="state"),
         Column("summary", most=120), Column("stack", "stack, for example"), Column("stack_digest", is_hidden=True),
     )
     rows = tuple(
-        (each.vulnerability_id, each.package, each.version, "yes" if each.is_affected else "not stated", each.summary, labels.get(each.stack_digest),
-         each.stack_digest)
+        (each.vulnerability_id, each.package, each.version, "yes" if each.is_affected else "not stated", each.summary,
+         of_stack.get(each.stack_digest), each.stack_digest)
         for each in advised.vulnerabilities
     )
     return Table("vulnerabilities", columns, rows, "Known vulnerabilities", "By the OSV files in this warehouse.", total=len(rows))
 
 
-def _plan(found: Reader, key: str, advised: Advised | None) -> Table:
+def _plan(found: Reader, key: str, advised: Advised | None, labels: Mapping[str, str]) -> Table:
     """Each run of the plan; its value beside those of its block, which other work on the machine disturbed alike."""
     slots = found.rows(
-        "select cell, session, repeat, factors, status, status_reason, run_id from main.campaign_cell_fact where campaign_key = ?"
+        "select cell, session, repeat, status, status_reason, run_id from main.campaign_cell_fact where campaign_key = ?"
         " order by cell, session, repeat", [key],
     )
     cells: dict[str, tuple[Advice, CellResult]] = {
@@ -219,10 +229,8 @@ def _plan(found: Reader, key: str, advised: Advised | None) -> Table:
         if value is not None and slot["cell"] in cells:
             sign = 1 if cells[slot["cell"]][0].higher_is_better else -1
             beside = math.exp(sign * (math.log(value) - fmean(logs[_block(slot, cells)])))
-        factors = json.loads(slot["factors"] or "{}")
         session = f"{slot['session']}.{slot['repeat']}" if is_repeated else str(slot["session"])
-        label = " ".join(f"{name}={each}" for name, each in factors.items())
-        rows.append((label, session, slot["status"], value, beside, slot["status_reason"], slot["run_id"], slot["cell"]))
+        rows.append((labels[slot["cell"]], session, slot["status"], value, beside, slot["status_reason"], slot["run_id"], slot["cell"]))
     chart = Chart(
         "grid", "session", "stack", "Each stack in each session: times as good as the others of its session", state="status", hatched=_WITHOUT,
         value="beside", link="/runs/{run_id:path}", details=("reason",),

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from warehouse.analysis.metric_names import MetricNames
 from warehouse.analysis.names import SEPARATOR, name_of
 from warehouse.claims.numbers.search import FoundCell
 from warehouse.claims.publish.publication import PublishedRow
+from warehouse.claims.publish.specification import Units
 from warehouse.surfaces.parts import Fact
-from warehouse.surfaces.views.results.facets import heading
+from warehouse.surfaces.views.results.facets import heading, metric_of_row, named_column
 from warehouse.transform.export.docs.published_pages import is_digest, short
 
-_METRICS = ("result_key", "metric")  # columns of rows that each hold one metric
 
-
-def metric_of_row(grain: Mapping[str, Any]) -> str | None:
-    """The metric that a row names, whose values are in columns such as `median`; None where the columns are the metrics."""
-    return next((str(grain[name]) for name in _METRICS if grain.get(name) is not None), None)
+def named_cell(names: MetricNames, units: Units, column: str, row: PublishedRow) -> tuple[str, str | None]:
+    """What people call a cell's column, and its unit: as declared or stated in the row; for a statistic of the metric that the row names, else
+    that of the metric."""
+    unit = units.of_cell(column, row)
+    if unit is None and column in units.statistics and (metric := metric_of_row(row.grain)):
+        unit = names.of(metric, None)[2]
+    return named_column(names, column, unit)
 
 
 def cell_name(found: FoundCell) -> str:

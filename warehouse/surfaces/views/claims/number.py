@@ -26,10 +26,11 @@ from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Fact, Facts, Figure, Page, Part
 from warehouse.surfaces.view import View, Visit, address
 from warehouse.surfaces.views.claims import number_audit, number_checks, number_origin, number_runs
-from warehouse.surfaces.views.claims.naming import cell_name, grain_facts, metric_of_row
+from warehouse.surfaces.views.claims.naming import cell_name, grain_facts
 from warehouse.surfaces.views.claims.number_audit import NUMBER_ID, read_id
 from warehouse.surfaces.views.evidence.shown_bytes import excerpts
 from warehouse.surfaces.views.facts.reading import metric_names_of
+from warehouse.surfaces.views.results.facets import metric_of_row, named_column
 from warehouse.transform.sql.duck import engine_version
 from warehouse.version import __version__
 
@@ -65,9 +66,7 @@ def _metric(visit: Visit, number: Lineage) -> tuple[str, str | None]:
     """What people call its column, before a separator, and its unit for people: that of the metric which its row names, for a statistic of it."""
     names, of_row = metric_names_of(visit), metric_of_row(number.grain)
     unit = names.of(of_row, None)[2] if of_row and number.unit is None and number.worth and number.worth.statistic else number.unit
-    if not names.is_defined(number.column):
-        return "", unit
-    name, _, unit = names.of(number.column, unit)
+    name, unit = named_column(names, number.column, unit)
     return f"{name}{SEPARATOR}", unit
 
 

@@ -9,20 +9,19 @@ from typing import Any
 
 from warehouse.analysis.metric_names import MetricNames
 from warehouse.claims.numbers.number import parse_argument
-from warehouse.claims.numbers.search import FoundCell, find_cells, units_of
+from warehouse.claims.numbers.search import FoundCell, find_cells, units_by_cell
 from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, publications
-from warehouse.claims.publish.specification import read_specification
+from warehouse.claims.publish.specification import Units, read_specification, units_of
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import Event
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.project.project import Project
 from warehouse.surfaces.parts import Choice, Column, Form, Page, Table
 from warehouse.surfaces.view import Parameter, View, Visit
-from warehouse.surfaces.views.claims.naming import cell_name
+from warehouse.surfaces.views.claims.naming import cell_name, named_cell
 from warehouse.surfaces.views.claims.publications import publication_events, publication_state
 from warehouse.surfaces.views.facts.reading import metric_names_of
-from warehouse.surfaces.views.results.facets import named_column
 from warehouse.transform.export.docs.published_pages import short
 from warehouse.transform.project.claim import claim_of
 
@@ -49,7 +48,7 @@ def _page(visit: Visit) -> Page:
     else:
         found, notices = list(_last(visit.project, published, events)), ()
         title = "Numbers"
-    made, corrections, units = publication_events(events), corrected(events), units_of(visit.project)
+    made, corrections, units = publication_events(events), corrected(events), units_by_cell(visit.project)
     withdrawn = frozenset(standing(events).not_admitted)
     rows, names = [], metric_names_of(visit)
     for each in found[:_MOST_HITS]:
@@ -94,7 +93,7 @@ def _last(project: Project, published: Sequence[PublishedRollup], events: Sequen
 def _first_numbers(project: Project, publication: PublishedRollup) -> list[FoundCell]:
     specification = read_specification(project, publication).document
     claimed = claim_of(specification["document"]["claim"]).numbers
-    units = {str(name) for name, _, unit in specification["document"]["contract"]["columns"] if unit}
+    units = units_of(specification).declared
     found: list[FoundCell] = []
     for row in islice(publication.rows(), _ROWS_OF_EACH):
         cells = [cell for cell in row.cells.values() if cell.number_id and isinstance(cell.value, int | float) and not isinstance(cell.value, bool)]
@@ -104,10 +103,10 @@ def _first_numbers(project: Project, publication: PublishedRollup) -> list[Found
     return found
 
 
-def _row(found: FoundCell, names: MetricNames, unit: str | None, state: str, at: str | None) -> tuple[Any, ...]:
+def _row(found: FoundCell, names: MetricNames, units: Units, state: str, at: str | None) -> tuple[Any, ...]:
     grain, name, column = " · ".join(short(value) for value in found.row.grain.values() if value is not None), cell_name(found), found.cell.column
     digest = found.publication.digest if found.publication else None
-    called, unit = named_column(names, column, unit)
+    called, unit = named_cell(names, units, column, found.row)
     path = None if grain == name else grain  # below the name, where it says more
     return name, called, found.cell.value, unit, found.query, column, grain, path, state, at, found.cell.number_id, digest
 

@@ -14,13 +14,13 @@ from warehouse.claims.publish.corrections import corrected, correction_text
 from warehouse.claims.publish.guarantees import MEANINGS
 from warehouse.claims.publish.publication import PublishedRollup, PublishedRow, publication_with
 from warehouse.claims.publish.signing import check_publication_signatures, publication_event
-from warehouse.claims.publish.specification import Specification, declared_units, read_specification
+from warehouse.claims.publish.specification import Specification, Units, read_specification, units_of
 from warehouse.digest import canonical_json
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.surfaces.doors import column_of
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.claims.naming import grain_facts, row_name
+from warehouse.surfaces.views.claims.naming import grain_facts, named_cell, row_name
 from warehouse.surfaces.views.claims.publications import publication_state, verdicts_text
 from warehouse.surfaces.views.facts.reading import metric_names_of
 from warehouse.surfaces.views.results.facets import heading, named_column, title
@@ -29,7 +29,7 @@ from warehouse.transform.export.docs.published_pages import is_digest, short
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
 _MEASURES = 8  # beside the grain; the page of a row has all
-_NUMBER = "__number"  # after a column's name: the column of its number ids
+_NUMBER, _UNIT = "__number", "__unit"  # after a column's name: the columns of its number ids and units
 
 Verdicts = Mapping[bytes, Mapping[str, str]]
 
@@ -63,7 +63,7 @@ def _page(visit: Visit) -> Page:
 
 
 def _parts(visit: Visit, publication: PublishedRollup, specification: Specification) -> Iterator[Part]:
-    made, units = specification.document["document"], declared_units(specification.document)
+    made, units = specification.document["document"], units_of(specification.document)
     grain, names = list(made["contract"]["grain"]), metric_names_of(visit)
     values = [name for name, _ in made["columns"] if name not in grain]
     verdicts = _verdicts(publication)
@@ -106,7 +106,7 @@ def _verdict(row: PublishedRow, verdicts: Verdicts) -> Mapping[str, str]:
 
 
 def _rows(
-    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Mapping[str, str], verdicts: Verdicts,
+    offset: int, publication: PublishedRollup, grain: Sequence[str], values: Sequence[str], units: Units, verdicts: Verdicts,
     names: MetricNames,
 ) -> Table:
     """A page of rows: the grain, and those columns that have a unit, or are claimed, first."""
@@ -115,27 +115,33 @@ def _rows(
     kinds = {name: {type(row.cells[name].value) for row in found if name in row.cells} for name in values}
     numeric = [name for name in values if kinds[name] & {int, float, Decimal}]
     # What is claimed, then what was measured, then settings and counts.
-    measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units))[:_MEASURES]
+    measures = sorted(numeric, key=lambda name: (name not in claimed, float not in kinds[name], name not in units.declared))[:_MEASURES]
     columns = [Column("name", "row", link=f"{_PATH}?row={{row}}&offset={{offset}}", below="run_id" if "run_id" in grain else None)]
     # What all of these rows share is said once, above them.
     same = {name for name in grain if len(found) > 1 and len({str(row.grain[name]) for row in found}) == 1}
     for name in grain:
         is_hidden = name == "run_id" or name in same or all(is_digest(row.grain[name]) for row in found if row.grain[name] is not None)
-        columns.append(replace(column_of(name, units.get(name), False), title=heading(name, units.get(name)), is_hidden=is_hidden))
+        unit = units.declared.get(name)
+        columns.append(replace(column_of(name, unit, False), title=heading(name, unit), is_hidden=is_hidden))
     columns += [Column("verdict", "worst verdict", "state")] if claimed else []
+    cells: list[str] = []  # of a row: what is measured, and where rows have several units also the unit
     for name in measures:
-        called, unit = named_column(names, name, units.get(name))
+        of_rows = [named_cell(names, units, name, row) for row in found]
+        called, unit = of_rows[0] if len(set(of_rows)) == 1 else named_column(names, name, None)
         columns.append(Column(name, called, "number", unit, f"/numbers/{{{name}{_NUMBER}}}", note=names.definition(name) or ""))
+        columns += [Column(f"{name}{_UNIT}", "unit")] if len(set(of_rows)) > 1 else []
+        cells += [name, f"{name}{_UNIT}"] if len(set(of_rows)) > 1 else [name]
     columns += [Column(f"{name}{_NUMBER}", kind="code", is_hidden=True) for name in measures]
     columns += [Column(name, is_hidden=True) for name in ("row", "publication", "offset")]
     rows = []
     for place, row in enumerate(found, offset):
         told = _verdict(row, verdicts)
         worst = [max(told.values(), key=lambda word: VERDICTS.index(word) if word in VERDICTS else -1, default=None)] if claimed else []
-        cells = [row.cells.get(name) for name in measures]
+        values_of = {name: cell.value for name, cell in row.cells.items()}
+        values_of |= {f"{name}{_UNIT}": named_cell(names, units, name, row)[1] for name in measures}
+        ids = (row.cells[name].number_id if name in row.cells else None for name in measures)
         rows.append((
-            row_name(row), *(row.grain[name] for name in grain), *worst, *(cell and cell.value for cell in cells),
-            *(cell and cell.number_id for cell in cells), place, publication.digest, offset,
+            row_name(row), *(row.grain[name] for name in grain), *worst, *map(values_of.get, cells), *ids, place, publication.digest, offset,
         ))
     total = int(publication.record["rows"])
     more = address(_PATH, publication=publication.digest, offset=offset + _ROWS) if offset + _ROWS < total else None
@@ -149,7 +155,7 @@ def _rows(
 
 
 def _row_numbers(
-    place: int, publication: PublishedRollup, order: Sequence[str], units: Mapping[str, str], verdicts: Verdicts, names: MetricNames
+    place: int, publication: PublishedRollup, order: Sequence[str], units: Units, verdicts: Verdicts, names: MetricNames
 ) -> Iterator[Part]:
     """Every number of one row."""
     for row in islice(publication.rows(first=place), 1):
@@ -169,7 +175,7 @@ def _row_numbers(
                 (
                     called, cell.value, unit, told.get(cell.column, "not claimed"), len(cell.runs), cell.number_id, cell.column,
                 )
-                for cell in cells for called, unit in [named_column(names, cell.column, units.get(cell.column))]
+                for cell in cells for called, unit in [named_cell(names, units, cell.column, row)]
             ),
             "Its numbers",
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warehouse.analysis.names import SEPARATOR
+from warehouse.analysis.names import SEPARATOR, load_words
 from warehouse.analysis.serving.validity import HOLDS, NO_EVIDENCE, state_of, validity
+from warehouse.claims.publish.specification import Units
 from warehouse.claims.verify.impact import impact
 from warehouse.errors import ExitCode, WarehouseError, counted, did_you_mean, printable
 from warehouse.evidence.ledger.events import Ledger
@@ -23,6 +24,7 @@ from warehouse.surfaces.views.facts.run_telemetry import telemetry_parts
 from warehouse.surfaces.views.facts.run_timeline import timeline
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
 from warehouse.surfaces.views.results.facets import named_column
+from warehouse.transform.export.docs.published_pages import is_digest
 from warehouse.transform.finished.role_tables import RoleTable
 from warehouse.transform.project.model import REQUESTS
 from warehouse.transform.sql.duck import quote
@@ -168,15 +170,14 @@ def _figures(found: Reader, run_id: str) -> Iterator[Table]:
         " and table_name like '%outcome_fact' order by 1"
     )
     for name in (table["name"] for table in tables):
-        described, grain = found.described(name), found.grain(name)
+        units, grain = Units({column: unit for column, (unit, _) in found.described(name).items() if unit}), found.grain(name)
         for record in found.by_key(name, "run_id", run_id):
-            point = " ".join(str(value) for key, value in record.items() if key not in ("run_id",) and isinstance(value, str) and "digest" not in key)
-            load = record.get("concurrency_point")
-            place = f"{point}{f' concurrency {load}' if load is not None else ''}"
+            point = (value for key, value in record.items() if key in grain and key != "run_id" and isinstance(value, str) and not is_digest(value))
+            place = " ".join(filter(None, (*point, load_words(record))))
             for column, value in record.items():
                 if isinstance(value, bool) or not isinstance(value, int | float) or column in grain:
                     continue
-                called, unit = named_column(found.metric_names, column, described.get(column, (None, ""))[0])
+                called, unit = named_column(found.metric_names, column, units.of(column, record))
                 rows.append((called, place[:120], value, unit, series.get((column, float(value))), column, name))
     for record in found.by_key("main.performance_indicator_fact", "run_id", run_id):
         if record.get("value_number") is not None and record.get("kind") in ("result", "score"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from warehouse.analysis.metric_names import MetricNames
@@ -30,7 +30,8 @@ _HEADINGS = {
 }
 _UNIT = re.compile(r"(?<=[a-z0-9])_(?:[gmt]i?b_per_s|tokens_per_s|per_s|pct|usecs|[mun]?s|minutes|hours|bytes|usd|w|j|mj|mhz|c)$")
 _SPELLINGS = ("accelerator", "gpu_model", "accelerator_name")  # of what one column may have under one name
-_NEVER = ("run_id", "number_ids", "query_spec_digest", "server_flags", "status_reason")
+_METRICS = ("result_key", "metric")  # columns of rows that each hold one metric
+_NEVER = ("run_id", "unit", "number_ids", "query_spec_digest", "server_flags", "status_reason")
 
 
 def facet_columns(found: Reader, table: str, columns: Sequence[tuple[str, str]]) -> list[str]:
@@ -90,6 +91,11 @@ def named_column(names: MetricNames, name: str, unit: str | None) -> tuple[str, 
         return heading(name, unit), unit
     called, _, unit = names.of(name, unit)
     return called, unit
+
+
+def metric_of_row(grain: Mapping[str, Any]) -> str | None:
+    """The metric that a row names, whose values are in columns such as `median`; None where the columns are the metrics."""
+    return next((str(grain[name]) for name in _METRICS if grain.get(name) is not None), None)
 
 
 def title(query: str) -> str:

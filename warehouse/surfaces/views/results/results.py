@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from warehouse.analysis.names import ENGINE, ENGINE_VERSION, GPU, GPU_COUNT, SUBJECT, name_of
+from warehouse.analysis.names import ENGINE, ENGINE_VERSION, GPU, GPU_COUNT, SEPARATOR, SUBJECT, name_of
+from warehouse.claims.publish.specification import Units, units_of
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.surfaces.parts import Column, Fact, Facts, Page, Part, Table
 from warehouse.surfaces.parts import Facets as FacetsPart
@@ -14,7 +16,8 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.results.conditions import Condition, read_conditions, where_sql
-from warehouse.surfaces.views.results.facets import facet_columns, facets, named_column, title
+from warehouse.surfaces.views.results.facets import facet_columns, facets, heading, metric_of_row, named_column, title
+from warehouse.transform.export.docs.published_pages import is_digest, short
 from warehouse.transform.sql.duck import quote
 
 _HOME, _PATH = "/results", "/results/{query}"
@@ -30,8 +33,8 @@ _FIRST = (
     "scenario", "system", "round", "division", "submitter", "slo", "nodes", "node_count", "trial", "parameters", "result_key", "input_length",
     "output_length", "concurrency_point", "request_rate_per_s", "load", "output_token_throughput_per_accelerator_per_s",
     "output_token_throughput_per_s", "interactivity_p50_tokens_per_s", "ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "itl_p50_ms", "e2e_p50_ms",
-    "official_minutes", "performance_result", "performance_unit", "avg_bus_bandwidth_gb_per_s", "peak_bus_bandwidth_gb_per_s", "median", "score",
-    "gain_pct",
+    "official_minutes", "performance_result", "performance_unit", "avg_bus_bandwidth_gb_per_s", "peak_bus_bandwidth_gb_per_s", "median", "unit",
+    "score", "gain_pct",
     "cost_per_million_output_tokens_usd", "share", "goodput_per_s", "run_count", "status", "validity", "started_at", "last_run_at",
 )
 _ALWAYS_NAMED = (*GPU_COUNT, *ENGINE, *ENGINE_VERSION, "accelerators_per_node", "accelerator_family", "accelerator_name", "accelerator", "gpu_model")
@@ -179,32 +182,62 @@ def _table(
 ) -> dict[str, Any]:
     """The table of results: the name of each row, the columns that are shown, and hidden all others with the ids of the numbers."""
     described, kinds, names = found.described(qualified), dict(columns), [name for name, _ in columns]
+    units, metrics = _units(found, qualified), {metric_of_row(row) for row in rows}
+    metric = metrics.pop() if len(metrics) == 1 else None  # that the statistics of all rows are of
     has_run, has_interval = "run_id" in kinds, {*_INTERVAL, _MEDIAN} <= set(kinds)
+    apart = [] if has_run else _apart(found, qualified, rows, kinds, shown)
     numbers = [name for name in shown if _is_number(kinds[name]) and name not in _LENGTHS]
     parts = "model · GPU · engine" if "model" in kinds or "framework" in kinds else "what"
-    made = [Column("name", parts, link="/runs/{run_id:path}" if has_run else None)]
+    made = [Column("name", parts, link="/runs/{run_id:path}" if has_run else None, below="apart" if any(apart) else None)]
     for name in shown:
-        unit, description = described.get(name, (None, ""))
-        called, unit = named_column(found.metric_names, name, unit)
+        of_rows = {units.of(name, row) for row in rows if row[name] is not None}
+        called, unit = named_column(found.metric_names, name, of_rows.pop() if len(of_rows) == 1 else units.declared.get(name))
+        if metric and name in units.statistics:
+            of, _, unit = found.metric_names.of(metric, unit)
+            called = f"{of}, {called.lower()}"
         now: Literal["up", "down"] | None = "up" if visit["sort"] == name else "down" if visit["sort"] == f"-{name}" else None
         made.append(Column(
             name, called, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
             unit if unit not in ("UTC", "bytes") else None, f"/numbers/{{number_of_{name}}}" if name in numbers else None,
-            half=_HALF if name == _MEDIAN and has_interval else None, note=found.metric_names.definition(name) or description,
+            half=_HALF if name == _MEDIAN and has_interval else None, note=found.metric_names.definition(name) or described.get(name, (None, ""))[1],
             sort=link(sort=name if now == "down" else f"-{name}", offset=None), order=now, most=_LONGEST,
         ))
     others = [name for name in names if name not in shown]
     made += [Column(name, is_hidden=True) for name in others]
     made += [Column(_HALF, is_hidden=True)] if has_interval else []
     made += [Column(f"number_of_{name}", is_hidden=True) for name in numbers]
+    made += [Column("apart", is_hidden=True)] if any(apart) else []
     told = tuple(
         (
             _name(row, kinds), *(row[name] for name in shown), *(row[name] for name in others),
             *([_half(*(row[each] for each in _INTERVAL))] if has_interval else ()), *((row["number_ids"] or {}).get(name) for name in numbers),
+            *([apart[place]] if any(apart) else ()),
         )
-        for row in rows
+        for place, row in enumerate(rows)
     )
     return {"name": "rows", "columns": tuple(made), "rows": told, "listed": _LISTED, "empty": "no result is like that"}
+
+
+def _apart(found: Reader, qualified: str, rows: Sequence[dict[str, Any]], kinds: dict[str, str], shown: Sequence[str]) -> list[str | None]:
+    """Of rows of one name that nothing shown beside it tells apart: what they differ in."""
+    words = [name for name in shown if not _is_number(kinds[name]) or name in _LENGTHS]
+    alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        alike.setdefault((_name(row, kinds), *(str(row[name]) for name in words)), []).append(row)
+    grain = [name for name in kinds if name in found.grain(qualified)]
+    differ = {key: [name for name in grain if len({str(row[name]) for row in of}) > 1] for key, of in alike.items()}
+
+    def told(row: dict[str, Any]) -> str | None:
+        names = differ[_name(row, kinds), *(str(row[name]) for name in words)]
+        return SEPARATOR.join(f"{heading(name.removesuffix('_key'))} {short(row[name])}" for name in names if row[name] is not None) or None
+
+    return [told(row) for row in rows]
+
+
+def _units(found: Reader, qualified: str) -> Units:
+    """The units of a rollup, by the spec that the build has of it."""
+    rows = found.rows("select specification from catalog.model where schema_name || '.' || name = ?", [qualified])
+    return units_of(json.loads(rows[0]["specification"]))
 
 
 def _half(low: float | None, high: float | None) -> float | None:
@@ -213,7 +246,9 @@ def _half(low: float | None, high: float | None) -> float | None:
 
 def _name(row: dict[str, Any], kinds: dict[str, str]) -> str:
     """What a row is of, without what has a column of its own."""
-    return str(name_of({name: value for name, value in row.items() if name not in _LENGTHS})) or str(row.get("run_id") or next(iter(row.values())))
+    said = {name: value for name, value in row.items() if name not in _LENGTHS}
+    words = (value for value in said.values() if isinstance(value, str) and not is_digest(value))
+    return str(name_of(said)) or str(row.get("run_id") or next(words, "not stated"))
 
 
 _PARAMETERS = (

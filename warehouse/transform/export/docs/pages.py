@@ -10,16 +10,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from warehouse.transform.export.description import LANDING, ProjectDescription, Table
-from warehouse.transform.export.docs.column_tree import column_tree, columns_made_of
+from warehouse.transform.export.docs.column_tree import Uses, shared_conditions, sources, uses_of_columns
 from warehouse.transform.export.docs.graph_drawing import Drawing, connected_part, contracted, draw, neighbourhood
 from warehouse.transform.export.docs.published_pages import (
     MOST_FILES,
     digits,
+    file_places,
     listed_files,
     overview,
     publication_page,
@@ -29,7 +31,7 @@ from warehouse.transform.export.docs.published_pages import (
     shown_value,
 )
 from warehouse.transform.export.docs.sql_markup import sql_markup
-from warehouse.transform.export.publication_values import Publication
+from warehouse.transform.export.publication_values import Publication, PublishedNumber
 from warehouse.transform.project.model import PUBLIC_SCHEMAS, Model
 from warehouse.version import __version__
 
@@ -50,6 +52,8 @@ _SCHEMAS = {
 _LONGEST_SIDEBAR = 250
 _LARGEST_GRAPH = 250
 _LARGEST_NEIGHBOURHOOD = 12
+_PREFORMATTED, _INDENTATION = re.compile(r"(<pre.*?</pre>)", re.DOTALL), re.compile(r"\n\s+")
+_FEW = 3  # columns that stand in one line
 
 
 def asset_files() -> Iterator[tuple[str, str]]:
@@ -70,18 +74,21 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
     read_by = {table.name: table.read_by for table in tables.values()}
 
     def page(template: str, depth: int, title: str, **values: Any) -> str:
-        return environment.get_template(template).render(root="../" * depth, title=title, **values)
+        return _dense(environment.get_template(template).render(root="../" * depth, title=title, **values))
 
     def drawing(names: Iterable[str], reads: Mapping[str, Sequence[str]] = reads) -> Drawing:
         return draw({name: labels[name] for name in names}, reads)
 
     yield "index.html", page("index.html", 0, "Overview")
-    public = [name for name, table in tables.items() if table.schema in PUBLIC_SCHEMAS] or list(tables)
-    among = contracted(reads, public)
+    public = {table.schema for table in tables.values()} & set(PUBLIC_SCHEMAS) or {table.schema for table in tables.values()}
+    among = contracted(reads, [name for name, table in tables.items() if table.schema in public])
     yield "graph.html", page("graph.html", 0, "Graph", drawing=drawing(connected_part(among, _LARGEST_GRAPH), among))
-    made_of = columns_made_of(used.lineage)
+    uses = uses_of_columns(used.lineage)
     for table in tables.values():
-        near = neighbourhood(table.name, reads, read_by, _LARGEST_NEIGHBOURHOOD)
+        made_of = {column: sources(used.lineage, table.name, column) for column in table.columns}
+        conditions = shared_conditions(made_of.values())
+        # Internal tables are many, and say in words what they read and what reads them.
+        near = neighbourhood(table.name, reads, read_by, _LARGEST_NEIGHBOURHOOD) if table.schema in public else [table.name]
         yield f"tables/{page_name(table.name)}", page(
             "table.html", 1, table.name,
             table=table,
@@ -92,8 +99,9 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
             publications=[each for each in description.publications if table.name == f"rollup.{each.query}"],
             drawing=drawing(near),
             is_neighbourhood_cut=len(near) == _LARGEST_NEIGHBOURHOOD,
-            trees={column: column_tree(used.lineage, table.name, column) for column in table.columns},
-            made_of={column: made_of.get((table.name, column), ()) for column in table.columns},
+            made_of={column: each.without(conditions) for column, each in made_of.items()},
+            conditions=conditions,
+            uses={column: uses.get((table.name, column), Uses()) for column in table.columns},
             promises=[(test, description.promise_outcomes.get(test.name)) for test in table.promises],
             sql=sql_markup(_sql(table.model), _links(table, description.tables, addresses)) if table.model else None,
         )
@@ -108,6 +116,12 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
             yield row_page(publication, place), page("row.html", 2, title, publication=publication, row=row, place=place)
     yield "assets/search-index.js", search_index(_in_order(tables.values()), _in_order(folded.values()), addresses)
     yield "assets/number-index.js", number_index(description.publications)
+
+
+def _dense(html: str) -> str:
+    """Without the indentation of the templates and empty lines, outside of preformatted text: a twentieth of a site."""
+    parts = _PREFORMATTED.split(html)
+    return "".join(part if place % 2 else _INDENTATION.sub("\n", part) for place, part in enumerate(parts))
 
 
 def page_name(table: str) -> str:
@@ -139,9 +153,12 @@ def search_index(tables: Sequence[Table], folded: Sequence[Table], addresses: Ma
 
 def number_index(publications: Iterable[Publication]) -> str:
     """A script with the published numbers, which the search loads when a visitor looks for one."""
+    def row(place: int, numbers: Iterable[PublishedNumber]) -> list[Any]:
+        return [place, *chain.from_iterable((each.number_id, each.column, shown_value(each.value), each.unit or "") for each in numbers)]
+
     return _script("NUMBER_INDEX", [
-        [number.number_id, f"{publication.query}.{number.column}", shown_value(number.value), number.unit or "", row_page(publication, place)]
-        for publication in publications for place, row in enumerate(publication.rows) for number in row.numbers if number.is_measure
+        [each.query, publication_page(each).removesuffix(".html"), [row(place, of.measures) for place, of in enumerate(each.rows, 1)]]
+        for each in publications if each.rows
     ])
 
 
@@ -167,7 +184,9 @@ def _environment(description: ProjectDescription, addresses: Mapping[str, str], 
         publication_page=publication_page,
         row_page=row_page,
         most_files=MOST_FILES,
+        few=_FEW,
         listed_files=listed_files,
+        file_places=file_places,
         replaced=replaced(description.publications),
         page=addresses.get,
         unused=unused,
@@ -182,6 +201,7 @@ def _environment(description: ProjectDescription, addresses: Mapping[str, str], 
         value=shown_value,
         short=short,
         digits=digits,
+        brief=lambda text: re.split(r"[;.] ", text, maxsplit=1)[0],
         beside=_beside,
         breakable=lambda name: Markup("_<wbr>").join(escape(part) for part in name.split("_")),
         moment=lambda text: text[:16].replace("T", " ") + " UTC",

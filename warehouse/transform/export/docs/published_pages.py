@@ -63,6 +63,11 @@ def listed_files(row: PublishedRow) -> list[PublishedFile]:
     return [listed[key] for key in sorted(listed)]
 
 
+def file_places(row: PublishedRow) -> dict[tuple[str, str], int]:
+    """The place of each of these files in their list, from 1, by bundle and path."""
+    return {(file.artifact_manifest_digest, file.raw_path): place for place, file in enumerate(listed_files(row), 1)}
+
+
 def replaced(publications: Iterable[Publication]) -> frozenset[str]:
     """The digests of those after which their query was published again."""
     last: dict[str | None, str] = {}

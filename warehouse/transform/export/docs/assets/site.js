@@ -47,9 +47,14 @@ function loadNumbers(then) {
   const script = document.createElement("script");
   script.src = `${root}assets/number-index.js`;
   script.onload = () => {
-    numbers = NUMBER_INDEX.map(([id, cell, value, unit, page]) => (
-      { name: id, what: cell, description: `${value} ${unit}`, address: `${page}#${id}`, isTable: false }
-    ));
+    numbers = NUMBER_INDEX.flatMap(([query, folder, rows]) => rows.flatMap(([row, ...cells]) => {
+      const found = [];
+      for (let at = 0; at < cells.length; at += 4) {
+        const [id, column, value, unit] = cells.slice(at, at + 4);
+        found.push({ name: id, what: `${query}.${column}`, description: `${value} ${unit}`, address: `${folder}/${row}.html#${id}`, isTable: false });
+      }
+      return found;
+    }));
     then();
   };
   document.head.appendChild(script);
@@ -236,7 +241,6 @@ function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   for (let each = target; each; each = each.parentElement) if (each.matches("details")) each.open = true;
-  target.querySelector(":scope > details")?.setAttribute("open", "");
   target.scrollIntoView();
 }
 

@@ -960,9 +960,10 @@ def test_the_recipe_for_a_pull_request_fails_where_a_benchmark_got_slower(tmp_pa
 
 def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
-    (tmp_path / "n.csv").write_text("when,test,value,unit\n2026-01-01T00:00:00Z,sort,1.5,ms\n2026-01-01T00:00:00Z,copy,2,GB/s\n2026-01-01T00:00:00Z,odd,3,furlongs\n")
+    (tmp_path / "n.csv").write_text("when;test;value;unit\n2026-01-01T00:00:00Z;sort;1,5;ms\n2026-01-01T00:00:00Z;copy;2;GB/s\n2026-01-01T00:00:00Z;odd;3;furlongs\n")
     asked = ("ingest", "--as", "measurements", "--map")
-    for mapping, says in (("metric=test,value=value", "lacks unit"), ("metric=test,values=value", "did you mean value?")):
+    for mapping, says in (("metric=test,value=value", "lacks unit"), ("metric=test,values=value", "did you mean value?"),
+                          ("metric=tests,value=value,unit=unit", "the file has no column tests")):
         status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
         assert status == ExitCode.USAGE and says in err
     mapping = "metric=test,value=value,unit=unit,time=when,case=test"

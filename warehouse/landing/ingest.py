@@ -27,10 +27,11 @@ from warehouse.evidence.signing.keys import SigningKey
 from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.evidence.store import MADE, WAS_THERE, EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
+from warehouse.landing.beside import with_results_beside
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
-from warehouse.landing.described.description import Description
 from warehouse.landing.described.ingestor import DescribedIngestor
+from warehouse.landing.described.layout import Description
 from warehouse.landing.described.recognition import nearest
 from warehouse.landing.family import Family
 from warehouse.landing.restating import without_restatements
@@ -173,12 +174,13 @@ def plan_ingest(
     if preferred is not None:
         claims = _preferring(preferred, claims, path)
     claims = without_restatements(claims, preferred)
+    described: Iterable[object] = ingestors
+    descriptions = [each.description for each in described if isinstance(each, DescribedIngestor)]
     drafts = _declared(_settled(claims, reasons_by_path, problems), tree, reasons_by_path)
+    drafts = with_results_beside(drafts, frozenset(each.name for each in descriptions if each.is_of_telemetry_alone))
     taken = _claimants(drafts)
     drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
-    described: Iterable[object] = ingestors
-    descriptions = [each.description for each in described if isinstance(each, DescribedIngestor)]
     in_code = {name: paths for each in described if isinstance(each, Family) for name, paths in each.like.items()}
     leftovers = tuple(
         Leftover(tree.files[path], contents.refused[path], True) if path in contents.refused

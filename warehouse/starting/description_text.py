@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.landing.described.units import UNITS, suffix_unit, unit_of
 from warehouse.starting.sample import SampleColumn
+from warehouse.starting.table import Table, is_number, table_of
 
 _MOST_BYTES = 64 << 20
 _MOST_DEPTH = 4
 _MOST_REQUIRED = 8
 _MOST_SHOWN = 6
 _BY_HAND = "docs/ingestors.md, Describe a format"
-_DELIMITERS = (",", ";", "\t", "|")
 _WHOLE_NAMES = frozenset("ns us ms seconds milliseconds secs sec msec usec nsec bytes KiB MiB GiB".split())  # a key that is a unit's name
-_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?:[eE][+-]?\d+)?")
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(
     r"\s*(?P<key>[A-Za-z][\w /().%-]{0,60}?)\s*(?P<mark>[:=])\s*(?!0[xX])(?P<number>[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)(?P<rest>\s*[^\d\s]\S*)?\s*"
 )
@@ -49,11 +45,11 @@ class _Leaf:
 
     @property
     def is_number(self) -> bool:
-        return bool(self.values) and all(_is_number(value) for value in self.values)
+        return bool(self.values) and all(is_number(value) for value in self.values)
 
     @property
     def is_samples(self) -> bool:
-        return bool(self.values) and all(isinstance(value, list) and value and all(map(_is_number, value)) for value in self.values)
+        return bool(self.values) and all(isinstance(value, list) and value and all(map(is_number, value)) for value in self.values)
 
     @property
     def unit(self) -> str | None:
@@ -93,10 +89,10 @@ def description_text(name: str, samples: Sequence[Path]) -> Guess:
         if len(forms) > 1:
             raise _fault("samples of text and of other forms are not one format", samples[0])
         return _of_lines(name, suffixes, [lines for _, lines in found], samples[0])
-    dialects = [document.dialect for _, document in found if isinstance(document, _Table)]
+    dialects = [document.dialect for _, document in found if isinstance(document, Table)]
     if any(dialect != dialects[0] for dialect in dialects):
         raise _fault("its cells are not separated as those of another sample are", samples[0])
-    each, records, document = _records([document.rows if isinstance(document, _Table) else document for _, document in found])
+    each, records, document = _records([document.rows if isinstance(document, Table) else document for _, document in found])
     leaves = _leaves(records)
     if not any(leaf.is_number or leaf.is_samples for leaf in leaves):
         raise _fault("no record in it has a number", samples[0])
@@ -126,52 +122,18 @@ def _read(sample: Path) -> tuple[str, Any]:
                 return "json lines", [json.loads(line) for line in text.splitlines() if line.strip()]
             except (ValueError, RecursionError):
                 raise _fault(f"it is not JSON: {error}", sample) from error
-    for delimiter in _DELIMITERS:
-        if (table := _table(text, delimiter, sample)) is not None:
-            return "csv", table
-    return "text", text.splitlines()
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The rows of a CSV, and how its cells are written, as `[csv]` of a description states it."""
-
-    rows: list[dict[str, str]]
-    dialect: Mapping[str, str]
-
-
-def _table(text: str, delimiter: str, sample: Path) -> _Table | None:
-    """The text as a table with a header; None if it is none with this delimiter."""
-    lines = text.splitlines(keepends=True)
-    first = next((line for line in lines if not line.startswith("#")), "")
-    is_header = lines[0].count(delimiter) == first.count(delimiter) and bool(lines[0][1:2].strip())  # `#name,ms`
-    has_comments = lines[0].startswith("#") and not is_header
-    kept = "".join(line for line in lines if not line.startswith("#")) if has_comments else text
-    header, *rows = [row for row in csv.reader(StringIO(kept), delimiter=delimiter) if row] or [[]]
-    if len(header) < 2 or not all(each.strip() for each in header) or not rows or not all(len(row) == len(header) for row in rows[:20]):
-        return None
-    if delimiter != "," and any(map(_is_number, header)):  # lines such as `Total:<tab>14.9`
-        return None
-    names = [each.strip() for each in header]
-    if len(set(names)) < len(names):
-        raise _fault("two of its columns have one name", sample)
-    cells = [[cell.strip() for cell in row] for row in rows if len(row) == len(names)]
-    is_with_comma = delimiter != "," and any(_COMMA.fullmatch(cell) for row in cells for cell in row)
-    if is_with_comma:
-        cells = [[cell.replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row] for row in cells]
-    dialect = {"delimiter": delimiter} if delimiter != "," else {}
-    dialect |= ({"comment": "#"} if has_comments else {}) | ({"decimal": ","} if is_with_comma else {})
-    return _Table([dict(zip(names, row, strict=True)) for row in cells], dialect)
+    table = table_of(text, printable(str(sample)))
+    return ("csv", table) if table is not None else ("text", text.splitlines())
 
 
 def _records(documents: Sequence[Any]) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
     """Where the records are, the records, and the document that they are in: the list of objects that states the most numbers."""
     best: tuple[int, str] = (-1, "$")
     for path, value in _lists(documents[0], "", 0):
-        count = sum(_is_number(leaf) or isinstance(leaf, list) for record in value for leaf in record.values())
+        count = sum(is_number(leaf) or isinstance(leaf, list) for record in value for leaf in record.values())
         best = max(best, (count, path), key=lambda found: found[0])
     document: dict[str, Any] = documents[0] if isinstance(documents[0], dict) else {}
-    if best[0] < 0 or document and sum(map(_is_number, document.values())) > best[0]:
+    if best[0] < 0 or document and sum(map(is_number, document.values())) > best[0]:
         if not document:
             raise WarehouseError("WH004", "its records are not objects", exit_code=ExitCode.USAGE)
         return "$", [each for each in documents if isinstance(each, dict)], document
@@ -194,7 +156,7 @@ def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
         for key, each in value.items():
             here = f"{path}.{_step(key)}" if path else _step(key)
             if isinstance(each, dict) and len(each) > 1 and all(map(_PERCENTILE.fullmatch, each)):
-                found.setdefault(f"{here}.*", _Leaf(f"{here}.*", key)).values += [value for value in each.values() if _is_number(value)]
+                found.setdefault(f"{here}.*", _Leaf(f"{here}.*", key)).values += [value for value in each.values() if is_number(value)]
             elif isinstance(each, dict) and depth < _MOST_DEPTH:
                 walk(each, here, depth + 1)
             elif each not in (None, "", []) and not isinstance(each, dict):
@@ -231,7 +193,7 @@ def _described(
         "[format]", f"name = {_toml(name)}", f'about = "Results of {name}"', f"files = {_toml(suffixes)}",
         f"form = {_toml(forms[0] if len(forms) == 1 else forms)}", "# What a file must have to be recognised.",
         f"requires = {_toml([prefix + path for path in required])}", "",
-        *(["[csv]", *(f"{key} = {_toml(mark)}" for key, mark in dialect.items()), ""] if dialect else []), "[run]", f"each = {_toml(each)}",
+        *_csv_lines(dialect), "[run]", f"each = {_toml(each)}",
         "# guess: what is measured, the same in every run that repeats it", f"case = {_toml(f'{name}/{{{case.path}}}' if case else name)}",
     ]
     if moment:
@@ -337,7 +299,7 @@ def _of_lines(name: str, suffixes: list[str], samples: Sequence[list[str]], plac
     return Guess("\n".join(lines) + "\n", _without_unit([key for key, (_, unit) in kept.items() if unit is None]))
 
 
-def measurements_text(name: str, columns: Mapping[str, str], suffix: str) -> str:
+def measurements_text(name: str, columns: Mapping[str, str], suffix: str, dialect: Mapping[str, str]) -> str:
     """A description of tidy records, a measurement each, by the columns that a user named: metric, value, unit, and if there are any case,
     time, host, commit and parameters (with `+` between them)."""
     form = {".csv": "csv", ".json": "json", ".jsonl": "json lines"}.get(suffix, "csv")
@@ -346,8 +308,8 @@ def measurements_text(name: str, columns: Mapping[str, str], suffix: str) -> str
     metric = f"{{{path['metric']}}}"
     lines = [
         "[format]", f"name = {_toml(name)}", 'about = "Measurements, one a record"', f"files = {_toml(['*' + suffix] if suffix else ['*'])}",
-        f"form = {_toml(form)}", f"requires = {_toml([f'[].{path[what]}' for what in ('metric', 'value', 'unit')])}", "", "[run]", 'each = "[]"',
-        f"case = {_toml(case)}",
+        f"form = {_toml(form)}", f"requires = {_toml([f'[].{path[what]}' for what in ('metric', 'value', 'unit')])}", "",
+        *_csv_lines(dialect), "[run]", 'each = "[]"', f"case = {_toml(case)}",
     ]
     lines += [f"started_at = {_toml(path['time'])}"] if "time" in path else []
     lines += [f"node = {_toml(path['host'])}", f"cluster = {_toml(path['host'])}"] if "host" in path else []
@@ -358,6 +320,10 @@ def measurements_text(name: str, columns: Mapping[str, str], suffix: str) -> str
     return "\n".join(lines) + "\n"
 
 
+def _csv_lines(dialect: Mapping[str, str]) -> list[str]:
+    return ["[csv]", *(f"{key} = {_toml(mark)}" for key, mark in dialect.items()), ""] if dialect else []
+
+
 def _step(key: str) -> str:
     return key if _PLAIN.fullmatch(key) and key not in ("and", "or", "not", "in", "is") else '"' + key.replace('"', "") + '"'
 
@@ -365,10 +331,6 @@ def _step(key: str) -> str:
 def _toml(value: Any) -> str:
     """A TOML text or list: JSON's escapes are TOML's."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) or isinstance(value, str) and bool(_NUMBER.fullmatch(value.strip()))
 
 
 def _is_whole(value: Any) -> bool:

@@ -8,8 +8,10 @@ from pathlib import Path
 from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
 from warehouse.project.project import Project
 from warehouse.starting.description_text import measurements_text
+from warehouse.starting.table import Table, table_of
 
 NAME = "measurements"
+_HEAD_BYTES = 1 << 20
 _NEEDED, _OPTIONAL = ("metric", "value", "unit"), ("case", "time", "host", "commit", "parameters")
 
 
@@ -28,12 +30,25 @@ def mapped_description(project: Project, mapping: str, files: list[Path]) -> str
     stem = re.sub(r"[^a-z0-9]+", "_", files[0].stem.lower()).strip("_")[:30]
     name = f"{NAME}_{stem}".rstrip("_")
     path = project.root / "ingest" / name / "format.toml"
-    text = measurements_text(name, columns, files[0].suffix.lower())
+    table = _table(files[0])
+    named = [each for what, column in columns.items() for each in (column.split("+") if what == "parameters" else [column])]
+    if table and (unknown := next((each for each in named if each not in table.rows[0]), None)):
+        raise _fault(f"the file has no column {printable(unknown)}", did_you_mean(unknown, table.rows[0]) or f"one of {', '.join(table.rows[0])}")
+    text = measurements_text(name, columns, files[0].suffix.lower(), table.dialect if table else {})
     if path.is_file() and path.read_text(encoding="utf-8") != text:
         raise _fault(f"{project.shown(path)} maps other columns", f"edit it, or ingest without --map: wh ingest --as {name} FILE")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return name
+
+
+def _table(file: Path) -> Table | None:
+    """The beginning of a file as a table; None if it is none."""
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    whole = head if len(head) < _HEAD_BYTES else head[: head.rfind(b"\n") + 1]
+    text = whole.decode("utf-8-sig", "replace")
+    return None if text.lstrip()[:1] in ("{", "[") else table_of(text, printable(str(file)))
 
 
 def _fault(message: str, hint: str) -> WarehouseError:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -13,10 +13,11 @@ from typing import Any
 from warehouse.errors import WarehouseError, did_you_mean, printable
 from warehouse.landing.described import units
 from warehouse.landing.described.document import NAME, document_of, texts_of
-from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template, value
+from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
+from warehouse.landing.described.layout import Check, Description, Layout, Metric, Moment, Records, Rows, Telemetry
 from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
-from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
+from warehouse.landing.described.tables import FABRIC, FABRIC_SCOPES, FABRIC_TEXTS, HARDWARE, REQUEST, REQUEST_TEXTS, SERVING, SOFTWARE
 
 _METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")
 _BETTER = ("lower", "higher", "neither")
@@ -34,130 +35,11 @@ _SECTIONS = {
     "series": frozenset("name each value unit stated_in when about kind".split()),
     "refuse": frozenset({"when", "reason"}),
     "check": frozenset({"stated", "of", "tolerance"}),
+    "requests": frozenset({"each", "when", "failed_if", "unfinished_if", "started_at", *REQUEST_TEXTS, *REQUEST}),
+    "fabric": frozenset({"each", "when", "failed_if", *FABRIC_TEXTS, *FABRIC}),
 }
 _TOP = frozenset({*_SECTIONS, "lines", "serving", "version"})
-
-
-@dataclass(frozen=True)
-class Moment:
-    """When something was: ISO 8601, or a `format` as of strptime, or a number of a `unit` since 1970. `zone` is UTC where the text has none and
-    the description says so."""
-
-    value: Expression
-    format: str | None = None
-    unit: str | None = None
-    is_zone_known: bool = False
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One number, or several samples, of each record, or of each element of `each` in it. `unit` is that of the metric. `stated_in` is the
-    unit of the file, if that is another, and may be read from it."""
-
-    name: Expression
-    value: Expression
-    unit: str
-    each: ValuePath | None = None
-    stated_in: Expression | None = None
-    better: str | None = None
-    when: Expression | None = None
-    summary: str = "median"
-    about: str | None = None
-    column: str | None = None  # of serving_outcome_fact
-    unit_from: Expression | None = None  # where each record states the unit of its metric
-    kind: str = "gauge"  # of a series
-
-
-@dataclass(frozen=True)
-class Check:
-    stated: Expression
-    of: Expression
-    tolerance: float
-
-
-@dataclass(frozen=True)
-class Telemetry:
-    """Where the samples of metrics over time are, when each was taken, and what it is of."""
-
-    each: Records
-    where: Expression | None
-    at: Moment
-    labels: Mapping[str, Expression]
-    series: tuple[Metric, ...]
-
-    @property
-    def paths(self) -> tuple[ValuePath, ...]:
-        """What it reads of a record."""
-        values = [each.value for each in self.series] + [each.when for each in self.series if each.when]
-        return tuple(path for each in (self.at.value, *self.labels.values(), *values) for path in each.paths)
-
-
-@dataclass(frozen=True)
-class Records:
-    """Where the records are: what one path leads to, then the next."""
-
-    paths: tuple[ValuePath, ...]
-
-    @property
-    def text(self) -> str:
-        return ", ".join(path.text for path in self.paths)
-
-    @property
-    def is_file(self) -> bool:
-        """Whether the file is the one record."""
-        return not any(path.steps for path in self.paths)
-
-    def scopes(self, scope: Scope) -> Iterator[Scope]:
-        return (found for path in self.paths for found in path.scopes(scope))
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What one version of a format's files is recognised by and how it is read."""
-
-    label: str
-    requires: tuple[Expression, ...]
-    each: Records
-    where: Expression | None
-    group: tuple[Expression, ...]
-    id: Expression | None
-    texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
-    moments: Mapping[str, Moment]
-    duration_s: Expression | None
-    duration_by: Fraction  # seconds in its unit
-    failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
-    reason: Expression | None
-    status: str | None
-    parameters: tuple[tuple[str | None, ValuePath | Expression], ...]
-    workload: Mapping[str, Expression]
-    software: Mapping[str, Expression]
-    hardware: Mapping[str, Expression]
-    source: Mapping[str, Expression]
-    metrics: tuple[Metric, ...]
-    serving_point: Expression | None
-    refusals: tuple[tuple[Expression, Expression], ...]
-    checks: tuple[Check, ...]
-    telemetry: Telemetry | None
-
-
-@dataclass(frozen=True)
-class Description:
-    name: str
-    version: int
-    about: str
-    files: tuple[str, ...]
-    forms: tuple[str, ...]
-    dialect: Dialect
-    patterns: tuple[Pattern, ...]
-    layouts: tuple[Layout, ...]
-    expressions: tuple[tuple[str, Expression], ...] = field(default=(), compare=False)  # with the key that states each, for `wh check`
-
-    def columns(self, layout: Layout) -> frozenset[str]:
-        """The columns that the header of a table must have: the keys that are required of each row."""
-        return frozenset(
-            path.steps[1][1] for each in layout.requires for path in each.paths
-            if len(path.steps) == 2 and path.steps[0][0] == "each" and path.steps[1][0] == "key"
-        )
+_OF_VERSION = _TOP - {"format", "csv", "lines", "version"} | {"requires"}
 
 
 def read_description(path: Path, place: str | None = None, standard: Path | None = None) -> Description:
@@ -212,7 +94,7 @@ class _Reader:
             raise self._fault("version", "each version is a table [[version]]")
         found: list[Mapping[str, Any]] = []
         for number, version in enumerate(versions, 1):
-            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse", "telemetry", "series"})
+            self._known(f"version {number}", version, _OF_VERSION)
             merged = dict(base)
             for key, said in version.items():
                 if key == "requires":
@@ -236,19 +118,14 @@ class _Reader:
                 continue
             if column not in SERVING:
                 raise self._fault(f"serving.{column}", "no such column of serving_outcome_fact", did_you_mean(column, SERVING))
-            each = stated if isinstance(stated, dict) else {"value": stated}
-            self._known(f"serving.{column}", each, {"value", "unit", "when"})
-            wanted = SERVING[column] or "1"
-            metrics.append(self._metric(f"serving.{column}", {
-                "name": f"'{column}'", "value": each.get("value"), "unit": wanted, **({"stated_in": each["unit"]} if "unit" in each else {}),
-                **({"when": each["when"]} if "when" in each else {}),
-            }, column))
-        telemetry = self._telemetry(document)
-        if not metrics and telemetry is None:
-            raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], or a [[series]]")
+            metrics.append(self._column(f"serving.{column}", column, stated, SERVING[column]))
+        telemetry, requests = self._telemetry(document), self._rows("requests", document, REQUEST_TEXTS, REQUEST)
+        fabric = self._rows("fabric", document, FABRIC_TEXTS, FABRIC)
+        if not (metrics or telemetry or requests or fabric):
+            raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], [requests], [fabric], or a [[series]]")
         texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
-        if "case" not in texts and metrics:
+        if "case" not in texts and (metrics or requests or fabric):
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
         duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
@@ -264,7 +141,34 @@ class _Reader:
             tuple(metrics), self._template("serving.point", serving["point"]) if "point" in serving else None,
             tuple(self._refusal(number, each) for number, each in enumerate(document.get("refuse", []), 1)),
             tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)), telemetry,
+            requests, fabric,
         )
+
+    def _column(self, key: str, column: str, stated: Any, unit: str) -> Metric:
+        """A column of a canonical table: a value, or `{ value, unit, when }`."""
+        each = stated if isinstance(stated, dict) else {"value": stated}
+        self._known(key, each, {"value", "unit", "when"})
+        given = {"stated_in": each["unit"]} if "unit" in each else {}
+        given |= {"when": each["when"]} if "when" in each else {}
+        return self._metric(key, {"name": f"'{column}'", "value": each.get("value"), "unit": unit or "1", **given}, column)
+
+    def _rows(self, key: str, document: Mapping[str, Any], texts: tuple[str, ...], numbers: Mapping[str, str]) -> Rows | None:
+        if key not in document:
+            return None
+        stated = self._table(key, document)
+        self._known(key, stated, _SECTIONS[key])
+        if stated.get("scope", "'point'") not in (f"'{each}'" for each in FABRIC_SCOPES):
+            raise self._fault(f"{key}.scope", f"is one of {', '.join(map(repr, FABRIC_SCOPES))}")
+        found = Rows(
+            self._path(f"{key}.each", stated["each"]) if "each" in stated else None, self._optional(f"{key}.when", stated.get("when")),
+            {name: self._value(f"{key}.{name}", stated[name]) for name in texts if name in stated},
+            tuple(self._column(f"{key}.{name}", name, stated[name], unit) for name, unit in numbers.items() if name in stated),
+            tuple((name, self._expression(f"{key}.{name}_if", stated[f"{name}_if"])) for name in ("failed", "unfinished") if f"{name}_if" in stated),
+            self._moment(f"{key}.started_at", stated["started_at"]) if "started_at" in stated else None,
+        )
+        if not found.numbers:
+            raise self._fault(key, f"states at least one of {', '.join(numbers)}")
+        return found
 
     def _records(self, key: str, stated: Any) -> Records:
         return Records(tuple(self._path(key, each) for each in self._texts(key, stated)))

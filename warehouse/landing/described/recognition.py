@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from warehouse.landing.contract import Tree
-from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope, parsed
+from warehouse.landing.described.layout import Description, Layout
 from warehouse.landing.described.nodes import Node
 from warehouse.landing.described.reading import runs_of
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
@@ -159,7 +159,7 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
 
 def _tidy(head: bytes) -> str | None:
     first = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
-    columns = [cell.strip().strip('"').casefold() for cell in first.split(",")]
+    columns = [cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t|]", first)]
     return _MEASUREMENTS if len(columns) > 2 and {"value", "unit"}.issubset(columns) else None
 
 

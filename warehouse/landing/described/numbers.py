@@ -1,0 +1,55 @@
+"""Numbers as a described file states them, in the unit that is asked for. What cannot be used is reported, and missing."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from warehouse.landing.described import units
+from warehouse.landing.described.expressions import Expression, Scope, number_of, text_of
+from warehouse.landing.described.layout import Metric
+from warehouse.landing.described.nodes import Node, Number
+from warehouse.landing.readers.entries import is_count
+from warehouse.landing.readers.records import ABSENT
+from warehouse.landing.readers.text import Report, is_non_finite, kept_number
+
+_NO_NUMBER = ABSENT - {"nan"}
+
+
+def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
+    """The number that a value is, times `by`."""
+    value = node.value
+    if value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in _NO_NUMBER:
+        return None
+    if isinstance(value, float):
+        return value * float(by) if math.isfinite(value) else None
+    found = number_of(value) if by == 1 or not isinstance(value, str) else units.converted(value, by) if number_of(value) is not None else None
+    if found is None or not math.isfinite(found):
+        text = text_of(value) or "a list or an object"
+        report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text}"[:200], node, "error")
+        return None
+    return kept_number(found, value, key, node, report) if isinstance(value, str) else found
+
+
+def count(each: Expression, scope: Scope, report: Report) -> int | None:
+    """The whole number of 0 or more that an expression is."""
+    node = each.one(scope)
+    if node is None or node.value is None:
+        return None
+    found = number_of(node.value)
+    if found is None or not is_count(found):
+        report.at("impossible-count", f"{each.text}: {text_of(node.value)}"[:200], node, "error")
+        return None
+    return int(found)
+
+
+def factor(metric: Metric, scope: Scope, place: Node, report: Report) -> Fraction | None:
+    """By what a metric's numbers are multiplied; None, and an issue, where the unit that is stated is not known."""
+    if metric.stated_in is None:
+        return Fraction(1)
+    node = metric.stated_in.one(scope)
+    stated = (None if node is None else text_of(node.value)) or ""
+    by = units.factor(stated, metric.unit)
+    if by is None:
+        report.at("unknown-unit", f"{metric.name.text}: {stated or 'no unit is stated'}"[:200], place, "error")
+    return by

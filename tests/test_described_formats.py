@@ -478,6 +478,7 @@ READINGS: dict[str, Reading] = {
         }, 1e-6, _one),
         _keys(lambda record: "vegeta", {"requests_per_s": "rate", "throughput_per_s": "throughput", "request_count": "requests", "success_share": "success"}, read=_one),
     ),
+    "vegeta_results": _keys(lambda record: f"vegeta/{record['attack']}", {"latency_ms": "latency"}, 1e-6),
     "vllm_latency": lambda path: (("vllm bench latency", "batch_latency_s", value) for value in _json(path)["latencies"]),
     "vllm_throughput": _keys(lambda record: "vllm bench throughput", {
         "completed_count": "num_requests", "request_throughput_per_s": "requests_per_second", "total_token_throughput_per_s": "tokens_per_second",
@@ -570,6 +571,58 @@ def test_what_a_tool_also_writes_is_read_as_it_means_it(name: str, tmp_path: Pat
     assert [row["status"] for row in rows["described_run"]] == statuses
     assert [row["value_number"] for row in rows["described_value"] if row["key"] == metric] == pytest.approx(values, rel=1e-9)
     assert not {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
+
+
+def test_requests_and_points_are_rows_with_their_bytes(tmp_path: Path) -> None:
+    hits = INGEST / "vegeta_results/sample.jsonl"
+    rows = landed(described_ingestor(INGEST / "vegeta_results/format.toml"), hits, tmp_path / "a")["described_request"]
+    stated = [json.loads(line) for line in hits.read_text().splitlines()]
+    assert [(row["request_index"], row["e2e_ms"], row["error"]) for row in rows] == [(n, each["latency"] / 1e6, each["error"] or None) for n, each in enumerate(stated)]
+    assert [row["status"] for row in rows] == ["succeeded" if 200 <= each["code"] < 400 else "failed" for each in stated]
+    assert [row["started_at"].isoformat()[:26] for row in rows] == [each["timestamp"][:26] for each in stated]
+    assert [json.loads(hits.read_bytes()[row["raw_offset"] :][: row["raw_length"]]) for row in rows] == stated
+    points = landed(described_ingestor(INGEST / "osu/format.toml"), INGEST / "osu/sample.txt", tmp_path / "b")["described_fabric"]
+    assert [(row["test"], row["point_index"], row["message_bytes"], row["bandwidth_gb_per_s"], row["latency_mean_us"]) for row in points] == [
+        ("Bandwidth", 1, 1, 0.00425, None), ("Bandwidth", 2, 1024, 3.1205, None), ("Bandwidth", 3, 1048576, 24.10575, None), ("Bandwidth", None, None, None, None),
+        ("Allreduce Latency", 1, 4, None, 10.05), ("Allreduce Latency", 2, 1024, None, 23.24), ("Allreduce Latency", None, None, None, None),
+    ]
+    assert {row["scope"] for row in points if row["point_index"] is None} == {"test"} and {row["status"] for row in points} == {"measured"}
+
+
+NESTED = """[requests]
+each = "requests[]"
+started_s = { value = "at", unit = "ms" }
+ttft_ms = { value = "ttft", unit = "s" }
+output_token_count = "tokens"
+session = "chat"
+turn_index = "turn"
+unfinished_if = "cut = true"
+error = "why"
+[fabric]
+each = "points[]"
+test = "{@key} {kind}"
+failed_if = "bad > 0"
+bandwidth_gb_per_s = { value = "bw", unit = "Gbit/s" }
+"""
+
+
+def test_requests_and_points_within_a_record(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD + NESTED)
+    record = {
+        "case": "a", "ms": 1, "requests": [
+            {"at": 1500, "ttft": 0.25, "tokens": 7, "chat": "c", "turn": 1}, {"ttft": -0.5, "tokens": 1.5, "cut": True}, {"ttft": "x", "why": "timeout"},
+        ], "points": [{"kind": "p", "bw": 8}, {"kind": "p", "bw": 16}, {"kind": "q", "bw": 4, "bad": 1}],
+    }
+    (tmp_path / "a.json").write_text(json.dumps([record, {"case": "b", "ms": 2}]))
+    rows = landed(ingestor, tmp_path / "a.json", tmp_path / "store")
+    assert [(row["started_s"], row["ttft_ms"], row["output_token_count"], row["session"], row["turn_index"], row["status"]) for row in rows["described_request"]] == [
+        (1.5, 250, 7, "c", 1, "succeeded"), (None, -500, None, None, None, "unfinished"), (None, None, None, None, None, "failed"),
+    ]
+    assert sorted(row["code"] for row in rows["evidence_issue"]) == ["impossible-count", "not-a-number"]
+    assert [(row["test"], row["test_index"], row["point_index"], row["bandwidth_gb_per_s"], row["status"]) for row in rows["described_fabric"]][:5] == [
+        ("0 p", 1, 1, 1.0, "measured"), ("1 p", 2, 1, 2.0, "measured"), ("2 q", 3, 1, 0.5, "failed"), ("0 p", 1, None, None, "measured"), ("1 p", 2, None, None, "measured"),
+    ]
+    assert [row["status"] for row in rows["described_fabric"] if row["point_index"] is None] == ["measured", "measured", "failed", "failed"]
 
 
 HOSTILE = {

@@ -15,6 +15,7 @@ select
     request.status,
     request.error,
     request.session,
+    request.turn_index,
     request.scheduled_s,
     coalesce(
         request.started_s - min(request.started_s) over (partition by request.run_id, request.artifact_manifest_digest),

@@ -25,11 +25,12 @@ SERVING: Mapping[str, str] = {
     **{f"{what}_{statistic}_ms": "ms" for what in ("ttft", "tpot", "itl", "e2e") for statistic in ("mean", "p50", "p90", "p95", "p99")},
     "request_throughput_per_s": "1/s", "sample_throughput_per_s": "samples/s", "output_token_throughput_per_s": "tokens/s",
     "total_token_throughput_per_s": "tokens/s", "queueing_delay_ms": "ms", "jitter_ms": "ms",
+    "speculative_acceptance_pct": "%", "speculative_acceptance_length": "tokens",
 }
 # Columns of request_fact and fabric_outcome_fact that a format may state: texts, and numbers with their units; "": a count.
 REQUEST_TEXTS = ("error", "session")
 REQUEST: Mapping[str, str] = {
-    "scheduled_s": "s", "started_s": "s", "ttft_ms": "ms", "tpot_ms": "ms", "itl_mean_ms": "ms", "e2e_ms": "ms", "queueing_delay_ms": "ms",
+    "turn_index": "", "scheduled_s": "s", "started_s": "s", "ttft_ms": "ms", "tpot_ms": "ms", "itl_mean_ms": "ms", "e2e_ms": "ms", "queueing_delay_ms": "ms",
     "input_token_count": "", "output_token_count": "", "stated_output_token_throughput_per_s": "tokens/s",
 }
 FABRIC_SCOPES = ("point", "pair", "gpu", "stream")

@@ -1,4 +1,4 @@
-"""A year of results of pytest-benchmark or Google Benchmark of a project: 300 benchmarks, three commits a week, and changes whose place is known. What `wh changes`
+"""A year of results of pytest-benchmark or Google Benchmark: 300 benchmarks, three commits a week, changes whose place is known. What `wh changes`
 makes of it, and what ingesting, building and asking cost in CPU seconds."""
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ PRESENT = "present"
 LEFT_OUT = "left out"
 _ARCHIVE_ROUNDS = 2  # an archive in an archive is read, one in that is not
 _RECORDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+_TEXTS = (".txt", ".log", ".out")
 _DESCRIBE = "no ingestor knows these records: wh new ingestor NAME --from FILE describes them"
 _PATIENCE_S = 2.0  # that another process has between making a bundle and recording its arrival
 
@@ -207,8 +208,8 @@ def _leftover(
 ) -> Leftover:
     if reason is None and (found := reason_of(tree, path)) is not None:
         return Leftover(tree.files[path], found, True)
-    if reason is None and path.lower().endswith(_RECORDS):
-        reason = nearest(tree, path, descriptions, in_code) or _DESCRIBE
+    if reason is None and path.lower().endswith((*_RECORDS, *_TEXTS)):
+        reason = nearest(tree, path, descriptions, in_code) or (_DESCRIBE if path.lower().endswith(_RECORDS) else None)
     return Leftover(tree.files[path], reason)
 
 

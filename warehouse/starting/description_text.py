@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.errors import ExitCode, WarehouseError, printable
-from warehouse.landing.described.units import UNITS, suffix_unit, unit_of
+from warehouse.landing.described.units import UNITS, factor, suffix_unit, unit_of
+from warehouse.landing.readers.records import ABSENT
 from warehouse.starting.sample import SampleColumn
 from warehouse.starting.table import Table, is_number, table_of
 
@@ -19,19 +20,29 @@ _MOST_BYTES = 64 << 20
 _MOST_DEPTH = 4
 _MOST_REQUIRED = 8
 _MOST_SHOWN = 6
+_MOST_UNREAD = 20
+_VALUES = ("value", "estimate", "val", "score", "result", "measurement")
 _BY_HAND = "docs/ingestors.md, Describe a format"
 _WHOLE_NAMES = frozenset("ns us ms seconds milliseconds secs sec msec usec nsec bytes KiB MiB GiB".split())  # a key that is a unit's name
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*")
 _LINE = re.compile(
-    r"\s*(?P<key>[A-Za-z][\w /().%-]{0,60}?)\s*(?P<mark>[:=])\s*(?!0[xX])(?P<number>[+-]?\d[\d.]*(?:[eE][+-]?\d+)?)(?P<rest>\s*[^\d\s]\S*)?\s*"
+    r"\s*(?P<key>[A-Za-z][\w /().%-]{0,60}?)(?P<mark>\s*[:=]\s*)(?!0[xX])(?P<number>[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+    r"(?![\d.,:^x-])(?P<rest>\s*[^\d\s]\S*)?\s*"
 )
 _PERCENTILE = re.compile(r"p?\d+(?:[._]\d+)?(?:th|%)?")
 _IN_BRACKETS = re.compile(r".*[(\[]\s*([^()\[\]]+?)\s*[)\]]\s*")
 _PER_SECOND = re.compile(r"(?:.*[^A-Za-z])?(?P<what>[A-Za-z]+)\s*/\s*[Ss](?:ec(?:ond)?)?|.*[a-z]PerSec(?:ond)?")
+_NOTHING = ABSENT | {"-", "failed"}  # in place of a number
+_RESULT = re.compile(r"(?:.*_)?(?:min|max|mean|avg|average|median|std|stddev|stdev|mdev|errors?|failures?|p\d{2,3})(?:_.*)?")  # also of whole numbers
+_TIME_FORMATS = (
+    "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f", "%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z",
+    "%a %d %b %Y %H:%M:%S",
+)
+_MEASURE = re.compile(r"(?P<number>[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s+(?P<unit>\S+)")
 _NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
-_HOSTS = ("host", "hostname", "host_name", "node", "machine")
+_HOSTS = ("host", "hostname", "host_name", "nodename", "node_name", "node")
 _COMMITS = ("git_sha", "commit", "commit_id", "commit_hash", "git_commit", "sha", "revision")
-_TIMES = ("time", "date", "datetime", "timestamp", "started_at", "start_time", "created_at", "ts", "run_at", "started")
+_TIMES = ("time", "date", "datetime", "timestamp", "@timestamp", "started_at", "start_time", "created_at", "ts", "run_at", "started", "began")
 _LOWER, _HIGHER = ("ns", "us", "ms", "s", "min", "h"), ("/s",)
 
 
@@ -52,6 +63,14 @@ class _Leaf:
         return bool(self.values) and all(isinstance(value, list) and value and all(map(is_number, value)) for value in self.values)
 
     @property
+    def measured_in(self) -> str | None:
+        """The unit of values that have each its unit, `1.155 ns`: that of the first, if all are of one quantity."""
+        found = [_MEASURE.fullmatch(value.strip()) if isinstance(value, str) else None for value in self.values]
+        units = [unit_of(each["unit"]) if each else None for each in found]
+        first = units[0] if units else None
+        return first if first and all(unit and factor(unit, first) is not None for unit in units) else None
+
+    @property
     def unit(self) -> str | None:
         """The unit that its name ends in, or that of an object that it is in."""
         for part in [self.key, *self.path.split(".")[-2::-1]]:
@@ -70,6 +89,27 @@ def _label_unit(label: str) -> str | None:
         return unit_of(found[1])
     found = _PER_SECOND.fullmatch(label)
     return None if found is None else unit_of(f"{found['what']}/s") or "1/s"
+
+
+def _json_lines(text: str, error: ValueError, sample: Path) -> list[Any]:
+    """The values of the lines of what is no JSON document, by `error`."""
+    found: list[Any] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            found += [json.loads(line)] if line.strip() else []
+        except (ValueError, RecursionError) as broken:
+            if not found:
+                raise _fault(f"it is not JSON: {error}", sample) from broken
+            raise _fault(f"line {number} is not JSON: {broken}", sample, "give a file of whole lines") from broken
+    return found
+
+
+def read_records(sample: Path) -> tuple[str, list[dict[str, Any]], Mapping[str, str]]:
+    """The form of a file, the objects that a list of its is, or its rows, and how the cells of a CSV are written. Raises WH004."""
+    form, found = _read(sample)
+    if isinstance(found, Table):
+        return form, list(found.rows), found.dialect
+    return form, [each for each in found if isinstance(each, dict)] if isinstance(found, list) else [], {}
 
 
 @dataclass(frozen=True)
@@ -94,7 +134,7 @@ def description_text(name: str, samples: Sequence[Path]) -> Guess:
         raise _fault("its cells are not separated as those of another sample are", samples[0])
     each, records, document = _records([document.rows if isinstance(document, Table) else document for _, document in found])
     leaves = _leaves(records)
-    if not any(leaf.is_number or leaf.is_samples for leaf in leaves):
+    if not any(leaf.is_number or leaf.is_samples or leaf.measured_in for leaf in leaves):
         raise _fault("no record in it has a number", samples[0])
     return _described(name, suffixes, forms, each, leaves, document if each not in ("[]", "$") else {}, dialects[0] if dialects else {})
 
@@ -118,10 +158,7 @@ def _read(sample: Path) -> tuple[str, Any]:
         except RecursionError as error:
             raise _fault("it is nested too deep", sample) from error
         except ValueError as error:
-            try:
-                return "json lines", [json.loads(line) for line in text.splitlines() if line.strip()]
-            except (ValueError, RecursionError):
-                raise _fault(f"it is not JSON: {error}", sample) from error
+            return "json lines", _json_lines(text, error, sample)
     table = table_of(text, printable(str(sample)))
     return ("csv", table) if table is not None else ("text", text.splitlines())
 
@@ -159,7 +196,7 @@ def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
                 found.setdefault(f"{here}.*", _Leaf(f"{here}.*", key)).values += [value for value in each.values() if is_number(value)]
             elif isinstance(each, dict) and depth < _MOST_DEPTH:
                 walk(each, here, depth + 1)
-            elif each not in (None, "", []) and not isinstance(each, dict):
+            elif each not in (None, "", []) and not isinstance(each, dict) and not (isinstance(each, str) and each.strip().casefold() in _NOTHING):
                 found.setdefault(here, _Leaf(here, key)).values.append(each)
 
     for record in records:
@@ -174,17 +211,22 @@ def _described(
     texts = [leaf for leaf in leaves if not leaf.is_number and not leaf.is_samples and all(isinstance(value, (str, bool)) for value in leaf.values)]
     moment, moment_path = _moment(leaves, above)
     host, commit = (_named([*leaves, *above], names, above) for names in (_HOSTS, _COMMITS))
-    case = next((leaf for wanted in _NAMES for leaf in texts if leaf.key.lower() == wanted and leaf is not moment), None)
-    roles = {moment_path, host, commit}
-    unit_of_record = next((leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and all(unit_of(str(each)) for each in leaf.values)), None)
-    metrics, parameters, doubtful = [], [], []
+    texts = [leaf for leaf in texts if not leaf.measured_in]
+    units = {leaf.path: leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and all(unit_of(str(each)) for each in leaf.values)}
+    named = [leaf for leaf in texts if leaf is not moment and leaf.path not in {*units, host, commit}]
+    case = next((leaf for wanted in _NAMES for leaf in named if leaf.key.lower() == wanted), None)
+    case = case or next((leaf for leaf in named if len(set(map(str, leaf.values))) > 1 and not any(map(_is_time, map(str, leaf.values)))), None)
+    metrics, parameters, unread, doubtful = [], [], [], []
     for leaf in leaves:
-        if leaf in (moment, case, unit_of_record) or leaf.path in roles:
+        if leaf in (moment, case) or leaf.path in {moment_path, host, commit, *units}:
             continue
-        if leaf.is_samples or leaf.is_number and (leaf.unit or leaf.path.endswith(".*") or any(not _is_whole(value) for value in leaf.values)):
+        is_result = leaf.unit or leaf.path.endswith(".*") or _RESULT.fullmatch(leaf.key.lower()) or any(not _is_whole(value) for value in leaf.values)
+        if leaf.is_samples or leaf.measured_in or leaf.is_number and is_result and "version" not in leaf.key.lower():
             metrics.append(leaf)
         elif leaf.is_number or leaf in texts and len(set(map(str, leaf.values))) <= max(1, len(leaf.values) // 2):
             parameters.append(leaf)
+        else:
+            unread.append(leaf.path)
     if not metrics:
         metrics, parameters = [leaf for leaf in parameters if leaf.is_number], [leaf for leaf in parameters if not leaf.is_number]
     required = [leaf.path for leaf in [*([case] if case else []), *metrics] if len(leaf.values) >= 1][:_MOST_REQUIRED]
@@ -197,31 +239,46 @@ def _described(
         "# guess: what is measured, the same in every run that repeats it", f"case = {_toml(f'{name}/{{{case.path}}}' if case else name)}",
     ]
     if moment:
-        lines += [_moment_line(moment, moment_path)]
+        lines += [_moment_text(moment_path, epoch_unit(moment.values), _time_format(moment.values))]
     if host:
-        lines += [f"node = {_toml(host)}", f"cluster = {_toml(host)}"]
+        lines += [f"node = {_toml(host)}  # guess", f"cluster = {_toml(host)}  # guess: where the node belongs to"]
     if commit:
         lines += [f"source = {{ git_commit = {_toml(commit)} }}"]
+    if unread:
+        lines += [f"# not read: {printable(', '.join(unread[:_MOST_UNREAD]))}{' and more' if len(unread) > _MOST_UNREAD else ''}"]
     if parameters:
         lines += ["# guess: what was asked for. Runs with other parameters are no repeats of each other."]
         lines += [f"parameters = {_toml([leaf.path for leaf in parameters])}"]
     for leaf in metrics:
-        unit = leaf.unit or "1"
+        unit, unit_path = leaf.measured_in or leaf.unit or "1", _unit_beside(leaf, units, metrics)
         better = "lower" if unit in _LOWER else "higher" if unit.endswith(_HIGHER) else "neither"
         name_of = _metric_name(leaf, metrics)
         lines += ["", "[[metric]]"]
         if leaf.path.endswith(".*"):  # values by percentile or code
             lines += [f"name = {_toml(name_of + '_{@key}')}", f"each = {_toml(leaf.path)}", 'value = "@value"']
         else:
-            lines += [f"name = {_toml(name_of)}", f"value = {_toml(leaf.path)}"]
-        if unit_of_record and not leaf.unit:
-            lines += [f"unit_from = {_toml(unit_of_record.path)}"]
+            value = f"before({leaf.path}, ' ')" if leaf.measured_in else leaf.path
+            lines += [f"name = {_toml(name_of)}", f"value = {_toml(value)}"]
+        is_stated = leaf.measured_in or leaf.unit
+        if leaf.measured_in:
+            lines += [f"unit = {_toml(unit)}", f"""stated_in = {_toml(f"after({leaf.path}, ' ')")}"""]
+        elif unit_path and not leaf.unit:
+            lines += [f"unit_from = {_toml(unit_path)}"]
         else:
-            lines += [f"unit = {_toml(unit)}" + ("" if leaf.unit else "  # not stated: no unit")]
+            lines += [f"unit = {_toml(unit)}" + ("" if is_stated else "  # not stated: no unit")]
         lines += [f"better = {_toml(better)}  # guess"]
-        if not leaf.unit and not unit_of_record:
+        if not is_stated and not unit_path:
             doubtful.append(leaf.path)
     return Guess("\n".join(lines) + "\n", _without_unit(doubtful))
+
+
+def _unit_beside(leaf: _Leaf, units: Mapping[str, _Leaf], metrics: Sequence[_Leaf]) -> str | None:
+    """The path of the unit beside a value, in the same object. Where the object has other numbers, which of them it is of is not known: the one that
+    is called a value."""
+    folder = leaf.path.rpartition(".")[0]
+    path = next((path for path in units if path.rpartition(".")[0] == folder), None)
+    same = [each for each in metrics if each.path.rpartition(".")[0] == folder]
+    return path if path and (same == [leaf] or leaf.key.lower() in _VALUES) else None
 
 
 def _without_unit(paths: Sequence[str]) -> tuple[str, ...]:
@@ -240,28 +297,36 @@ def _moment(leaves: list[_Leaf], above: list[_Leaf]) -> tuple[_Leaf | None, str]
     for start, each in (("", leaves), ("$.", above)):
         for wanted in _TIMES:
             for leaf in each:
-                if leaf.key.lower() == wanted and (_epoch_unit(leaf) or all(isinstance(value, str) and _is_time(value) for value in leaf.values)):
+                is_time = epoch_unit(leaf.values) or all(map(_is_time, leaf.values)) or _time_format(leaf.values)
+                if leaf.key.lower() == wanted and is_time:
                     return leaf, f"{start}{leaf.path}"
     return None, ""
 
 
-def _moment_line(leaf: _Leaf, path: str) -> str:
-    unit = _epoch_unit(leaf)
-    return f"started_at = {{ value = {_toml(path)}, unit = {_toml(unit)} }}  # guess" if unit else f"started_at = {_toml(path)}"
+def _moment_text(path: str, unit: str | None, written: str | None = None) -> str:
+    how = f"unit = {_toml(unit)}" if unit else f"format = {_toml(written)}" if written else ""
+    return f"started_at = {{ value = {_toml(path)}, {how} }}  # guess" if how else f"started_at = {_toml(path)}"
 
 
-def _epoch_unit(leaf: _Leaf) -> str | None:
-    """The unit of numbers that can only be seconds or milliseconds since 1970, between 2001 and 2100."""
-    if not leaf.is_number:
+def _time_format(values: Sequence[Any]) -> str | None:
+    """How times are written that are not ISO 8601, where day and month cannot be mistaken for each other."""
+    return next((each for each in _TIME_FORMATS if values and all(isinstance(value, str) and _is_time(value, each) for value in values)), None)
+
+
+def epoch_unit(values: Sequence[Any]) -> str | None:
+    """The unit of numbers that can only be seconds, milliseconds and so on since 1970, between 2001 and 2100."""
+    if not values or not all(map(is_number, values)):
         return None
-    numbers = [float(value) for value in leaf.values]
+    numbers = [float(value) for value in values]
     scales = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
     return next((unit for unit, scale in scales.items() if all(1e9 <= number / scale <= 4.1e9 for number in numbers)), None)
 
 
-def _is_time(text: str) -> bool:
+def _is_time(text: Any, written: str | None = None) -> bool:
+    if not isinstance(text, str):
+        return False
     try:
-        datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text))
+        datetime.strptime(text, written) if written else datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text))
     except ValueError:
         return False
     return True
@@ -283,7 +348,8 @@ def _of_lines(name: str, suffixes: list[str], samples: Sequence[list[str]], plac
         unit = unit_of(rest) if rest else _label_unit(found["key"])
         literal = found["key"].replace("{", "").replace("}", "")
         apart = " " if rest and (found["rest"] or "")[0].isspace() else ""
-        patterns.setdefault(key, (f"{literal}{found['mark']} {{value:number}}{apart}{rest}", unit))
+        mark = re.sub(r"\s+", " ", found["mark"])
+        patterns.setdefault(key, (f"{literal}{mark}{{value:number}}{apart}{rest}", unit))
     if not patterns:
         raise _fault("it is not JSON or CSV, and no line of it is `key: number`", place, f"write ingest/{name}/format.toml by hand: {_BY_HAND}")
     kept = dict(list(patterns.items())[:40])
@@ -294,15 +360,17 @@ def _of_lines(name: str, suffixes: list[str], samples: Sequence[list[str]], plac
     ]
     for key, (_, unit) in kept.items():
         better = "lower" if unit in _LOWER else "higher" if unit and unit.endswith(_HIGHER) else "neither"
-        lines += ["", "[[metric]]", f"name = {_toml(key)}", f'value = "{key}[].value"', f"unit = {_toml(unit or '1')}"]
+        mark = "" if unit else "  # not stated: no unit"
+        lines += ["", "[[metric]]", f"name = {_toml(key)}", f'value = "{key}[].value"', f"unit = {_toml(unit or '1')}{mark}"]
         lines += [f"better = {_toml(better)}  # guess"]
     return Guess("\n".join(lines) + "\n", _without_unit([key for key, (_, unit) in kept.items() if unit is None]))
 
 
-def measurements_text(name: str, columns: Mapping[str, str], suffix: str, dialect: Mapping[str, str]) -> str:
+def measurements_text(
+    name: str, columns: Mapping[str, str], suffix: str, form: str, dialect: Mapping[str, str], time_unit: str | None
+) -> str:
     """A description of tidy records, a measurement each, by the columns that a user named: metric, value, unit, and if there are any case,
     time, host, commit and parameters (with `+` between them)."""
-    form = {".csv": "csv", ".json": "json", ".jsonl": "json lines"}.get(suffix, "csv")
     path = {what: _step(column) for what, column in columns.items()}
     case = f"{name}/{{{path['case']}}}" if "case" in path else name
     metric = f"{{{path['metric']}}}"
@@ -311,7 +379,7 @@ def measurements_text(name: str, columns: Mapping[str, str], suffix: str, dialec
         f"form = {_toml(form)}", f"requires = {_toml([f'[].{path[what]}' for what in ('metric', 'value', 'unit')])}", "",
         *_csv_lines(dialect), "[run]", 'each = "[]"', f"case = {_toml(case)}",
     ]
-    lines += [f"started_at = {_toml(path['time'])}"] if "time" in path else []
+    lines += [_moment_text(path["time"], time_unit)] if "time" in path else []
     lines += [f"node = {_toml(path['host'])}", f"cluster = {_toml(path['host'])}"] if "host" in path else []
     lines += [f"source = {{ git_commit = {_toml(path['commit'])} }}"] if "commit" in path else []
     lines += [f"parameters = {_toml([_step(each) for each in columns['parameters'].split('+')])}"] if "parameters" in columns else []

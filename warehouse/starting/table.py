@@ -13,7 +13,7 @@ from warehouse.errors import ExitCode, WarehouseError
 
 _DELIMITERS = (",", ";", "\t", "|")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(r"([+-]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?:[eE][+-]?\d+)?)(\s*[^\s\d.,][^\d,]*)?")  # alone, or with a unit
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,15 @@ def _table(text: str, delimiter: str, place: str) -> Table | None:
     cells = [[cell.strip() for cell in row] for row in rows if len(row) == len(names)]
     is_with_comma = delimiter != "," and any(_COMMA.fullmatch(cell) for row in cells for cell in row)
     if is_with_comma:
-        cells = [[cell.replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row] for row in cells]
+        cells = [[_with_point(cell) for cell in row] for row in cells]
     dialect = {"delimiter": delimiter} if delimiter != "," else {}
     dialect |= ({"comment": "#"} if has_comments else {}) | ({"decimal": ","} if is_with_comma else {})
     return Table([dict(zip(names, row, strict=True)) for row in cells], dialect)
+
+
+def _with_point(cell: str) -> str:
+    found = _COMMA.fullmatch(cell)
+    return found[1].replace(".", "").replace(",", ".") + (found[2] or "") if found else cell
 
 
 def is_number(value: Any) -> bool:

@@ -63,14 +63,19 @@ def command(
     from warehouse.starting.measurements import mapped_description
 
     project = find_project()
-    key = load_signing_key(sign) if sign else None
+    key, mapped = load_signing_key(sign) if sign else None, None
     if mapping is not None or ingestor == MEASUREMENTS:
         if ingestor != MEASUREMENTS or mapping is None:
             hint = "wh ingest --as measurements --map metric=name,value=value,unit=unit FILE"
             raise WarehouseError("WH004", "--as measurements and --map go together", "--map", hint, ExitCode.USAGE)
-        ingestor = mapped_description(project, mapping, paths)
+        mapped = mapped_description(project, mapping, paths)
+        ingestor = mapped.name
+        if not dry_run:
+            mapped.keep()
     found = find_ingestors(project)
     ingestors = {name: each.ingestor for name, each in found.items()}
+    if mapped is not None:
+        ingestors[mapped.name] = mapped.ingestor
     if ingestor is not None:
         check_name(ingestor, ingestors)
     store = open_store(project)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ _SECTIONS = {
     "telemetry": frozenset({"each", "where", "at", "labels"}),
     "series": frozenset("name each value unit stated_in when about kind".split()),
     "refuse": frozenset({"when", "reason"}),
-    "check": frozenset({"stated", "of", "tolerance"}),
+    "check": frozenset({"stated", "of", "tolerance", "stated_in", "of_in"}),
     "requests": frozenset({"each", "when", "failed_if", "unfinished_if", "started_at", *REQUEST_TEXTS, *REQUEST}),
     "fabric": frozenset({"each", "when", "failed_if", *FABRIC_TEXTS, *FABRIC}),
 }
@@ -127,14 +126,13 @@ class _Reader:
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
         if "case" not in texts and (metrics or requests or fabric):
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
-        duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
             label, requires, self._records("run.each", run.get("each", "$")),
             self._optional("run.where", run.get("where")),
             tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
             self._template("run.id", run["id"]) if "id" in run else None, texts,
             {key: self._moment(f"run.{key}", run[key]) for key in ("started_at", "ended_at") if key in run},
-            duration, duration_by, failed_if, reason, status, self._parameters(run.get("parameters", [])),
+            self._duration(run.get("duration_s")), failed_if, reason, status, self._parameters(run.get("parameters", [])),
             self._values("run.workload", run.get("workload", {})), self._values("run.software", run.get("software", {}), SOFTWARE),
             self._values("run.hardware", run.get("hardware", {}), HARDWARE),
             self._values("run.source", run.get("source", {}), ("git_commit", "git_branch", "is_dirty", "git_remote")),
@@ -202,7 +200,8 @@ class _Reader:
         unit_from = stated.get("unit_from")
         unit = units.unit_of(str(stated.get("unit", "1" if unit_from else "")))
         if unit is None:
-            hint = did_you_mean(str(stated.get("unit", "")), units.UNITS) or "units are listed in docs/ingestors.md; '1' is a number without one"
+            hint = did_you_mean(str(stated.get("unit", "")), [each for each in units.UNITS if len(each) > 1])
+            hint = f"{hint + ' ' if hint else ''}docs/ingestors.md lists the units; '1' is a number without one"
             raise self._fault(f"{key}.unit", f"no unit {stated.get('unit', '')!r}", hint)
         by_name = units.suffix_unit(name)
         if by_name and not column and "{" not in name and units.factor(unit, by_name) is not None and units.SAME.get(unit, unit) != by_name:
@@ -241,13 +240,13 @@ class _Reader:
         reason = self._template("run.status.reason", stated["reason"]) if "reason" in stated else None
         return stated.get("else"), conditions, reason
 
-    def _duration(self, stated: Any) -> tuple[Expression | None, Fraction]:
+    def _duration(self, stated: Any) -> Metric | None:
         each = stated if isinstance(stated, dict) else {"value": stated}
         self._known("run.duration_s", each, {"value", "unit"})
-        by = units.factor(str(each.get("unit", "s")), "s")
-        if by is None:
-            raise self._fault("run.duration_s.unit", f"no unit of time: {each['unit']!r}")
-        return self._optional("run.duration_s", each.get("value")), by
+        unit = str(each.get("unit", "s"))
+        if units.factor(unit, "s") is None and len(unit) < 4 and unit.isalpha():
+            raise self._fault("run.duration_s.unit", f"no unit of time: {unit!r}")
+        return None if each.get("value") is None else self._column("run.duration_s", "duration_s", each, "s")
 
     def _moment(self, key: str, stated: Any) -> Moment:
         each = stated if isinstance(stated, dict) else {"value": stated}
@@ -261,7 +260,10 @@ class _Reader:
     def _parameters(self, stated: Any) -> tuple[tuple[str | None, ValuePath | Expression], ...]:
         if isinstance(stated, dict):
             return tuple((name, self._value(f"run.parameters.{name}", each)) for name, each in stated.items())
-        return tuple((None, self._path("run.parameters", each)) for each in self._texts("run.parameters", stated))
+        paths = [self._path("run.parameters", each) for each in self._texts("run.parameters", stated)]
+        ends = [path.keys[-1] if path.keys else None for path in paths]
+        # Of two keys of one name, as in a.size and b.size, each has its path.
+        return tuple((path.text if end and ends.count(end) > 1 else None, path) for path, end in zip(paths, ends, strict=True))
 
     def _refusal(self, number: int, stated: Any) -> tuple[Expression, Expression]:
         self._known(f"refuse {number}", stated, _SECTIONS["refuse"])
@@ -274,7 +276,12 @@ class _Reader:
         if not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= 1:
             raise self._fault(f"check {number}.tolerance", "is a share from 0 to 1")
         of = self._expression(f"check {number}.of", stated.get("of", ""))
-        return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
+        stated_in, of_in = (self._unit_or_path(f"check {number}.{key}", stated.get(key)) for key in ("stated_in", "of_in"))
+        return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance, stated_in, of_in)
+
+    def _unit_or_path(self, key: str, stated: Any) -> Expression | None:
+        given = units.unit_of(stated) if isinstance(stated, str) else None
+        return self._optional(key, f"'{given}'" if given else stated)
 
     def _patterns(self) -> tuple[Pattern, ...]:
         found = []

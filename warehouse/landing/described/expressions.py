@@ -103,7 +103,7 @@ class Path:
     @cached_property
     def keys(self) -> tuple[str, ...] | None:
         """The keys that a path from the record is, if it is keys alone: most are, and then no scope is needed on the way."""
-        is_plain = not self.start and all(kind == "key" and not name.startswith("@") for kind, name in self.steps)
+        is_plain = not self.start and all(kind == "key" and name not in ("@key", "@value") for kind, name in self.steps)
         return tuple(name for _, name in self.steps) if is_plain else None
 
     def _begin(self, scope: Scope) -> Scope:
@@ -115,9 +115,8 @@ class Path:
         node, key, above = inner or scope.node, scope.key, scope.above
         for place, (kind, name) in enumerate(steps):
             value = node.value
-            if kind == "key" and name.startswith("@"):
-                if name in ("@key", "@value"):
-                    yield Scope(Node(key, node.start, node.stop) if name == "@key" else node, key, above)
+            if kind == "key" and name in ("@key", "@value"):
+                yield Scope(Node(key, node.start, node.stop) if name == "@key" else node, key, above)
                 return
             if kind == "key" and isinstance(value, dict) and name in value:
                 node = value[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from warehouse.landing.described.expressions import Expression, Scope
 from warehouse.landing.described.expressions import Path as ValuePath
@@ -46,6 +45,8 @@ class Check:
     stated: Expression
     of: Expression
     tolerance: float
+    stated_in: Expression | None = None  # their units, where these differ
+    of_in: Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,7 @@ class Layout:
     id: Expression | None
     texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
     moments: Mapping[str, Moment]
-    duration_s: Expression | None
-    duration_by: Fraction  # seconds in its unit
+    duration_s: Metric | None
     failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
     reason: Expression | None
     status: str | None

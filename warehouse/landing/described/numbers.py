@@ -47,8 +47,23 @@ def factor(metric: Metric, scope: Scope, place: Node, report: Report) -> Fractio
     """By what a metric's numbers are multiplied; None, and an issue, where the unit that is stated is not known."""
     if metric.stated_in is None:
         return Fraction(1)
-    node = metric.stated_in.one(scope)
-    stated = (None if node is None else text_of(node.value)) or ""
+    return _factor(metric, ", ".join(dict.fromkeys(stated_units(metric, scope))), place, report)
+
+
+def factors(metric: Metric, scope: Scope, nodes: list[Node], report: Report) -> list[Fraction | None]:
+    """By what each of several values is multiplied: by its own unit, where as many are stated."""
+    stated = stated_units(metric, scope) if metric.stated_in is not None and len(nodes) > 1 else []
+    if len(stated) == len(nodes):
+        return [_factor(metric, unit, node, report) for unit, node in zip(stated, nodes, strict=True)]
+    by = factor(metric, scope, nodes[0], report)
+    return [by] * len(nodes)
+
+
+def stated_units(metric: Metric, scope: Scope) -> list[str]:
+    return [text_of(node.value) or "" for node in metric.stated_in.of(scope)] if metric.stated_in is not None else []
+
+
+def _factor(metric: Metric, stated: str, place: Node, report: Report) -> Fraction | None:
     by = units.factor(stated, metric.unit)
     if by is None:
         report.at("unknown-unit", f"{metric.name.text}: {stated or 'no unit is stated'}"[:200], place, "error")

@@ -19,7 +19,7 @@ from warehouse.digest import bytes_digest, file_hasher
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import numbers, parts, telemetry, units
 from warehouse.landing.described.expressions import Expression, Path, Scope, elements, number_of, text_of
-from warehouse.landing.described.layout import Description, Layout, Metric
+from warehouse.landing.described.layout import Check, Description, Layout, Metric
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.nodes import Node, Number, Numbers
 from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
@@ -179,7 +179,8 @@ def _outside(layout: Layout) -> Iterator[tuple[Path | None, Path]]:
     named = (layout.workload, layout.software, layout.hardware, layout.source, layout.texts)
     of_run = [
         *layout.group, *(each for some in named for each in some.values()), *(moment.value for moment in layout.moments.values()),
-        layout.duration_s, layout.reason, *(condition for _, condition in layout.failed_if), layout.serving_point,
+        *((layout.duration_s.value, layout.duration_s.stated_in) if layout.duration_s else ()),
+        layout.reason, *(condition for _, condition in layout.failed_if), layout.serving_point,
         *(each for _, each in layout.parameters),
     ]
     for path in _leading_out(of_run):
@@ -245,7 +246,9 @@ class _Runs:
         if not self._has_metric and status != "failed":
             self._report.at("no-metric", "the record states no metric of the description", first.node)
         start, stop = min(each.node.start for each in scopes), max(each.node.stop for each in scopes)
-        case = texts.pop("case") or f"{self._description.name}/unstated"
+        if (case := texts.pop("case")) is None:
+            case = f"{self._description.name}/unstated"
+            self._report.at("no-case", f"{layout.texts['case'].text}: a part of it is not stated", first.node)
         workload = {name: value for name, each in layout.workload.items() if (value := _text(each, first)) is not None}
         document = {"tool": self._description.name, "case": case, "parameters": parameters, "workload": workload}
         started, is_assumed = self._moment("started_at", first)
@@ -265,7 +268,7 @@ class _Runs:
             **columns, **workload_columns(document),
         )
         for check in layout.checks:
-            self._compare(check.stated, check.of, check.tolerance, first)
+            self._compare(check, first)
 
     def _short(self, text: str | None) -> str | None:
         return None if text is None else clean(text)[:500]
@@ -282,7 +285,7 @@ class _Runs:
             if isinstance(each, Expression):
                 pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)[:1]]
             elif each.keys:
-                pairs = ((each.keys[-1], node) for node in each.nodes(scope))
+                pairs = ((name or each.keys[-1], node) for node in each.nodes(scope))
             else:
                 pairs = ((other.key if each.steps[-1][0] == "each" else _last(each.steps), other.node) for other in each.scopes(scope))
             for key, node in pairs:
@@ -338,15 +341,15 @@ class _Runs:
             return
         kind = RESULT if metric.column is None else SERVED
         key = metric.column or clean(name)[:MAX_KEY_CHARACTERS]
-        by = numbers.factor(metric, scope, nodes[0], self._report)
-        if by is None:
-            return
+        factors = numbers.factors(metric, scope, nodes, self._report)
         unit: str | None = metric.unit
         if metric.unit_from is not None and (unit := units.unit_of(_text(metric.unit_from, scope) or "")) is None:
             self._report.at("unknown-unit", f"{key}: {_text(metric.unit_from, scope) or 'no unit is stated'}"[:200], nodes[0], "error")
             return
         unit = None if unit == "1" else unit
-        for node in nodes:
+        for node, by in zip(nodes, factors, strict=True):
+            if by is None:
+                continue
             if isinstance(node.value, Numbers):
                 self._add_samples(run, kind, key, node.value, metric, by, samples, unit)
                 continue
@@ -392,8 +395,10 @@ class _Runs:
         return self._layout.status or ("succeeded" if self._measured else "unknown"), None
 
     def _duration(self, scope: Scope) -> float | None:
-        node = self._layout.duration_s.one(scope) if self._layout.duration_s else None
-        number = None if node is None else numbers.number(node, "duration_s", self._layout.duration_by, self._report)
+        duration = self._layout.duration_s
+        node = duration.value.one(scope) if duration else None
+        by = numbers.factor(duration, scope, node, self._report) if duration and node is not None else None
+        number = None if node is None or by is None else numbers.number(node, "duration_s", by, self._report)
         if node is not None and number is not None and number <= 0:
             self._report.at("impossible-duration", f"duration_s: {number:g}", node, "error")
             return None
@@ -413,13 +418,17 @@ class _Runs:
             return None, None
         return moment
 
-    def _compare(self, stated: Expression, of: Expression, tolerance: float, scope: Scope) -> None:
-        one, other = stated.one(scope), of.one(scope)
+    def _compare(self, check: Check, scope: Scope) -> None:
+        one, other = check.stated.one(scope), check.of.one(scope)
         first, second = number_of(one.value) if one else None, number_of(other.value) if other else None
-        if one is None or first is None or second is None or math.isclose(first, second, rel_tol=tolerance, abs_tol=1e-12):
+        if check.stated_in is not None and check.of_in is not None:
+            by = units.factor(_text(check.of_in, scope) or "", _text(check.stated_in, scope) or "")
+            second = None if second is None or by is None else second * float(by)
+        if one is None or first is None or second is None or math.isclose(first, second, rel_tol=check.tolerance, abs_tol=1e-12):
             return
         severity, apart = disagreement(first, second)
-        self._report.at("statement-disagrees", f"{stated.text} is {first:.15g}, {of.text} is {second:.15g}: {apart}"[:300], one, severity)
+        message = f"{check.stated.text} is {first:.15g}, {check.of.text} is {second:.15g}: {apart}"
+        self._report.at("statement-disagrees", message[:300], one, severity)
 
 
 def _last(steps: tuple[tuple[str, Any], ...]) -> str:

@@ -142,7 +142,7 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
         if len(requires) < 2 or not _may_be(form, head) or form in (JSON, XML) and size > len(head):
             continue
         part = head if form in (JSON, XML) else head[:HEAD_BYTES]
-        if not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
+        if form != TEXT and not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
             continue
         if form in (JSON, JSON_LINES, XML, SQL):
             if form not in trees:
@@ -150,11 +150,21 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
             lacking = _lacking(requires, trees[form])
         elif description is not None:
             columns = frozenset(found.steps[-1][1] for each in requires for found in each.paths if form == CSV and found.steps[-1][0] == "key")
-            lacking = _without_header(requires, part, description, columns) if form == CSV else list(requires)
+            is_text = form == TEXT and _has_lines(requires, description, part)
+            lacking = list(requires) if form != CSV else _without_header(requires, part, description, columns)
+            if is_text and any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in description.files):
+                lacking = _lacking(requires, begun_tree(part, size <= len(part), form, Dialect(), frozenset(), description.patterns))
         share = 1 - len(lacking) / len(requires)
         if lacking and share >= _MOST_NEAR and (best is None or share > best[0]):
             best = share, f"like {name}, but without {', '.join(each.text.removeprefix('[].') for each in lacking[:3])}"
     return best[1] if best else _tidy(head)
+
+
+def _has_lines(requires: Sequence[Expression], description: Description, head: bytes) -> bool:
+    """Whether a text has the fixed parts of so many of the required lines that it may be like the format: quicker than to try all patterns."""
+    named = [path.steps[0][1] for each in requires for path in each.paths[:1] if path.steps and path.steps[0][0] == "key"]
+    found = [any(pattern.literal and pattern.literal.encode() in head for pattern in description.patterns if pattern.name == name) for name in named]
+    return sum(found) >= _MOST_NEAR * len(requires)
 
 
 def _tidy(head: bytes) -> str | None:

@@ -22,8 +22,12 @@ MAX_BYTES = 256 << 20  # of a file that is read whole
 _HEADER_LINES = 200  # among which the header of a table is looked for
 _LINE_CHARACTERS = 4096  # of a line that a pattern is tried on
 _FIELD = re.compile(r"\{(\w*)(?::(word|number|text))?\}")
-_NUMBER = r"([+-]?(?:\d[\d,]*+\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?(?i:nan|inf(?:inity)?|n/a))"
-_WITH_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+(?:[eE][+-]?\d+)?)", re.ASCII)
+_NO_NUMBER = r"|[+-]?(?i:nan|inf(?:inity)?|n/a))"
+_NUMBERS = {  # by what follows: a comma or a point that is a part of the pattern is none of the number
+    ",": r"([+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+" + _NO_NUMBER, ".": r"([+-]?\d++" + _NO_NUMBER,
+}
+_NUMBER = r"([+-]?(?:(?:\d{1,3}(?:,\d{3})++(?![\d,])|\d++)\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+" + _NO_NUMBER
+_WITH_COMMA = re.compile(r"([+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+(?:[eE][+-]?\d+)?))(\s*[^\s\d.,][^\d,]*)?", re.ASCII)
 _RULE = re.compile(r"[\s|:+=-]*")
 
 
@@ -71,7 +75,7 @@ class Pattern:
         """A word ends before a blank, or before the `mark` that follows it."""
         if kind == "word" and mark == "{":
             raise PatternError("a word is followed by a blank or by what ends it, not by another field")
-        return _NUMBER if kind == "number" else "(.*?)" if kind == "text" else rf"([^\s{re.escape(mark.strip())}]++)"
+        return _NUMBERS.get(mark, _NUMBER) if kind == "number" else "(.*?)" if kind == "text" else rf"([^\s{re.escape(mark.strip())}]++)"
 
 
 def _fixed(text: str) -> str:
@@ -126,9 +130,12 @@ def table_tree(data: Data, report: Report, dialect: Dialect, required: frozenset
 
 
 def _with_point(cell: Node) -> Node:
-    """A number with a decimal comma, and points between thousands, as a number."""
-    is_number = isinstance(cell.value, str) and _WITH_COMMA.fullmatch(cell.value)
-    return cell._replace(value=Number(cell.value.replace(".", "").replace(",", "."))) if is_number else cell
+    """A number with a decimal comma, and points between thousands, as a number; also one with its unit, `1.155,5 ns`, which stays a text."""
+    found = _WITH_COMMA.fullmatch(cell.value) if isinstance(cell.value, str) else None
+    if found is None:
+        return cell
+    number = found[1].replace(".", "").replace(",", ".")
+    return cell._replace(value=f"{number}{found[2]}" if found[2] else Number(number))
 
 
 def _rows(data: Data, report: Report, dialect: Dialect) -> Iterator[tuple[Line, list[Node]]]:

@@ -30,7 +30,8 @@ SERVING: Mapping[str, str] = {
 # Columns of request_fact and fabric_outcome_fact that a format may state: texts, and numbers with their units; "": a count.
 REQUEST_TEXTS = ("error", "session")
 REQUEST: Mapping[str, str] = {
-    "turn_index": "", "scheduled_s": "s", "started_s": "s", "ttft_ms": "ms", "tpot_ms": "ms", "itl_mean_ms": "ms", "e2e_ms": "ms", "queueing_delay_ms": "ms",
+    "turn_index": "", "scheduled_s": "s", "started_s": "s",
+    "ttft_ms": "ms", "tpot_ms": "ms", "itl_mean_ms": "ms", "e2e_ms": "ms", "queueing_delay_ms": "ms",
     "input_token_count": "", "output_token_count": "", "stated_output_token_throughput_per_s": "tokens/s",
 }
 FABRIC_SCOPES = ("point", "pair", "gpu", "stream")

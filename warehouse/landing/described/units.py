@@ -30,8 +30,11 @@ _SCALES: dict[str, dict[str, Fraction]] = {
     )},
 }
 SAME = {
-    "requests/s": "1/s", "operations/s": "1/s", "µs": "us", "B": "bytes", "seconds": "s", "percent": "%", "second": "s", "milliseconds": "ms",
+    "requests/s": "1/s", "operations/s": "1/s", "µs": "us", "μs": "us", "µW": "uW", "μW": "uW", "µJ": "uJ", "μJ": "uJ",
+    "B": "bytes", "seconds": "s", "percent": "%", "second": "s", "milliseconds": "ms",
     "secs": "s", "sec": "s", "msec": "ms", "usec": "us", "nsec": "ns", "sec.": "s", "ops/s": "1/s", "req/s": "1/s", "tok/s": "tokens/s",
+    "bytes/s": "B/s", "Bytes/s": "B/s", "kB": "KB", "kB/s": "KB/s", "KBytes/s": "KB/s", "MBytes/s": "MB/s", "GBytes/s": "GB/s", "Bytes": "bytes",
+    "byte": "bytes",
 }
 UNITS = {unit: (dimension, scale) for dimension, units in _SCALES.items() for unit, scale in units.items()}
 # Of a name's end, the units that it states (docs/models.md).

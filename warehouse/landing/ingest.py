@@ -27,9 +27,9 @@ from warehouse.evidence.signing.keys import SigningKey
 from warehouse.evidence.signing.signatures import evidence_subject, sign
 from warehouse.evidence.store import MADE, WAS_THERE, EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
-from warehouse.landing.beside import with_results_beside
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
+from warehouse.landing.described.beside import with_results_beside
 from warehouse.landing.described.ingestor import DescribedIngestor
 from warehouse.landing.described.layout import Description
 from warehouse.landing.described.recognition import nearest

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from warehouse.errors import WarehouseError, printable
 from warehouse.landing.described.expressions import Expression, Scope
+from warehouse.landing.described.forms.nodes import Node
+from warehouse.landing.described.forms.sources import JSON, XML
 from warehouse.landing.described.layout import Description, Layout, Metric
-from warehouse.landing.described.nodes import Node
 from warehouse.landing.described.reading import runs_of, tree_of
 from warehouse.landing.described.recognition import HEAD_BYTES, missing, recognised
-from warehouse.landing.described.sources import JSON, XML
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 

@@ -14,8 +14,8 @@ from warehouse.landing.described import units
 from warehouse.landing.described.document import NAME, document_of, texts_of
 from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
+from warehouse.landing.described.forms.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.layout import Check, Description, Layout, Metric, Moment, Records, Rows, Telemetry
-from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.tables import FABRIC, FABRIC_SCOPES, FABRIC_TEXTS, HARDWARE, REQUEST, REQUEST_TEXTS, SERVING, SOFTWARE
 
 _METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")

@@ -16,7 +16,7 @@ from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
-from warehouse.landing.described.nodes import Node, Number, Numbers
+from warehouse.landing.described.forms.nodes import Node, Number, Numbers
 from warehouse.landing.readers.json_text import json_number
 from warehouse.landing.readers.text import number_in
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree, Unclaimed
 from warehouse.landing.described import reading
 from warehouse.landing.described.description import read_description
+from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, XML
 from warehouse.landing.described.layout import Description
 from warehouse.landing.described.recognition import HEAD_BYTES, Formats, recognised
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, XML
 from warehouse.landing.described.tables import TABLES
 from warehouse.landing.readers.text import Data
 from warehouse.landing.rows import RowBuffer

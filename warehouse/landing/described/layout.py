@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from warehouse.landing.described.expressions import Expression, Scope
 from warehouse.landing.described.expressions import Path as ValuePath
-from warehouse.landing.described.sources import Dialect, Pattern
+from warehouse.landing.described.forms.sources import Dialect, Pattern
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from warehouse.landing.described import units
 from warehouse.landing.described.expressions import Expression, Scope, number_of, text_of
+from warehouse.landing.described.forms.nodes import Node, Number
 from warehouse.landing.described.layout import Metric
-from warehouse.landing.described.nodes import Node, Number
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Report, is_non_finite, kept_number

@@ -19,11 +19,12 @@ from warehouse.digest import bytes_digest, file_hasher
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import numbers, parts, telemetry, units
 from warehouse.landing.described.expressions import Expression, Path, Scope, elements, number_of, text_of
+from warehouse.landing.described.forms.nodes import Node, Number, Numbers
+from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.forms.sql import sql_tree
+from warehouse.landing.described.forms.xml import read_xml
 from warehouse.landing.described.layout import Check, Description, Layout, Metric
 from warehouse.landing.described.moments import moment_of
-from warehouse.landing.described.nodes import Node, Number, Numbers
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
-from warehouse.landing.described.sql import sql_tree
 from warehouse.landing.described.tables import (
     HARDWARE_COUNTS,
     PARAMETER,
@@ -33,7 +34,6 @@ from warehouse.landing.described.tables import (
     VALUE_TABLE,
     WORKLOAD_COLUMNS,
 )
-from warehouse.landing.described.xml import read_xml
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, kept_number, landed_text, loss_of, report_cut
 from warehouse.landing.rows import RowBuffer, workload_columns

@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 
 from warehouse.landing.contract import Tree
 from warehouse.landing.described.expressions import Expression, Scope, parsed
+from warehouse.landing.described.forms.nodes import Node
+from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
 from warehouse.landing.described.layout import Description, Layout
-from warehouse.landing.described.nodes import Node
 from warehouse.landing.described.reading import runs_of
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from warehouse.landing.described.nodes import Node, Number, begun_json, read_json
-from warehouse.landing.described.sql import sql_tree
-from warehouse.landing.described.xml import begun_xml
+from warehouse.landing.described.forms.nodes import Node, Number, begun_json, read_json
+from warehouse.landing.described.forms.sql import sql_tree
+from warehouse.landing.described.forms.xml import begun_xml
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
 
 JSON, JSON_LINES, CSV, TEXT, XML, SQL = "json", "json lines", "csv", "text", "xml", "sql"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import WarehouseError, did_you_mean, printable
+from warehouse.errors import WarehouseError, did_you_mean, printable, together
 from warehouse.landing.described import units
 from warehouse.landing.described.document import NAME, document_of, texts_of
 from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
+from warehouse.landing.described.forms.numerals import Numerals
 from warehouse.landing.described.forms.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
 from warehouse.landing.described.layout import Check, Description, Layout, Metric, Moment, Records, Rows, Telemetry
 from warehouse.landing.described.tables import FABRIC, FABRIC_SCOPES, FABRIC_TEXTS, HARDWARE, REQUEST, REQUEST_TEXTS, SERVING, SOFTWARE
@@ -24,7 +26,8 @@ _SUMMARIES = ("median", "min", "max")
 _KINDS = ("gauge", "counter", "state")
 _SECTIONS = {
     "format": frozenset("name version about source sample_by files form requires extends".split()),
-    "csv": frozenset("delimiter comment columns decimal".split()),
+    "csv": frozenset("delimiter comment columns decimal thousands".split()),
+    "text": frozenset({"decimal", "thousands"}),
     "run": frozenset(
         "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
         "software hardware source".split()
@@ -38,7 +41,7 @@ _SECTIONS = {
     "fabric": frozenset({"each", "when", "failed_if", *FABRIC_TEXTS, *FABRIC}),
 }
 _TOP = frozenset({*_SECTIONS, "lines", "serving", "version"})
-_OF_VERSION = _TOP - {"format", "csv", "lines", "version"} | {"requires"}
+_OF_VERSION = _TOP - {"format", "csv", "text", "lines", "version"} | {"requires"}
 
 
 def read_description(path: Path, place: str | None = None, standard: Path | None = None) -> Description:
@@ -56,8 +59,26 @@ class _Reader:
     def __init__(self, place: str, document: Mapping[str, Any]) -> None:
         self._place, self._document = place, document
         self._found: list[tuple[str, Expression]] = []
+        self._faults: list[WarehouseError] = []
 
     def description(self) -> Description:
+        """The description. Raises WH121 with all faults that can be told apart."""
+        found: Description | None = None
+        with self._noted():
+            found = self._whole()
+        if not self._faults and found is not None:
+            return found
+        raise together(self._faults)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Keeps a fault, so that what follows is checked, too."""
+        try:
+            yield
+        except WarehouseError as fault:
+            self._faults.append(fault)
+
+    def _whole(self) -> Description:
         self._known("", self._document, _TOP)
         head = self._table("format", self._document)
         self._known("format", head, _SECTIONS["format"])
@@ -75,15 +96,30 @@ class _Reader:
         if type(version) is not int or version < 1:
             raise self._fault("format.version", "is a whole number from 1")
         patterns = self._patterns()
+        if "text" in self._document and not patterns:
+            raise self._fault("text", "is for a text format; of a table, [csv] says how numbers are written")
         if (TEXT in forms) != bool(patterns):
             raise self._fault("lines", "a text format has patterns of lines in [lines], and no other form has")
         layouts = [self._layout(f"version {number}", each) for number, each in enumerate(self._overlaid(), 1)]
+        if forms == [TEXT]:
+            self._check_lines(patterns, layouts)
         about = str(head.get("about", ""))
         if not about:
             raise self._fault("format.about", "says in a line what writes these files")
         return Description(
             name, version, about, tuple(files), tuple(forms), self._dialect(), patterns, tuple(layouts), tuple(self._found)
         )
+
+    def _check_lines(self, patterns: Sequence[Pattern], layouts: Sequence[Layout]) -> None:
+        """That the paths of a text lead to its lines and their fields."""
+        names = {pattern.name for pattern in patterns}
+        fields = {name for pattern in patterns for name, _ in pattern.fields}
+        of_file = all(layout.each.is_file for layout in layouts)
+        for key, path in ((key, path) for key, each in self._found for path in each.paths if path.steps and path.steps[0][0] == "key"):
+            is_of_file = path.start == "$" or not path.start and (key.startswith(("format.", "run.each")) or of_file and key.startswith("run."))
+            known, name = names if is_of_file else {*names, *fields}, path.steps[0][1]
+            if not path.start.startswith("^") and name not in known and not name.startswith("@"):
+                self._faults.append(self._fault(key, f"{path.text}: no line {name!r} in [lines]", did_you_mean(name, known)))
 
     def _overlaid(self) -> list[Mapping[str, Any]]:
         """The document once for each version, with what the version says in place of what is said for all; or the document alone."""
@@ -111,16 +147,18 @@ class _Reader:
             raise self._fault("format.requires", "lists what a file must have to be recognised: paths, or conditions")
         status, failed_if, reason = self._status(run.get("status"))
         serving = self._table("serving", document, {})
-        metrics = [self._metric(f"metric {number}", each) for number, each in enumerate(document.get("metric", []), 1)]
+        metrics = []
+        for number, each in enumerate(document.get("metric", []), 1):
+            with self._noted():
+                metrics.append(self._metric(f"metric {number}", each))
         for column, stated in serving.items():
-            if column == "point":
-                continue
-            if column not in SERVING:
-                raise self._fault(f"serving.{column}", "no such column of serving_outcome_fact", did_you_mean(column, SERVING))
-            metrics.append(self._column(f"serving.{column}", column, stated, SERVING[column]))
+            with self._noted():
+                if column not in (*SERVING, "point"):
+                    raise self._fault(f"serving.{column}", "no such column of serving_outcome_fact", did_you_mean(column, SERVING))
+                metrics += [self._column(f"serving.{column}", column, stated, SERVING[column])] if column != "point" else []
         telemetry, requests = self._telemetry(document), self._rows("requests", document, REQUEST_TEXTS, REQUEST)
         fabric = self._rows("fabric", document, FABRIC_TEXTS, FABRIC)
-        if not (metrics or telemetry or requests or fabric):
+        if not (document.get("metric") or serving or telemetry or requests or fabric):
             raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], [requests], [fabric], or a [[series]]")
         texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
@@ -200,7 +238,9 @@ class _Reader:
         unit_from = stated.get("unit_from")
         unit = units.unit_of(str(stated.get("unit", "1" if unit_from else "")))
         if unit is None:
-            hint = did_you_mean(str(stated.get("unit", "")), [each for each in units.UNITS if len(each) > 1])
+            wrong = str(stated.get("unit", ""))
+            alike = [each for each in units.UNITS if abs(len(each) - len(wrong)) < 2 <= len(each) and ("/" in each) == ("/" in wrong)]
+            hint = did_you_mean(wrong, alike)
             hint = f"{hint + ' ' if hint else ''}docs/ingestors.md lists the units; '1' is a number without one"
             raise self._fault(f"{key}.unit", f"no unit {stated.get('unit', '')!r}", hint)
         by_name = units.suffix_unit(name)
@@ -277,6 +317,8 @@ class _Reader:
             raise self._fault(f"check {number}.tolerance", "is a share from 0 to 1")
         of = self._expression(f"check {number}.of", stated.get("of", ""))
         stated_in, of_in = (self._unit_or_path(f"check {number}.{key}", stated.get(key)) for key in ("stated_in", "of_in"))
+        if (stated_in is None) != (of_in is None):
+            raise self._fault(f"check {number}", "states both units, stated_in and of_in, or none")
         return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance, stated_in, of_in)
 
     def _unit_or_path(self, key: str, stated: Any) -> Expression | None:
@@ -285,12 +327,13 @@ class _Reader:
 
     def _patterns(self) -> tuple[Pattern, ...]:
         found = []
+        numerals = self._numerals("text", self._table("text", self._document, {}))
         for name, stated in self._table("lines", self._document, {}).items():
             for several in stated if isinstance(stated, list) else [stated]:
                 each = several if isinstance(several, dict) else {"pattern": several}
                 self._known(f"lines.{name}", each, {"pattern", "after"})
                 for text in self._texts(f"lines.{name}", each.get("pattern", "")):
-                    pattern = Pattern(name, text, each.get("after"))
+                    pattern = Pattern(name, text, each.get("after"), numerals)
                     try:
                         pattern.regex  # noqa: B018  # a pattern that cannot be used is told at once
                     except PatternError as error:
@@ -304,14 +347,23 @@ class _Reader:
 
     def _dialect(self) -> Dialect:
         stated = self._table("csv", self._document, {})
-        self._known("csv", stated, _SECTIONS["csv"])
         delimiter = stated.get("delimiter", ",")
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter == '"':
             raise self._fault("csv.delimiter", "is one character; a blank stands for any blanks")
+        numerals = self._numerals("csv", stated)
+        if "decimal" in stated and numerals.decimal == delimiter:
+            raise self._fault("csv.decimal", "is not the delimiter")
+        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))), numerals)
+
+    def _numerals(self, key: str, stated: Mapping[str, Any]) -> Numerals:
+        self._known(key, stated, _SECTIONS[key])
         decimal = stated.get("decimal", ".")
-        if decimal not in (".", ",") or decimal == delimiter:
-            raise self._fault("csv.decimal", 'is "." or ",", and not the delimiter')
-        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))), decimal)
+        thousands = stated.get("thousands", "." if decimal == "," else "")
+        if decimal not in (".", ","):
+            raise self._fault(f"{key}.decimal", 'is "." or ","')
+        if thousands not in ("", ".", ",", "'", "_") or thousands == decimal:
+            raise self._fault(f"{key}.thousands", """is one of "." "," "'" "_", and not the mark of a fraction""")
+        return Numerals(decimal, thousands)
 
     def _values(self, key: str, stated: Any, allowed: Any = None) -> Mapping[str, Expression]:
         if not isinstance(stated, dict):
@@ -338,7 +390,8 @@ class _Reader:
             raise self._fault(key, "is a table")
         for name in table:
             if name not in names:
-                raise self._fault(f"{key}.{name}".lstrip("."), "no such key", did_you_mean(name, names) or f"one of {', '.join(sorted(names))}")
+                hint = did_you_mean(name, names) or f"one of {', '.join(sorted(names))}"
+                self._faults.append(self._fault(f"{key}.{name}".lstrip("."), "no such key", hint))
 
     def _expression(self, key: str, stated: Any) -> Expression:
         return self._read(key, stated, parsed)

@@ -16,7 +16,7 @@ from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
-from warehouse.landing.described.forms.nodes import Node, Number, Numbers
+from warehouse.landing.described.forms.nodes import Fields, Node, Number, Numbers
 from warehouse.landing.readers.json_text import json_number
 from warehouse.landing.readers.text import number_in
 
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 _ROOTED = re.compile(r"(\$|\^+)\.")
 _STEP = re.compile(r"""\.?(?:"(?P<quoted>[^"]*)"|(?P<name>@?[A-Za-z_][\w-]*|\d+)|\[(?P<index>\d*)\]|(?P<deep>\*\*)|(?P<each>\*))""", re.ASCII)
 _PART = re.compile(r"\{([^{}]*)\}")
+_MEASURE = re.compile(r"\s*(?P<number>[+-]?(?:\d(?:[\d.,]*\d)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\d\s.,].*?)?\s*", re.ASCII)
 _WORDS = frozenset({"and", "or", "not", "in", "is"})
 _CONSTANTS = {"true": True, "false": False}
 _ARITHMETIC = re.compile(r"\s[-+*/]\s")
@@ -63,6 +64,11 @@ class Expression:
     text: str
     of: Evaluate
     paths: tuple["Path", ...] = ()
+    parts: tuple["str | Expression", ...] = ()  # of a text with values in it
+
+    def filled(self, scope: Scope, missing: str) -> str:
+        """The text, with `missing` in place of each value that the record does not state."""
+        return "".join(part if isinstance(part, str) else _joined(part.of(scope)) or missing for part in self.parts)
 
     def one(self, scope: Scope) -> Node | None:
         """The one value; the first of several."""
@@ -142,7 +148,7 @@ def elements(node: Node) -> list[Node] | None:
 
 def _each(node: Node) -> Iterable[tuple[str, Node]] | None:
     if isinstance(node.value, dict):
-        return node.value.items()
+        return node.value.own.items() if isinstance(node.value, Fields) else node.value.items()
     found = elements(node)
     return None if found is None else ((str(place), each) for place, each in enumerate(found))
 
@@ -197,13 +203,18 @@ def template(text: str) -> Expression:
 
     def of(scope: Scope) -> Values:
         found = [each.of(scope) for each in inner]
-        texts = [", ".join(filter(None, (text_of(node.value) for node in nodes))) for nodes in found]
+        texts = [_joined(nodes) for nodes in found]
         if not all(texts):
             return []
         joined = "".join(fixed + filled for fixed, filled in zip(parts[::2], [*texts, ""], strict=True))
         return [found[0][0]._replace(value=joined)]
 
-    return Expression(text, of, tuple(path for each in inner for path in each.paths))
+    pieces = (piece for fixed, each in zip(parts[::2], [*inner, ""], strict=True) for piece in (fixed, each))
+    return Expression(text, of, tuple(path for each in inner for path in each.paths), tuple(pieces))
+
+
+def _joined(nodes: Values) -> str:
+    return ", ".join(filter(None, (text_of(node.value) for node in nodes)))
 
 
 def parsed(text: str) -> Expression:
@@ -432,6 +443,36 @@ def _shortened(found: Values, arguments: list[Values]) -> Values:
     return [found[0]._replace(stop=found[0].start + len(found[0].value.encode()))]
 
 
+def _measure(of_number: bool) -> Callable[[list[Values]], Values]:
+    """Of texts such as `1.5ms` the numbers, or the units, one of each text. A text without a number is itself where a number is asked for: it is
+    reported."""
+
+    def of(arguments: list[Values]) -> Values:
+        nodes = _flat(arguments[0])
+        found = [(node, _MEASURE.fullmatch(text_of(node.value) or "")) for node in nodes]
+        if of_number:
+            return [node._replace(value=matched["number"]) if matched else node for node, matched in found]
+        return [node._replace(value=(matched["unit"] or "") if matched else "") for node, matched in found]
+
+    return of
+
+
+def _split(arguments: list[Values]) -> Values:
+    """The parts of texts between a mark, each with its bytes where those are the text itself."""
+    found: Values = []
+    mark = text_of(arguments[1][0].value) if len(arguments) > 1 and arguments[1] else None
+    for node in _flat(arguments[0]) if mark else ():
+        text, position = text_of(node.value) or "", 0
+        is_itself = len(text.encode()) == node.length
+        for part in text.split(mark):
+            start = node.start + position + len(part.encode()) - len(part.lstrip().encode())
+            kept = part.strip()
+            place = node._replace(start=start, stop=start + len(kept.encode())) if is_itself else node
+            found += [place._replace(value=kept)] if kept else []
+            position += len(part.encode()) + len(mark.encode())
+    return found
+
+
 def _first_of(arguments: list[Values]) -> Values:
     return next((found for found in arguments if found and any(node.value is not None and node.value != "" for node in found)), [])
 
@@ -439,7 +480,7 @@ def _first_of(arguments: list[Values]) -> Values:
 _FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
     "mean": _statistic(fmean), "median": _statistic(median), "min": _statistic(min), "max": _statistic(max), "sum": _statistic(sum),
     "count": lambda arguments: [arguments[0][0]._replace(value=float(len(arguments[0])))] if arguments[0] else [],
-    "first": _first_of,
+    "first": _first_of, "split": _split, "number": _measure(of_number=True), "unit": _measure(of_number=False),
     "before": lambda arguments: _shortened(_texts(lambda text, mark="", *_: _cut(text, mark)[0].rstrip())(arguments), arguments),
     "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
     "lower": _texts(lambda text, *_: text.lower()),

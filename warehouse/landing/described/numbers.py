@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
+from typing import Any
 
 from warehouse.landing.described import units
 from warehouse.landing.described.expressions import Expression, Scope, number_of, text_of
@@ -14,6 +16,7 @@ from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Report, is_non_finite, kept_number
 
 _NO_NUMBER = ABSENT - {"nan"}
+_WITH_COMMA = re.compile(r"[+-]?[\d.]*,[\d.,]*", re.ASCII)
 
 
 def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
@@ -25,10 +28,26 @@ def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
         return value * float(by) if math.isfinite(value) else None
     found = number_of(value) if by == 1 or not isinstance(value, str) else units.converted(value, by) if number_of(value) is not None else None
     if found is None or not math.isfinite(found):
-        text = text_of(value) or "a list or an object"
-        report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text}"[:200], node, "error")
+        text = text_of(value) or _shape(value)
+        why = ": decimal or thousands says what a comma is" if _WITH_COMMA.fullmatch(text) else ""
+        report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text[:100]}{why}"[:200], node, "error")
         return None
     return kept_number(found, value, key, node, report) if isinstance(value, str) else found
+
+
+def _shape(value: Any) -> str:
+    of_text = isinstance(value, dict) and "#text" in value
+    return 'an element, whose text is NAME[]."#text"' if of_text else "a list or an object"
+
+
+def why_missing(each: Expression, scope: Scope) -> str:
+    """Why a text with values in it has none for one of them."""
+    for path in each.paths:
+        found = next((node.value for node in path.nodes(scope)), None)
+        if isinstance(found, (dict, list)):
+            first = found[0].value if isinstance(found, list) and found else found
+            return f"{path.text} is {_shape(first)}"
+    return "a part of it is not stated"
 
 
 def count(each: Expression, scope: Scope, report: Report) -> int | None:

@@ -13,12 +13,14 @@ from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle
 from warehouse.landing.described.ingestor import DescribedIngestor
 from warehouse.landing.described.tables import FABRIC_TABLE, PARAMETER, REQUEST_TABLE, RUN_TABLE, VALUE_TABLE
-from warehouse.landing.rows import LINEAGE_FIELDS
+from warehouse.landing.rows import LINEAGE_FIELDS, WORKLOAD_FIELDS
 from warehouse.landing.telemetry import SAMPLE_TABLE, SERIES_TABLE
 
 _MOST_BYTES = 32 << 20  # of a file that is read for a look
 _MOST_SAMPLES = 3
 _NOT_SHOWN = frozenset({*(field.name for field in LINEAGE_FIELDS), "run_id", "request_index", "test_index", "point_index", "figures_digest"})
+
+_NOT_OF_RUN = _NOT_SHOWN | {"family", "benchmark_case_id", "section", "status", "started_at", *(field.name for field in WORKLOAD_FIELDS)}
 
 
 def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator[str]:
@@ -39,6 +41,8 @@ def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator
                     str(row["value_text"]) if row["kind"] == PARAMETER else "none" if number is None else f"{number:.6g} {row['unit'] or ''}".strip()
                 )
         yield f"{run['benchmark_case_id']}  {run['status']}  {run['started_at'] or 'no time'}"
+        if facts := [f"{name} = {value}" for name, value in run.items() if name not in _NOT_OF_RUN and value not in (None, False)]:
+            yield f"  {', '.join(facts)}"
         for (kind, key), found in values.items():
             more = f" and {len(found) - _MOST_SAMPLES} more" if len(found) > _MOST_SAMPLES else ""
             yield f"  {kind} {key} = {', '.join(found[:_MOST_SAMPLES])}{more}"

@@ -108,7 +108,7 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
         known = {path.steps[0][1] for path in layout.telemetry.paths if path.steps}
         for name in columns:
             if name not in known:
-                report("unread-column", str(name)[:120], root.start, 0, 1, "note")
+                report("unread-column", "a column without a name" if name == "None" else name[:120], root.start, 0, 1, "note")
 
 
 def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:
@@ -247,8 +247,8 @@ class _Runs:
             self._report.at("no-metric", "the record states no metric of the description", first.node)
         start, stop = min(each.node.start for each in scopes), max(each.node.stop for each in scopes)
         if (case := texts.pop("case")) is None:
-            case = f"{self._description.name}/unstated"
-            self._report.at("no-case", f"{layout.texts['case'].text}: a part of it is not stated", first.node)
+            case = layout.texts["case"].filled(first, "unstated")
+            self._report.at("no-case", f"{layout.texts['case'].text} is {case}: {numbers.why_missing(layout.texts['case'], first)}"[:300], first.node)
         workload = {name: value for name, each in layout.workload.items() if (value := _text(each, first)) is not None}
         document = {"tool": self._description.name, "case": case, "parameters": parameters, "workload": workload}
         started, is_assumed = self._moment("started_at", first)
@@ -422,7 +422,10 @@ class _Runs:
         one, other = check.stated.one(scope), check.of.one(scope)
         first, second = number_of(one.value) if one else None, number_of(other.value) if other else None
         if check.stated_in is not None and check.of_in is not None:
-            by = units.factor(_text(check.of_in, scope) or "", _text(check.stated_in, scope) or "")
+            stated_in, of_in = (_text(each, scope) or "no unit" for each in (check.stated_in, check.of_in))
+            by = units.factor(of_in, stated_in)
+            if by is None and first is not None and second is not None and one is not None:
+                self._report.at("unknown-unit", f"{check.stated.text} in {stated_in}, {check.of.text} in {of_in}: they cannot be compared"[:300], one)
             second = None if second is None or by is None else second * float(by)
         if one is None or first is None or second is None or math.isclose(first, second, rel_tol=check.tolerance, abs_tol=1e-12):
             return

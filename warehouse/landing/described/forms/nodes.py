@@ -49,6 +49,14 @@ class Node(NamedTuple):
         return None
 
 
+class Fields(dict[str, Node]):
+    """The fields of a line of text, `own`, and what the lines before it stated, each under its name."""
+
+    def __init__(self, before: dict[str, Node], own: dict[str, Node]) -> None:
+        super().__init__({**before, **own})
+        self.own = own
+
+
 class Numbers(NamedTuple):
     """A list of numbers alone, as the bytes that state it: samples are many."""
 

@@ -21,6 +21,7 @@ _MOST_DEPTH = 4
 _MOST_REQUIRED = 8
 _MOST_SHOWN = 6
 _MOST_UNREAD = 20
+_MOST_PERCENTILES = 24  # keys that are numbers, in one object
 _VALUES = ("value", "estimate", "val", "score", "result", "measurement")
 _BY_HAND = "docs/ingestors.md, Describe a format"
 _WHOLE_NAMES = frozenset("ns us ms seconds milliseconds secs sec msec usec nsec bytes KiB MiB GiB".split())  # a key that is a unit's name
@@ -39,6 +40,7 @@ _TIME_FORMATS = (
     "%a %d %b %Y %H:%M:%S",
 )
 _MEASURE = re.compile(r"(?P<number>[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s+(?P<unit>\S+)")
+_BYTES_PER_SECOND = re.compile(r"(?:.*[a-z_])?([KMG]i?)?B(?:ytes?)?PerSec(?:ond)?")
 _NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
 _HOSTS = ("host", "hostname", "host_name", "nodename", "node_name", "node")
 _COMMITS = ("git_sha", "commit", "commit_id", "commit_hash", "git_commit", "sha", "revision")
@@ -87,6 +89,8 @@ def _label_unit(label: str) -> str | None:
     """The unit that a label states in brackets, `RunTime(ms)`, or as a rate, `KB/sec`."""
     if found := _IN_BRACKETS.fullmatch(label):
         return unit_of(found[1])
+    if found := _BYTES_PER_SECOND.fullmatch(label):
+        return unit_of(f"{found[1]}B/s")
     found = _PER_SECOND.fullmatch(label)
     return None if found is None else unit_of(f"{found['what']}/s") or "1/s"
 
@@ -182,8 +186,18 @@ def _lists(value: Any, path: str, depth: int) -> Iterator[tuple[str, list[dict[s
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         yield f"{path}[]", value
     elif isinstance(value, dict) and depth < _MOST_DEPTH:
+        if _are_records(value):
+            yield f"{path}.*" if path else "*", [*value.values()]
         for key, each in value.items():
             yield from _lists(each, f"{path}.{_step(key)}" if path else _step(key), depth + 1)
+
+
+def _are_records(value: Mapping[str, Any]) -> bool:
+    """Whether the values of an object are records by name or place, as of threads: objects with the same keys, of which some have numbers."""
+    values = [*value.values()]
+    if len(values) < 2 or not all(isinstance(each, dict) and any(map(is_number, each.values())) for each in values):
+        return False
+    return len(set.intersection(*map(set, values))) * 2 >= len(set.union(*map(set, values)))
 
 
 def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
@@ -192,7 +206,10 @@ def _leaves(records: Sequence[Mapping[str, Any]]) -> list[_Leaf]:
     def walk(value: Mapping[str, Any], path: str, depth: int) -> None:
         for key, each in value.items():
             here = f"{path}.{_step(key)}" if path else _step(key)
-            if isinstance(each, dict) and len(each) > 1 and all(map(_PERCENTILE.fullmatch, each)):
+            are_numbered = isinstance(each, dict) and len(each) > 1 and all(map(_PERCENTILE.fullmatch, each)) and any(map(is_number, each.values()))
+            if are_numbered and len(each) > _MOST_PERCENTILES:
+                continue  # a histogram
+            if are_numbered:
                 found.setdefault(f"{here}.*", _Leaf(f"{here}.*", key)).values += [value for value in each.values() if is_number(value)]
             elif isinstance(each, dict) and depth < _MOST_DEPTH:
                 walk(each, here, depth + 1)
@@ -230,13 +247,13 @@ def _described(
     if not metrics:
         metrics, parameters = [leaf for leaf in parameters if leaf.is_number], [leaf for leaf in parameters if not leaf.is_number]
     required = [leaf.path for leaf in [*([case] if case else []), *metrics] if len(leaf.values) >= 1][:_MOST_REQUIRED]
-    prefix = "" if each == "$" else f"{each}."
+    prefix, called = "" if each == "$" else f"{each}.", case.path if case else "@key" if each.endswith("*") else None
     lines = [
         "[format]", f"name = {_toml(name)}", f'about = "Results of {name}"', f"files = {_toml(suffixes)}",
         f"form = {_toml(forms[0] if len(forms) == 1 else forms)}", "# What a file must have to be recognised.",
         f"requires = {_toml([prefix + path for path in required])}", "",
         *_csv_lines(dialect), "[run]", f"each = {_toml(each)}",
-        "# guess: what is measured, the same in every run that repeats it", f"case = {_toml(f'{name}/{{{case.path}}}' if case else name)}",
+        "# guess: what is measured, the same in every run that repeats it", f"case = {_toml(f'{name}/{{{called}}}' if called else name)}",
     ]
     if moment:
         lines += [_moment_text(moment_path, epoch_unit(moment.values), _time_format(moment.values))]

@@ -163,7 +163,7 @@ def _all_in(node: Node) -> Iterator[Node]:
 
 def number_of(value: Any) -> float | None:
     """The finite number that a value is, also one written as text."""
-    if isinstance(value, Number):
+    if type(value) is Number:
         try:
             number = float(value)
         except ValueError:
@@ -174,11 +174,13 @@ def number_of(value: Any) -> float | None:
 
 def text_of(value: Any) -> str | None:
     """A value as text; None for one that is missing, a list or an object."""
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.15g}"
-    return str(value) if isinstance(value, (str, int)) else None
+    return str(value) if isinstance(value, int) else None
 
 
 def path_of(text: str) -> Path:

@@ -17,6 +17,8 @@ from warehouse.landing.readers.text import Report, is_non_finite, kept_number
 
 _NO_NUMBER = ABSENT - {"nan"}
 _WITH_COMMA = re.compile(r"[+-]?[\d.]*,[\d.,]*", re.ASCII)
+_EXACT = 2**53
+_ONE = Fraction(1)
 
 
 def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
@@ -26,12 +28,16 @@ def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
         return None
     if isinstance(value, float):
         return value * float(by) if math.isfinite(value) else None
-    found = number_of(value) if by == 1 or not isinstance(value, str) else units.converted(value, by) if number_of(value) is not None else None
+    found = number_of(value)
+    if found is not None and by != 1 and isinstance(value, str):
+        found = units.converted(value, by)
     if found is None or not math.isfinite(found):
         text = text_of(value) or _shape(value)
         why = ": decimal or thousands says what a comma is" if _WITH_COMMA.fullmatch(text) else ""
         report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text[:100]}{why}"[:200], node, "error")
         return None
+    if by is _ONE and 0 < abs(found) < _EXACT:  # as most are: nothing is lost
+        return found
     return kept_number(found, value, key, node, report) if isinstance(value, str) else found
 
 
@@ -65,13 +71,15 @@ def count(each: Expression, scope: Scope, report: Report) -> int | None:
 def factor(metric: Metric, scope: Scope, place: Node, report: Report) -> Fraction | None:
     """By what a metric's numbers are multiplied; None, and an issue, where the unit that is stated is not known."""
     if metric.stated_in is None:
-        return Fraction(1)
+        return _ONE
     return _factor(metric, ", ".join(dict.fromkeys(stated_units(metric, scope))), place, report)
 
 
 def factors(metric: Metric, scope: Scope, nodes: list[Node], report: Report) -> list[Fraction | None]:
     """By what each of several values is multiplied: by its own unit, where as many are stated."""
-    stated = stated_units(metric, scope) if metric.stated_in is not None and len(nodes) > 1 else []
+    if metric.stated_in is None:
+        return [_ONE] * len(nodes)
+    stated = stated_units(metric, scope) if len(nodes) > 1 else []
     if len(stated) == len(nodes):
         return [_factor(metric, unit, node, report) for unit, node in zip(stated, nodes, strict=True)]
     by = factor(metric, scope, nodes[0], report)

@@ -45,6 +45,7 @@ _VALUES = (
     "raw_offset", "raw_length", "run_id", "kind", "key", "sample", "value_type", "value_text", "value_number", "unit", "better", "summary",
 )
 _VALUES_AT_ONCE = 1 << 14
+_EXACT = 2**53
 
 
 def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
@@ -201,6 +202,8 @@ def _leading_out(read: Iterable[Expression | Path | None]) -> Iterator[Path]:
 def _plain(node: Node) -> Any:
     """A value as JSON, without its place and its layout."""
     value = node.value
+    if type(value) is Number and (number := number_of(value)) and -_EXACT < number < _EXACT:  # as most are: nothing is lost
+        return number
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if (several := elements(node)) is not None:
@@ -285,13 +288,14 @@ class _Runs:
             if isinstance(each, Expression):
                 pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)[:1]]
             elif each.keys:
-                pairs = ((name or each.keys[-1], node) for node in each.nodes(scope))
+                pairs = [(name or each.keys[-1], node) for node in each.nodes(scope)]
             else:
                 pairs = ((other.key if each.steps[-1][0] == "each" else _last(each.steps), other.node) for other in each.scopes(scope))
             for key, node in pairs:
-                text = text_of(node.value) if not isinstance(node.value, (dict, list, Numbers)) else self._json(node)
+                value = node.value
+                text = str(value) if isinstance(value, str) else self._json(node) if isinstance(value, (dict, list, Numbers)) else text_of(value)
                 key = clean(key)[:MAX_KEY_CHARACTERS]
-                if key in found or text is None and node.value is not None:
+                if key in found or text is None and value is not None:
                     continue
                 found[key] = None if text is None else clean(text)
                 self._value(run, PARAMETER, key, 1, node, None)
@@ -309,9 +313,11 @@ class _Runs:
         self, run: str, kind: str, key: str, sample: int, node: Node, metric: Metric | None, number: float | None = None, unit: str | None = None
     ) -> None:
         value = node.value
-        is_container = isinstance(value, (dict, list, Numbers))
-        text = self._json(node) if is_container else None if isinstance(value, float) else text_of(value)
-        if metric is None and isinstance(value, Number):
+        if isinstance(value, str):
+            text: str | None = value
+        else:
+            text = self._json(node) if isinstance(value, (dict, list, Numbers)) else None if isinstance(value, float) else text_of(value)
+        if metric is None and type(value) is Number:
             number = number_of(value)
             if number is None:
                 self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 
 _SCALES: dict[str, dict[str, Fraction]] = {
     "time": {
@@ -57,6 +58,7 @@ def suffix_unit(name: str) -> str | None:
     return next((SUFFIXES[end] for place in range(1, len(parts)) if (end := "_".join(parts[place:])) in SUFFIXES), None)
 
 
+@lru_cache(maxsize=1024)
 def factor(stated: str, wanted: str) -> Fraction | None:
     """By how much a number in one unit is multiplied to be in another; None if that is no unit of the same quantity."""
     one, other = UNITS.get(SAME.get(stated, stated)), UNITS.get(SAME.get(wanted, wanted))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 from pathlib import Path
 
@@ -87,6 +87,22 @@ class Plan:
     recognised: tuple[tuple[str, BundleDraft], ...]
     leftovers: tuple[Leftover, ...]
     problems: tuple[WarehouseError, ...]
+    withheld: tuple[Leftover, ...] = ()
+
+    def without(self, why: Callable[[str], str | None], described: Container[str]) -> Plan:
+        """The plan without the files that `why` has a reason to hold back, where a description takes them or nothing does. What an ingestor in
+        code takes goes on: a description shares its files with it."""
+        recognised, leftovers, withheld = [], [], []
+        for family, draft in self.recognised:
+            reasons = [why(file.file.path) for file in draft.files] if family in described else []
+            if reason := next(filter(None, reasons), None):
+                withheld += [Leftover(file.file, reason) for file in draft.files]
+            else:
+                recognised.append((family, draft))
+        for each in self.leftovers:
+            reason = why(each.file.path)
+            (withheld if reason else leftovers).append(replace(each, reason=reason) if reason else each)
+        return replace(self, recognised=tuple(recognised), leftovers=tuple(leftovers), withheld=tuple(withheld))
 
     @property
     def drafts(self) -> tuple[tuple[str, BundleDraft], ...]:

@@ -1,7 +1,8 @@
 """Telemetry that lies beside results: InferenceX writes `gpu_metrics.csv` into the folder of the run that it sampled.
 
-Such a file names no node and no run; that it was copied together with the results is all that is known. Its bundle states this: by the sha256
-and the names of the result files in their bundles, because local paths are in no manifest. So the bundles of the results do not depend on whether telemetry lay beside them.
+Such a file names no node and no run; that it was copied together with the results is all that is known. Its bundle states this, by the sha256 and
+the names that the result files have in their bundles, because local paths are in no manifest. So the bundles of the results do not depend on
+whether telemetry lay beside them.
 """
 
 from __future__ import annotations

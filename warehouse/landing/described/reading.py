@@ -91,8 +91,9 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
             reader.flush()
         yield from buffer.full()
     reader.flush()
+    where = f" where {layout.where.text}" if layout.where else ""
     if not names.count and not report.has("refused-record"):
-        report("no-records", f"{description.name}: no record in {layout.each.text}", 0, len(data), severity="error")
+        report("no-records", f"{description.name}: no record in {layout.each.text}{where}", 0, len(data), severity="error")
 
 
 def _report_columns(layout: Layout, root: Node, report: Report) -> None:

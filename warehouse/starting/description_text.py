@@ -39,6 +39,7 @@ _TIME_FORMATS = (
     "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f", "%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z",
     "%a %d %b %Y %H:%M:%S",
 )
+_IDENTIFIER = re.compile(r"(?:.*[_-])?(?:id|uuid|guid)")
 _MEASURE = re.compile(r"(?P<number>[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s+(?P<unit>\S+)")
 _BYTES_PER_SECOND = re.compile(r"(?:.*[a-z_])?([KMG]i?)?B(?:ytes?)?PerSec(?:ond)?")
 _NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
@@ -232,7 +233,8 @@ def _described(
     units = {leaf.path: leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and all(unit_of(str(each)) for each in leaf.values)}
     named = [leaf for leaf in texts if leaf is not moment and leaf.path not in {*units, host, commit}]
     case = next((leaf for wanted in _NAMES for leaf in named if leaf.key.lower() == wanted), None)
-    case = case or next((leaf for leaf in named if len(set(map(str, leaf.values))) > 1 and not any(map(_is_time, map(str, leaf.values)))), None)
+    telling = [leaf for leaf in named if len(set(map(str, leaf.values))) > 1 and not _IDENTIFIER.fullmatch(leaf.key.lower())]
+    case = case or next((leaf for leaf in telling if not any(map(_is_time, map(str, leaf.values)))), None)
     metrics, parameters, unread, doubtful = [], [], [], []
     for leaf in leaves:
         if leaf in (moment, case) or leaf.path in {moment_path, host, commit, *units}:

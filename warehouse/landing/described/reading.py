@@ -190,8 +190,8 @@ def _outside(layout: Layout) -> Iterator[tuple[Path | None, Path]]:
     for metric in layout.metrics:
         for path in _leading_out((metric.each, metric.name, metric.value, metric.stated_in, metric.unit_from, metric.when)):
             yield None if path is metric.each else metric.each, path
-    for rows in (layout.requests, layout.fabric):
-        for path in _leading_out((rows.each, rows.when, *rows.read) if rows else ()):
+    for rows in filter(None, (layout.requests, layout.fabric)):
+        for path in _leading_out((rows.each, rows.when, *rows.read)):
             yield None if path is rows.each else rows.each, path
 
 

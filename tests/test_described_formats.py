@@ -860,6 +860,78 @@ def test_what_a_sample_states_of_itself_is_in_the_description_made_of_it(tmp_pat
     assert len(guess.doubtful) == 1 and "and 4 more" in guess.doubtful[0]
 
 
+GUESSES: dict[str, tuple[str, str, dict[str, list[float]], list[str]]] = {  # a sample; what its description must say, and reads; what is doubtful
+    "lines.txt": (
+        "version: 2.7.1\nwall time: 1:02:33\nThroughput=9414.05\nUnits=10^6bits/s\nScore: 12,345.6 points\nRatio : 1.5\n", 'ratio = "Ratio : {value:number}"',
+        {"throughput": [9414.05], "score": [12345.6], "ratio": [1.5]}, ["throughput, score, ratio"],
+    ),
+    "absent.csv": ("Method;Mean [ns];N;status\na;1,5;10;ok\nb;NA;10;FAILED\n", "# not read: status", {"Mean_ns": [1.5]}, []),
+    "cells.csv": ("Method;Mean;N\na;1.155,5 ns;10\nb;1,5 us;10\n", "stated_in", {"Mean": [1155.5, 1500]}, []),
+    "units.jsonl": (
+        '{"id": "a", "unit": "ns", "laps": [1, 2], "times": [3], "mean": {"estimate": 1.5, "unit": "us", "low": 1.25}}\n{}\n', 'unit_from = "mean.unit"',
+        {"laps": [1, 2], "times": [3], "estimate": [1.5], "low": [1.25]}, ["laps, times, mean.low"],
+    ),
+    "threads.json": (
+        json.dumps({
+            "start_time": "Fri, 27 Nov 2026 23:39:37 +0000", "version": "2.40", "machine": "x86_64",
+            "thread": {"0": {"avg": 1.5, "max": 7, "histogram": {str(n): 1 for n in range(30)}}, "1": {"avg": 2.5, "max": 9}},
+        }), 'format = "%a, %d %b %Y %H:%M:%S %z"', {"avg": [1.5, 2.5], "max": [7, 9]}, ["avg, max"],
+    ),
+    "keys.json": ('[{"nodename": "n1", "receivedKBytesPerSec": 1.5}]', 'node = "nodename"  # guess', {"receivedKBytesPerSec": [1.5]}, []),
+}
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_what_is_guessed_of_a_sample_reads_it_and_nothing_is_left_out_in_silence(name: str, tmp_path: Path) -> None:
+    from warehouse.landing.described.checking import description_faults
+    from warehouse.starting.description_text import description_text
+
+    text, says, values, doubtful = GUESSES[name]
+    folder = tmp_path / "x"
+    folder.mkdir()
+    sample = folder / f"sample{Path(name).suffix}"
+    sample.write_text(text)
+    guess = description_text("x", [sample])
+    ingestor = _described(folder, guess.text)
+    assert says in guess.text and [each.partition("for ")[2].partition(": write")[0] for each in guess.doubtful] == doubtful
+    assert not list(description_faults(ingestor.description, folder, "x"))
+    found = defaultdict(list)
+    for row in landed(ingestor, sample, tmp_path / "store")["described_value"]:
+        if row["kind"] == "result" and row["value_number"] is not None:
+            found[row["key"]].append(row["value_number"])
+    assert found == values
+
+
+LINES_READ: dict[str, tuple[str, str, list[tuple[float | None, str | None]]]] = {  # a pattern, a line, what its fields a and b are
+    "a comma of the pattern": ("copies={a:number},{b:number}", "copies=64,128", [(64.0, "128")]),
+    "a point of the pattern": ("{a:number}.{b:word}", "500.perlbench_r", [(500.0, "perlbench_r")]),
+    "thousands": ("size {a:number} {b:word}", "size 1,234,567.5 MB", [(1234567.5, "MB")]),
+    "no thousands": ("size {a:number}{b}", "size 1,23 MB", [(1.0, ",23 MB")]),
+}
+
+
+@pytest.mark.parametrize("name", LINES_READ)
+def test_a_comma_is_of_the_number_or_of_the_pattern(name: str, tmp_path: Path) -> None:
+    pattern, line, fields = LINES_READ[name]
+    text = GOOD.replace('["json", "json lines"]', '"text"').replace('["[].case", "[].ms"]', '["row[]"]').replace("[run]", f"[lines]\nrow = '{pattern}'\n[run]")
+    ingestor = _described(tmp_path / "x", text.replace('each = "[]"', 'each = "row[]"').replace("{case}", "{b}").replace('value = "ms"', 'value = "a"'))
+    (tmp_path / "a.txt").write_text(line + "\n")
+    rows = landed(ingestor, tmp_path / "a.txt", tmp_path / "store")
+    assert [(row["value_number"], rows["described_run"][0]["benchmark_case_id"]) for row in rows["described_value"]] == [(a, f"x/{b}") for a, b in fields]
+
+
+def test_several_values_have_each_its_unit_and_so_have_durations_and_checks(tmp_path: Path) -> None:
+    text = GOOD.replace('value = "ms"', 'value = "all[].v"\nstated_in = "all[].u"').replace("[[metric]]", 'duration_s = { value = "took", unit = "took_unit" }\n[[metric]]')
+    text += '[[check]]\nstated = "took"\nof = "ms"\nstated_in = "took_unit"\nof_in = "ms"\n'
+    ingestor = _described(tmp_path / "x", text)
+    records = [{"case": "a", "ms": 812, "took": 0.812, "took_unit": "s", "all": [{"v": 1.5, "u": "ms"}, {"v": 2, "u": "s"}, {"v": 3, "u": "μs"}, {"v": 4, "u": "ells"}]}]
+    (tmp_path / "a.json").write_text(json.dumps([*records, {"case": "b", "ms": 2, "took": 1, "took_unit": "ms", "all": [{"v": 1, "u": "ms"}]}]))
+    rows = landed(ingestor, tmp_path / "a.json", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"]] == [1.5, 2000, 0.003, 1]
+    assert [row["duration_s"] for row in rows["described_run"]] == [0.812, 0.001]
+    assert [row["code"] for row in rows["evidence_issue"]] == ["unknown-unit", "statement-disagrees"]
+
+
 TABLES = {  # what a CSV is like, and how its description says that
     "german": ("test;ms;seconds\na;1.234,5;0,25\nb;1,5;0,75\n", ['delimiter = ";"', 'decimal = ","'], [1234.5, 0.25, 1.5, 0.75]),
     "comments": ("# by x, 2026\n# y\ntest,ms,seconds\na,1234.5,0.25\nb,1.5,0.75\n", ['comment = "#"'], [1234.5, 0.25, 1.5, 0.75]),
@@ -1020,6 +1092,8 @@ def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: Wh
         status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
         assert status == ExitCode.USAGE and says in err
     mapping = "metric=test,value=value,unit=unit,time=when,case=test"
+    assert "result sort = 1.5 ms" in wh_on(project, "ingest", "--dry-run", *asked[1:], mapping, str(tmp_path / "n.csv"))[1]
+    assert not (project.root / "ingest/measurements_n").exists()
     status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
     assert status == 0 and "unknown-unit" in err and (project.root / "ingest/measurements_n/format.toml").is_file()
     rows = landed(described_ingestor(project.root / "ingest/measurements_n/format.toml"), tmp_path / "n.csv", tmp_path / "store")
@@ -1034,6 +1108,7 @@ LIKE = {
     ),
     "locust.csv": (b"Type,Name,Request Count,Failure Count,Median Response Time\nGET,/,1,0,3\n", 'like locust, but without "Requests/s"'),
     "bench.jsonl": (b'{"run_name": "a", "batch_size": 1, "input_len": 2, "latency": 0.5, "output_throughput": 9}\n', "like sglang_one_batch, but without output_len"),
+    "cut.txt": (b"sysbench 1.0.20 (using system LuaJIT 2.1)\n\nCPU speed:\n    total time:   10.0s\n", "like sysbench, but without events[]"),
     "tidy.csv": (b"day,test,value,unit\n2026-01-01,sort,1.5,ms\n", "wh ingest --as measurements --map metric=COLUMN,value=value,unit=unit"),
     "other.csv": (b"a,b\n1,2\n", "wh new ingestor NAME --from FILE"),
     "blob.json": (bytes(range(256)) * 9, "binary data, not text"),

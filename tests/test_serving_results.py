@@ -39,7 +39,7 @@ DRAFTED = {
 }
 # As InferenceX's monitor writes it: from before the run, which took 12.5 s to 08:57:15, to after it.
 GPU_METRICS = "timestamp, index, power.draw [W], temperature.gpu\n" + "".join(
-    f"2026/04/10 08:{56 + second // 60}:{second % 60:02}.000, {gpu}, {300 + 10 * gpu if 62 < second <= 75 else 70}.00 W, 40\n"
+    f"2026/04/10 08:{56 + second // 60}:{second % 60:02}.000, {gpu}, {300 + 10 * gpu if 61 < second <= 75 else 70}.00 W, 40\n"
     for second in range(50, 91) for gpu in (0, 1)
 )
 

@@ -33,12 +33,13 @@ _LINE = re.compile(
 _PERCENTILE = re.compile(r"p?\d+(?:[._]\d+)?(?:th|%)?")
 _IN_BRACKETS = re.compile(r".*[(\[]\s*([^()\[\]]+?)\s*[)\]]\s*")
 _PER_SECOND = re.compile(r"(?:.*[^A-Za-z])?(?P<what>[A-Za-z]+)\s*/\s*[Ss](?:ec(?:ond)?)?|.*[a-z]PerSec(?:ond)?")
-_NOTHING = ABSENT | {"-", "failed"}  # in place of a number
+_NOTHING = ABSENT | {"-"}  # in place of a number
 _RESULT = re.compile(r"(?:.*_)?(?:min|max|mean|avg|average|median|std|stddev|stdev|mdev|errors?|failures?|p\d{2,3})(?:_.*)?")  # also of whole numbers
 _TIME_FORMATS = (
     "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f", "%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z",
     "%a %d %b %Y %H:%M:%S",
 )
+_IDENTIFIER = re.compile(r"(?:.*[_-])?(?:id|uuid|guid)")
 _MEASURE = re.compile(r"(?P<number>[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s+(?P<unit>\S+)")
 _BYTES_PER_SECOND = re.compile(r"(?:.*[a-z_])?([KMG]i?)?B(?:ytes?)?PerSec(?:ond)?")
 _NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
@@ -90,7 +91,7 @@ def _label_unit(label: str) -> str | None:
     if found := _IN_BRACKETS.fullmatch(label):
         return unit_of(found[1])
     if found := _BYTES_PER_SECOND.fullmatch(label):
-        return unit_of(f"{found[1]}B/s")
+        return unit_of(f"{found[1] or ''}B/s")
     found = _PER_SECOND.fullmatch(label)
     return None if found is None else unit_of(f"{found['what']}/s") or "1/s"
 
@@ -232,7 +233,8 @@ def _described(
     units = {leaf.path: leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and all(unit_of(str(each)) for each in leaf.values)}
     named = [leaf for leaf in texts if leaf is not moment and leaf.path not in {*units, host, commit}]
     case = next((leaf for wanted in _NAMES for leaf in named if leaf.key.lower() == wanted), None)
-    case = case or next((leaf for leaf in named if len(set(map(str, leaf.values))) > 1 and not any(map(_is_time, map(str, leaf.values)))), None)
+    telling = [leaf for leaf in named if len(set(map(str, leaf.values))) > 1 and not _IDENTIFIER.fullmatch(leaf.key.lower())]
+    case = case or next((leaf for leaf in telling if not any(map(_is_time, map(str, leaf.values)))), None)
     metrics, parameters, unread, doubtful = [], [], [], []
     for leaf in leaves:
         if leaf in (moment, case) or leaf.path in {moment_path, host, commit, *units}:
@@ -280,7 +282,7 @@ def _described(
         if leaf.measured_in:
             lines += [f"unit = {_toml(unit)}", f"""stated_in = {_toml(f"after({leaf.path}, ' ')")}"""]
         elif unit_path and not leaf.unit:
-            lines += [f"unit_from = {_toml(unit_path)}"]
+            lines += [f"unit_from = {_toml(unit_path)}  # guess"]
         else:
             lines += [f"unit = {_toml(unit)}" + ("" if is_stated else "  # not stated: no unit")]
         lines += [f"better = {_toml(better)}  # guess"]

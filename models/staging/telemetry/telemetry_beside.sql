@@ -1,13 +1,13 @@
 /*
 description: >
-  One row per bundle of telemetry and run that lay in one folder when they were ingested: the bundle names the sha256 of the result files that
-  were beside it.
+  One row per bundle of telemetry and run that lay in one folder when they were ingested: the bundle names the sha256 and path of the
+  result files that were beside it.
 grain: [artifact_manifest_digest, run_id]
 */
 with beside as (
     select
         artifact_manifest_digest,
-        unnest(json_extract_string(identity, '$.beside[*]')) as sha256
+        unnest(json_extract_string(identity, '$.beside[*]')) as file
     from evidence_bundle
     where contains(identity, '"beside"')
 )
@@ -17,6 +17,6 @@ select distinct
     run.run_id
 from beside
 inner join evidence_file as file
-    on file.sha256 = beside.sha256
+    on concat_ws(' ', file.sha256, file.raw_path) = beside.file
 inner join stated_run as run
     on run.artifact_manifest_digest = file.artifact_manifest_digest

@@ -91,8 +91,9 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
             reader.flush()
         yield from buffer.full()
     reader.flush()
+    where = f" where {layout.where.text}" if layout.where else ""
     if not names.count and not report.has("refused-record"):
-        report("no-records", f"{description.name}: no record in {layout.each.text}", 0, len(data), severity="error")
+        report("no-records", f"{description.name}: no record in {layout.each.text}{where}", 0, len(data), severity="error")
 
 
 def _report_columns(layout: Layout, root: Node, report: Report) -> None:
@@ -189,8 +190,8 @@ def _outside(layout: Layout) -> Iterator[tuple[Path | None, Path]]:
     for metric in layout.metrics:
         for path in _leading_out((metric.each, metric.name, metric.value, metric.stated_in, metric.unit_from, metric.when)):
             yield None if path is metric.each else metric.each, path
-    for rows in (layout.requests, layout.fabric):
-        for path in _leading_out((rows.each, rows.when, *rows.read) if rows else ()):
+    for rows in filter(None, (layout.requests, layout.fabric)):
+        for path in _leading_out((rows.each, rows.when, *rows.read)):
             yield None if path is rows.each else rows.each, path
 
 

@@ -29,13 +29,13 @@ CUT_NUMBER = "the text ends with a number, which may not be whole"
 _LITERALS = {"null": None, "true": True, "false": False}
 
 
-class _Written(float):
+class Written(float):
     """A float that remembers how it was written: the text lands beside the number."""
 
     __slots__ = ("text",)
     text: str
 
-    def __new__(cls, text: str) -> "_Written":
+    def __new__(cls, text: str) -> "Written":
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -47,7 +47,7 @@ class Json:
     def __init__(self) -> None:
         self.duplicates: list[str] = []
         self._decoder = json.JSONDecoder(
-            object_pairs_hook=partial(noted_object, self.duplicates), parse_float=_Written, parse_constant=_Written
+            object_pairs_hook=partial(noted_object, self.duplicates), parse_float=Written, parse_constant=Written
         )
         self.value = self._decoder.decode
         self.value_at = self._decoder.raw_decode
@@ -76,7 +76,7 @@ def json_text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, _Written):
+    if isinstance(value, Written):
         return value.text
     try:
         return json.dumps(value, ensure_ascii=False)
@@ -94,7 +94,7 @@ def whole_number(digits: str) -> int | float:
 
 def json_number(value: Any) -> float | None:
     """The finite number a JSON value is or contains; a boolean is not a number. One that a double cannot tell from zero (1e-400) is none."""
-    if isinstance(value, str) or isinstance(value, _Written) and not value:
+    if isinstance(value, str) or isinstance(value, Written) and not value:
         text = value if isinstance(value, str) else value.text
         number = number_in(text)
         return None if number == 0 and loss_of(text) else number
@@ -114,7 +114,7 @@ def is_lost_number(value: Any) -> bool:
 
 def lost_code(value: Any) -> str:
     """The code of the issue of such a number."""
-    return "too-small" if isinstance(value, _Written) and not value else "non-finite-number"
+    return "too-small" if isinstance(value, Written) and not value else "non-finite-number"
 
 
 class Element(NamedTuple):
@@ -285,7 +285,7 @@ def _plain_value(pair: re.Match[str]) -> Any:
         return text[1:-1]
     if integer is not None:
         return int(integer)
-    return _LITERALS[literal] if number is None else _Written(number)
+    return _LITERALS[literal] if number is None else Written(number)
 
 
 class _Places:

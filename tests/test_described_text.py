@@ -127,6 +127,12 @@ def test_a_case_keeps_the_parts_that_are_stated(tmp_path: Path) -> None:
     assert "a part of it is not stated" in rows["evidence_issue"][0]["message"] and 'NAME[]."#text"' in rows["evidence_issue"][1]["message"]
 
 
+def test_several_values_of_a_parameter_are_told(tmp_path: Path) -> None:
+    text = LINES + 'parameters = { warm = "warm[].value", unit = "warm[].unit" }\n[[metric]]\nname = "max"\nvalue = "number(latency[].max)"\nunit = "1"\n'
+    rows = _read(tmp_path, text, "latency 1 max 2\nwarm 4 KiB\nlatency 1 max 3\nwarm 8 KiB\n")  # two executions in one log
+    assert [issue["message"] for issue in rows["evidence_issue"]] == ["warm: 4, and 8: a run has one, the first"]
+
+
 CHECK = """parameters = { warm = "warm[].value" }
 duration_s = { value = "number(latency[].all)", unit = "unit(latency[].all)" }
 [[metric]]

@@ -71,7 +71,7 @@ class Sample:
 
 
 def read_sample(file: Path) -> Sample:
-    """The columns of a file. Raises WH004 where it is not a table of records in one of these forms."""
+    """The columns of a file. Raises WH004 for no such file, and WH007 where it is not a table of records in one of these forms."""
     place = printable(str(file))
     try:
         if file.stat().st_size > _MOST_BYTES:
@@ -80,7 +80,7 @@ def read_sample(file: Path) -> Sample:
     except UnicodeDecodeError as error:
         raise _fault("it is not UTF-8", place) from error
     except OSError as error:
-        raise _fault(f"cannot be read: {error.strerror}", place) from error
+        raise _fault(f"cannot be read: {error.strerror}", place, code="WH004") from error
     dialect: Mapping[str, str] = {}
     if text.lstrip()[:1] == "{":
         form, rows = _json_objects(text, place)
@@ -156,5 +156,5 @@ def _type(values: list[Any]) -> tuple[str, str]:
     return "varchar", "" if kinds == {str} else "its values are kept as JSON"
 
 
-def _fault(message: str, place: str, hint: str | None = None) -> WarehouseError:
-    return WarehouseError("WH004", message, place, hint, ExitCode.USAGE)
+def _fault(message: str, place: str, hint: str | None = None, code: str = "WH007") -> WarehouseError:
+    return WarehouseError(code, message, place, hint, ExitCode.USAGE)

@@ -34,6 +34,7 @@ class Start:
     files: tuple[Path, ...]
     next: tuple[str, ...]
     notices: tuple[str, ...]
+    has_faults: bool = False  # that keep a description from reading its own samples
 
 
 def start(
@@ -91,8 +92,13 @@ def _description(project: Project, name: str, samples: Sequence[Path]) -> Start:
     shown = " ".join(printable(shlex.quote(str(sample))) for sample in samples)
     query = f"select * from indicator_results where indicator like '{name}%'"
     place = project.shown(files[0])
-    notices += [f"{fault}: edit {place}" for fault in description_faults(read_description(files[0], place), files[0].parent, place)]
-    return Start(files, (f"wh ingest --dry-run {shown}", f"wh ingest {shown}", "wh build", f'wh sql "{query}"'), tuple(notices))
+    try:
+        faults = list(description_faults(read_description(files[0], place), files[0].parent, place))
+    except WarehouseError as fault:
+        faults = [fault]
+    notices += [f"{fault}: edit {place}" for fault in faults]
+    steps = (f"wh ingest --dry-run {shown}", f"wh ingest {shown}", "wh build", f'wh sql "{query}"')
+    return Start(files, ("wh check", *steps) if faults else steps, tuple(notices), bool(faults))
 
 
 def _known_already(project: Project, samples: Sequence[Path]) -> Iterator[str]:

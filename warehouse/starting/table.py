@@ -15,6 +15,8 @@ _DELIMITERS = (",", ";", "\t", "|")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMMA = re.compile(r"([+-]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?:[eE][+-]?\d+)?)(\s*[^\s\d.,][^\d,]*)?")  # alone, or with a unit
 
+_STATED = re.compile(r".*[:=]\s*[+-]?\d")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -25,7 +27,7 @@ class Table:
 
 
 def table_of(text: str, place: str) -> Table | None:
-    """The text as a table; None if it is none with any delimiter. Raises WH004 where two columns have one name."""
+    """The text as a table; None if it is none with any delimiter. Raises WH007 where two columns have one name."""
     found = (_table(text, delimiter, place) for delimiter in _DELIMITERS)
     return next((table for table in found if table is not None), None)
 
@@ -37,15 +39,19 @@ def _table(text: str, delimiter: str, place: str) -> Table | None:
     has_comments = bool(lines) and lines[0].startswith("#") and not is_header
     kept = "".join(line for line in lines if not line.startswith("#")) if has_comments else text
     header, *rows = [row for row in csv.reader(StringIO(kept), delimiter=delimiter) if row] or [[]]
+    if len(header) > 2 and not header[-1].strip():  # a delimiter at the end of each line
+        header, rows = header[:-1], [row[:-1] if len(row) == len(header) and not row[-1].strip() else row for row in rows]
     if len(header) < 2 or not all(each.strip() for each in header) or not rows:
         return None
     if 10 * sum(len(row) != len(header) for row in rows[:20]) > len(rows[:20]):  # a row of another length may be, which is told when it is read
         return None
-    if delimiter != "," and any(map(is_number, header)):  # lines such as `Total:<tab>14.9`
+    if delimiter != "," and any(map(is_number, header)) or any(map(_STATED.match, header)):  # lines such as `Total:<tab>14.9`, `Score: 12,345`
+        return None
+    if any(map(is_number, header)) and [*map(is_number, header)] == [*map(is_number, rows[0])]:  # a row as the others are
         return None
     names = [each.strip() for each in header]
     if len(set(names)) < len(names):
-        raise WarehouseError("WH004", "two of its columns have one name", place, exit_code=ExitCode.USAGE)
+        raise WarehouseError("WH007", "two of its columns have one name", place, exit_code=ExitCode.USAGE)
     cells = [[cell.strip() for cell in row] for row in rows if len(row) == len(names)]
     is_with_comma = delimiter != "," and any(_COMMA.fullmatch(cell) for row in cells for cell in row)
     if is_with_comma:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
 _MOST_BYTES = 4 << 20  # of a sample
+_NO_SAMPLE = (".toml", ".py", ".md")
 
 
 def _first(data: bytes, limit: int) -> bytes:
@@ -25,8 +27,12 @@ def _first(data: bytes, limit: int) -> bytes:
 
 
 def description_faults(description: Description, folder: Path, place: str) -> Iterator[WarehouseError]:
-    """Faults by the samples beside a description, `sample*`. Without a sample there are none."""
-    samples = [path for path in sorted(folder.glob("sample*")) if path.is_file() and path.stat().st_size <= _MOST_BYTES]
+    """Faults by the samples beside a description: all files that its `files` names. Without a sample there are none."""
+    beside = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".") and path.suffix not in _NO_SAMPLE]
+    samples = [
+        path for path in beside
+        if path.stat().st_size <= _MOST_BYTES and (path.name.startswith("sample") or any(fnmatchcase(path.name, each) for each in description.files))
+    ]
     sampled: dict[tuple[str, str], list[tuple[Metric, bool]]] = {}  # series, and whether a sample has a value of it
     read: dict[int, list[tuple[Node, list[Scope]]]] = {}
     for sample in samples:

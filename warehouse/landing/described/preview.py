@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.digest import bytes_digest
+from warehouse.errors import counted
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.landing.contract import ISSUE_TABLE, Bundle
 from warehouse.landing.described.ingestor import DescribedIngestor
 from warehouse.landing.described.tables import FABRIC_TABLE, PARAMETER, REQUEST_TABLE, RUN_TABLE, VALUE_TABLE
 from warehouse.landing.rows import LINEAGE_FIELDS, WORKLOAD_FIELDS
+from warehouse.landing.severity import SEVERITIES
 from warehouse.landing.telemetry import SAMPLE_TABLE, SERIES_TABLE
 
 _MOST_BYTES = 32 << 20  # of a file that is read for a look
@@ -59,5 +61,9 @@ def preview(ingestor: DescribedIngestor, file: Path, count: int = 3) -> Iterator
         yield f"series {series['metric']} {series['labels']} = {shown} {series['unit']}, of {len(samples)} samples"
     if len(rows[SERIES_TABLE]) > count:
         yield f"and {len(rows[SERIES_TABLE]) - count} more series"
-    for issue in rows[ISSUE_TABLE][:count]:
-        yield f"{issue['severity']}: {issue['code']}: {issue['message']}"
+    issues = sorted(rows[ISSUE_TABLE], key=lambda issue: SEVERITIES.index(issue["severity"]))
+    for issue in issues[:count]:
+        line = f" line {issue['line_number']}:" if issue["line_number"] else ""
+        yield f"{issue['severity']}:{line} {issue['code']}: {issue['message']}"
+    if len(issues) > count:
+        yield f"and {counted(len(issues) - count, 'more issue')}: {', '.join(sorted({issue['code'] for issue in issues[count:]}))}"

@@ -287,7 +287,7 @@ class _Runs:
         found: dict[str, Any] = {}
         for name, each in self._layout.parameters:
             if isinstance(each, Expression):
-                pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)[:1]]
+                pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)]
             elif each.keys:
                 pairs = [(name or each.keys[-1], node) for node in each.nodes(scope)]
             else:
@@ -296,6 +296,8 @@ class _Runs:
                 value = node.value
                 text = str(value) if isinstance(value, str) else self._json(node) if isinstance(value, (dict, list, Numbers)) else text_of(value)
                 key = clean(key)[:MAX_KEY_CHARACTERS]
+                if key in found and text is not None and found[key] != (text := clean(text)):
+                    self._report.at("several-values", f"{key[:80]}: {found[key]}, and {text}: a run has one, the first"[:200], node)
                 if key in found or text is None and value is not None:
                     continue
                 found[key] = None if text is None else clean(text)

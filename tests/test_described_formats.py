@@ -106,6 +106,7 @@ def _google(path: Path) -> Values:
             scale = {"ns": 1, "us": 1e3}[each["time_unit"]]
             for metric, key, by in (("real_time_ns", "real_time", scale), ("cpu_time_ns", "cpu_time", scale), ("items_per_s", "items_per_second", 1), ("bytes_per_s", "bytes_per_second", 1)):
                 yield f"google_benchmark/{each['name']}", metric, float(each[key]) * by
+            yield f"google_benchmark/{each['name']}", "size", float(each["size"])  # a counter of the program's own
 
 
 def _llama(path: Path) -> Values:
@@ -651,7 +652,8 @@ FAULTS = {
     ("[[metric]]", "status = 'done'\n[[metric]]"): "run.status: is one of", ('each = "[]"', 'each = "[].a = 1"'): "not a path",
     ('unit = "ms"', 'unit = "ms"\nstated_in = "GB"'): "no unit of the same quantity",
     ('value = "ms"', 'value = "a.**.b.**.ms"'): "one ** at most", ("[[metric]]", 'duration_s = { value = "t", unit = "m" }\n[[metric]]'): "no unit of time: 'm'",
-    ("[run]", '[telemetry]\nat = "t"\n[run]'): "at least one [[series]]", ("[run]", '[telemetry]\nat = "t"\n[[series]]\nname = "x_ms"\nunit = "ms"\nkind = "sum"\n[run]'): "series 1.kind: is one of",
+    ("[run]", '[telemetry]\nat = "t"\n[run]'): "at least one [[series]]", ("[run]", "[requests]\nlatency = 'x'\n[run]"): "requests.latency: no such key",
+    ("[run]", "[requests]\nerror = 'x'\n[run]"): "states at least one of", ("[run]", "[fabric]\nscope = \"'nodes'\"\ntime_us = 'x'\n[run]"): "fabric.scope: is one of", ("[run]", '[telemetry]\nat = "t"\n[[series]]\nname = "x_ms"\nunit = "ms"\nkind = "sum"\n[run]'): "series 1.kind: is one of",
 }
 
 

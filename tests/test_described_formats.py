@@ -904,24 +904,6 @@ def test_what_is_guessed_of_a_sample_reads_it_and_nothing_is_left_out_in_silence
     assert found == values
 
 
-LINES_READ: dict[str, tuple[str, str, list[tuple[float | None, str | None]]]] = {  # a pattern, a line, what its fields a and b are
-    "a comma of the pattern": ("copies={a:number},{b:number}", "copies=64,128", [(64.0, "128")]),
-    "a point of the pattern": ("{a:number}.{b:word}", "500.perlbench_r", [(500.0, "perlbench_r")]),
-    "thousands": ("size {a:number} {b:word}", "size 1,234,567.5 MB", [(1234567.5, "MB")]),
-    "no thousands": ("size {a:number}{b}", "size 1,23 MB", [(1.0, ",23 MB")]),
-}
-
-
-@pytest.mark.parametrize("name", LINES_READ)
-def test_a_comma_is_of_the_number_or_of_the_pattern(name: str, tmp_path: Path) -> None:
-    pattern, line, fields = LINES_READ[name]
-    text = GOOD.replace('["json", "json lines"]', '"text"').replace('["[].case", "[].ms"]', '["row[]"]').replace("[run]", f"[lines]\nrow = '{pattern}'\n[run]")
-    ingestor = _described(tmp_path / "x", text.replace('each = "[]"', 'each = "row[]"').replace("{case}", "{b}").replace('value = "ms"', 'value = "a"'))
-    (tmp_path / "a.txt").write_text(line + "\n")
-    rows = landed(ingestor, tmp_path / "a.txt", tmp_path / "store")
-    assert [(row["value_number"], rows["described_run"][0]["benchmark_case_id"]) for row in rows["described_value"]] == [(a, f"x/{b}") for a, b in fields]
-
-
 def test_several_values_have_each_its_unit_and_so_have_durations_and_checks(tmp_path: Path) -> None:
     text = GOOD.replace('value = "ms"', 'value = "all[].v"\nstated_in = "all[].u"').replace("[[metric]]", 'duration_s = { value = "took", unit = "took_unit" }\n[[metric]]')
     text += '[[check]]\nstated = "took"\nof = "ms"\nstated_in = "took_unit"\nof_in = "ms"\n'

@@ -114,6 +114,13 @@ unit = "us"
     assert cut[:4] == ["1.5", "20", "3", "7"]
 
 
+def test_the_text_of_the_documentation_is_read_as_it_says(tmp_path: Path) -> None:
+    docs = (Path(__file__).resolve().parents[1] / "docs/ingestors.md").read_text().partition("### Text")[2].split("```")[1].removeprefix("toml\n")
+    lines, metric = docs.split("[[metric]]")
+    rows = _read(tmp_path, f'{HEAD.replace("n[]", "took[]")}{lines}[run]\ncase = "x"\n[[metric]]{metric}', "finished in 44.06ms, 1.5 req/s\n4 KiB from /tmp: time=1.2ms\n")
+    assert _values(rows) == [("request_us", 1200)] and not _codes(rows)
+
+
 def test_each_field_of_a_line_is_of_that_line_alone(tmp_path: Path) -> None:
     text = HEAD + '[lines]\npkg = "pkg {name:word}"\nn = "n {a:number} {b:number}"\n[run]\neach = "n[]"\ncase = "{pkg.name}"\n[[metric]]\nname = "all"\nvalue = "*"\nunit = "1"\n'
     rows = _read(tmp_path, text, "pkg p\nn 1 2\n")

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean, median
 from typing import Any
 
@@ -283,6 +283,8 @@ class _Reader:
             return lambda scope: _truth(all(node.value is None or node.value == "" for node in left(scope)) == wanted, scope)
         if self._took("in"):
             several = self._arguments()
+            if (texts := _plain_texts(several)) is not None:
+                return lambda scope: _truth(any(text_of(one.value) in texts for one in left(scope)), scope)
             return lambda scope: _truth(any(_compare("=", one, other) for one in left(scope) for each in several for other in each(scope)), scope)
         mark = self._took("=", "!=", "<", "<=", ">", ">=")
         if mark is None:
@@ -324,7 +326,7 @@ class _Reader:
             raise ExpressionError(f"{self._text}: expected a value{', not ' + token if token else ''}")
         self._advance()
         if kind == "text":
-            return lambda scope: _made(token[1:-1], scope)
+            return partial(_made, token[1:-1])
         if token in _CONSTANTS:
             return lambda scope: _made(_CONSTANTS[token], scope)
         if kind == "number":
@@ -361,6 +363,12 @@ def _path(text: str) -> Path:
 def _made(value: Any, scope: Scope) -> Values:
     """A value that the description states, at the place of the record."""
     return [Node(value, scope.node.start, scope.node.stop)]
+
+
+def _plain_texts(several: list[Evaluate]) -> frozenset[str] | None:
+    """The texts of a list, if it has constant texts alone and none is a number: a value is looked up among them, not compared with each."""
+    texts = [each.args[0] for each in several if isinstance(each, partial)]
+    return frozenset(texts) if len(texts) == len(several) and all(number_in(text.strip()) is None for text in texts) else None
 
 
 def _truth(value: bool, scope: Scope) -> Values:

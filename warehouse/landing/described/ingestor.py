@@ -45,7 +45,7 @@ class DescribedIngestor:
         buffer = RowBuffer(self.tables, bundle.digest)
         for raw_path, file in bundle.manifest.by_path.items():
             data = bundle.map(raw_path)
-            found = recognised(self.description, bytes(data[:HEAD_BYTES]), file.bytes, partial(_first, data))
+            found = recognised(self.description, bytes(data[:HEAD_BYTES]), file.bytes, partial(_first, data), is_counted=False)
             if found is None:
                 buffer.issue("not-recognised", f"{self.name}: what the description requires is not there", raw_path, severity="error")
                 continue

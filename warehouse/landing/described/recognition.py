@@ -63,8 +63,11 @@ class Formats:
         return best[1] if best else None
 
 
-def recognised(description: Description, head: bytes, size: int, more: Callable[[int], bytes]) -> Recognised | None:
-    """How a file is of a description: by its first bytes, and `more` of them where it is a long document."""
+def recognised(
+    description: Description, head: bytes, size: int, more: Callable[[int], bytes], *, is_counted: bool = True
+) -> Recognised | None:
+    """How a file is of a description: by its first bytes, and `more` of them where it is a long document. Its runs are counted if `is_counted`; else
+    a long document is read on only where its beginning is not of the first layout."""
     for place, layout in enumerate(description.layouts):
         hints = list(_hints(description, layout))
         if not any(hint in head for hints_of_one in hints for hint in hints_of_one):
@@ -74,14 +77,17 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
                 continue
             part = head
             if form in (JSON, XML) and size > len(head):
+                begun = None if is_counted or place else _begun(description, layout, form, part, False)
+                if begun is not None and not _lacking(layout.requires, begun):
+                    return Recognised(description, place, form)
                 part = more(_WHOLE_BYTES)
             has_all = all(any(hint in part for hint in hints_of_one) for hints_of_one in hints)
             if not has_all:
                 continue
             tree = _begun(description, layout, form, part, size <= len(part))
             if tree is not None and not _lacking(layout.requires, tree):
-                is_whole = size <= len(part)
-                return Recognised(description, place, form, sum(1 for _ in runs_of(layout, tree, Quiet())) if is_whole else 0)
+                has_count = is_counted and size <= len(part)
+                return Recognised(description, place, form, sum(1 for _ in runs_of(layout, tree, Quiet())) if has_count else 0)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -82,10 +83,13 @@ class BrokenError(ValueError):
 
 
 class Parser:
-    """Reads JSON. `root` is what was read of a document before it broke; `duplicates` are the keys that occurred twice in one object."""
+    """Reads JSON. `root` is what was read of a document before it broke, with what was read of its last element if `keeps_open`; `duplicates` are
+    the keys that occurred twice in one object."""
 
-    def __init__(self, data: bytes, start: int = 0) -> None:
+    def __init__(self, data: bytes, start: int = 0, *, keeps_open: bool = False) -> None:
         self._data, self._start = data, start
+        self._keeps_open = keeps_open
+        self._attach: Callable[[Node], None] | None = None  # the object or array that is read next to the one that it is in
         self.root: Node | None = None
         self.duplicates: list[tuple[str, int]] = []
         self.undecodable: list[int] = []
@@ -129,6 +133,9 @@ class Parser:
         node = Node(value, self._start + start, self._start + stop)
         if not depth:
             self.root = node
+        elif self._attach is not None:
+            self._attach(node)
+        self._attach = None
         return node
 
     def _text(self, text: bytes, position: int) -> str:
@@ -172,6 +179,8 @@ class Parser:
                 name = self._text(key[1], key.start(1))
                 if name in found:
                     self.duplicates.append((name, self._start + key.start(1)))
+                if self._keeps_open:
+                    self._attach = partial(found.__setitem__, name)
                 value, stop = self._value(key.end(), depth + 1)
                 found[name] = value
                 if self._next(stop) == b"}":
@@ -186,8 +195,11 @@ class Parser:
         stop = self._blank(position + 1)
         if self._data[stop : stop + 1] != b"]":
             while True:
+                before = len(found)
+                if self._keeps_open:
+                    self._attach = found.append
                 value, stop = self._value(stop, depth + 1)
-                found.append(value)
+                found[before:] = [value]
                 if self._next(stop) == b"]":
                     stop = self._end.start(1)
                     break
@@ -226,7 +238,7 @@ def read_json(data: bytes, report: Report, start: int = 0, line_number: int | No
 
 def begun_json(data: bytes) -> Node | None:
     """What the beginning of a document states, for recognition."""
-    parser = Parser(data)
+    parser = Parser(data, keeps_open=True)
     try:
         return parser.document()
     except BrokenError:

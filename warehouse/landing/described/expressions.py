@@ -454,12 +454,10 @@ def _shortened(found: Values, arguments: list[Values]) -> Values:
 
 
 def _measure(of_number: bool) -> Callable[[list[Values]], Values]:
-    """Of texts such as `1.5ms` the numbers, or the units, one of each text. A text without a number is itself where a number is asked for: it is
-    reported."""
+    """The numbers, or the units, of texts such as `1.5ms`. A text without a number stays as it is, and is reported as no number."""
 
     def of(arguments: list[Values]) -> Values:
-        nodes = _flat(arguments[0])
-        found = [(node, _MEASURE.fullmatch(text_of(node.value) or "")) for node in nodes]
+        found = [(node, _MEASURE.fullmatch(text_of(node.value) or "")) for node in _flat(arguments[0])]
         if of_number:
             return [node._replace(value=matched["number"]) if matched else node for node, matched in found]
         return [node._replace(value=(matched["unit"] or "") if matched else "") for node, matched in found]

@@ -211,8 +211,8 @@ def template(text: str) -> Expression:
         joined = "".join(fixed + filled for fixed, filled in zip(parts[::2], [*texts, ""], strict=True))
         return [found[0][0]._replace(value=joined)]
 
-    pieces = (piece for fixed, each in zip(parts[::2], [*inner, ""], strict=True) for piece in (fixed, each))
-    return Expression(text, of, tuple(path for each in inner for path in each.paths), tuple(pieces))
+    pieces = tuple(piece if place % 2 == 0 else inner[place // 2] for place, piece in enumerate(parts))
+    return Expression(text, of, tuple(path for each in inner for path in each.paths), pieces)
 
 
 def _joined(nodes: Values) -> str:
@@ -468,7 +468,7 @@ def _measure(of_number: bool) -> Callable[[list[Values]], Values]:
 def _split(arguments: list[Values]) -> Values:
     """The parts of texts between a mark, each with its bytes where those are the text itself."""
     found: Values = []
-    mark = text_of(arguments[1][0].value) if len(arguments) > 1 and arguments[1] else None
+    mark = (text_of(arguments[1][0].value) or "") if len(arguments) > 1 and arguments[1] else ""
     for node in _flat(arguments[0]) if mark else ():
         text, position = text_of(node.value) or "", 0
         is_itself = len(text.encode()) == node.length

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 from warehouse.landing.described.forms.nodes import Fields, Node, Number, Numbers
 from warehouse.landing.readers.json_text import json_number
@@ -41,8 +41,7 @@ class ExpressionError(ValueError):
     """Why a text is no expression."""
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """A record: its node, what it was found by, and the records that it is in, the nearest last."""
 
     node: Node
@@ -129,8 +128,12 @@ class Path:
             elif kind == "index" and (listed := elements(node)) is not None and name < len(listed):
                 node = listed[name]
             elif kind == "each" and (several := _each(node)) is not None:
+                rest = steps[place + 1 :]
                 for under, child in several:
-                    yield from self._walk(scope.under(child, under), steps[place + 1 :])
+                    if rest:
+                        yield from self._walk(scope.under(child, under), rest)
+                    else:
+                        yield scope.under(child, under)
                 return
             elif kind == "deep":
                 for found in _all_in(node):

@@ -58,6 +58,19 @@ def test_two_devices_are_no_repeats_of_each_other_and_a_time_is_no_case(tmp_path
     assert [row["value_number"] for row in rows["described_value"] if row["key"] == "ms"] == [1.5, 2.5] and not rows["evidence_issue"]
 
 
+def test_units_that_are_not_known_are_told_and_a_time_is_no_parameter(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"name": "a", "beginTime": "2026-04-09T11:02:33Z", "value": 1.5, "unit": "ms"}\n{"name": "b", "value": 2.5, "unit": "docs/s"}\n')
+    guess = description_text("x", [tmp_path / "a.jsonl"])
+    assert 'unit_from = "unit"  # guess' in guess.text and "# not read: beginTime" in guess.text and guess.doubtful == ("no such unit: docs/s; values in it are not read",)
+
+
+def test_a_cell_that_says_that_there_is_no_value_needs_no_unit(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("test,mean\na,1.5 ms\nb,NA\n")
+    (tmp_path / "format.toml").write_text(description_text("x", [tmp_path / "a.csv"]).text)
+    rows = landed(described_ingestor(tmp_path / "format.toml"), tmp_path / "a.csv", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"]] == [1.5, None] and not rows["evidence_issue"]
+
+
 @pytest.mark.parametrize(("name", "text", "says"), [("a.txt", "hello\nworld\n", "no line of it has a number"), ("a.csv", "1,a,2,b\n3,c,4,d\n", "a table without a header")])
 def test_what_nothing_can_be_started_from_says_why(name: str, text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)

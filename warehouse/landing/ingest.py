@@ -92,7 +92,9 @@ class Plan:
     def without(self, why: Callable[[str], str | None], described: Container[str]) -> Plan:
         """The plan without the files that `why` has a reason to hold back, where a description takes them or nothing does. What an ingestor in
         code takes goes on: a description shares its files with it."""
-        recognised, leftovers, withheld = [], [], []
+        recognised: _Claims = []
+        leftovers: list[Leftover] = []
+        withheld: list[Leftover] = []
         for family, draft in self.recognised:
             reasons = [why(file.file.path) for file in draft.files] if family in described else []
             if reason := next(filter(None, reasons), None):

@@ -33,8 +33,8 @@ _TIME_FORMATS = (
     "%a %d %b %Y %H:%M:%S",
 )
 _NO_CONDITION = re.compile(  # names of what each run has of its own
-    r"(?:.*[_ -])?(?:id|uuid|guid|time|date|timestamp|status|state|errors?|messages?|msg|comments?|notes?|logs?|output|path|files?|filename|url|"
-    r"started|ended|finished)(?:[_ -].*)?"
+    r"(?:.*[_ -])?(?:id|uuid|guid|time|date|timestamp|status|state|errors?|messages?|msg|comments?|notes?|logs?|output|path|files?|filename|"
+    r"dir|directory|folder|url|started|ended|finished)(?:[_ -].*)?"
 )
 _MEASURE = re.compile(r"(?P<number>[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s+(?P<unit>\S+)")
 _NAMES = ("benchmark", "test_name", "test", "case", "name", "fullname", "title", "command", "query", "kernel", "run", "model", "id", "label")
@@ -108,7 +108,8 @@ def description_text(name: str, samples: Sequence[Path]) -> Guess:
     suffixes = sorted({f"*{sample.suffix}" if sample.suffix else "*" for sample in samples})
     if "text" in forms:
         if len(forms) > 1:
-            raise fault("samples of text and of other forms are not one format", samples[0])
+            place = samples[[form for form, _ in found].index("text")]
+            raise fault("it is read as text, and another sample is not: a format has one form", place, "a table has equally many cells in each line")
         return text_of_lines(name, suffixes, [lines for _, lines in found], samples[0])
     dialects = [document.dialect for _, document in found if isinstance(document, Table)]
     if any(dialect != dialects[0] for dialect in dialects):
@@ -206,7 +207,7 @@ def _described(
     moment, moment_path = _moment(leaves, above)
     host, commit = (_named([*leaves, *above], names, above) for names in (_HOSTS, _COMMITS))
     texts = [leaf for leaf in texts if not leaf.measured_in]
-    units = {leaf.path: leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and all(unit_of(str(each)) for each in leaf.values)}
+    units = {leaf.path: leaf for leaf in texts if leaf.key.lower() in ("unit", "units") and any(unit_of(str(each)) for each in leaf.values)}
     named = [leaf for leaf in texts if leaf is not moment and leaf.path not in {*units, host, commit}]
     case = next((leaf for wanted in _NAMES for leaf in named if leaf.key.lower() == wanted), None)
     telling = [leaf for leaf in named if len(set(map(str, leaf.values))) > 1 and not _NO_CONDITION.fullmatch(leaf.key.lower())]
@@ -218,7 +219,8 @@ def _described(
         is_result = leaf.unit or leaf.path.endswith(".*") or _RESULT.fullmatch(leaf.key.lower()) or any(not _is_whole(value) for value in leaf.values)
         if leaf.is_samples or leaf.measured_in or leaf.is_number and is_result and "version" not in leaf.key.lower():
             metrics.append(leaf)
-        elif (leaf.is_number or leaf in texts) and not _NO_CONDITION.fullmatch(leaf.key.lower()):  # or two devices were repeats of each other
+        elif (leaf.is_number or leaf in texts and not all(map(_is_time, leaf.values))) and not _NO_CONDITION.fullmatch(leaf.key.lower()):
+            # All of these, or two devices were repeats of each other.
             parameters.append(leaf)
         else:
             unread.append(leaf.path)
@@ -264,7 +266,9 @@ def _described(
         lines += [f"better = {toml(better)}  # guess"]
         if not is_stated and not unit_path:
             doubtful.append(leaf.path)
-    return Guess("\n".join(lines) + "\n", without_unit(doubtful))
+    unknown = sorted({str(each) for leaf in units.values() for each in leaf.values if not unit_of(str(each))})
+    told = (f"no such unit: {printable(', '.join(unknown[:_MOST_UNREAD]))}; values in it are not read",) if unknown else ()
+    return Guess("\n".join(lines) + "\n", (*without_unit(doubtful), *told))
 
 
 def _unit_beside(leaf: _Leaf, units: Mapping[str, _Leaf], metrics: Sequence[_Leaf]) -> str | None:

@@ -24,7 +24,7 @@ _ONE = Fraction(1)
 def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
     """The number that a value is, times `by`."""
     value = node.value
-    if value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in _NO_NUMBER:
+    if _is_absent(value):
         return None
     if isinstance(value, float):
         return value * float(by) if math.isfinite(value) else None
@@ -39,6 +39,10 @@ def number(node: Node, key: str, by: Fraction, report: Report) -> float | None:
     if by is _ONE and 0 < abs(found) < _EXACT:  # as most are: nothing is lost
         return found
     return kept_number(found, value, key, node, report) if isinstance(value, str) else found
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in _NO_NUMBER
 
 
 def _shape(value: Any) -> str:
@@ -92,6 +96,8 @@ def stated_units(metric: Metric, scope: Scope) -> list[str]:
 
 def _factor(metric: Metric, stated: str, place: Node, report: Report) -> Fraction | None:
     by = units.factor(stated, metric.unit)
+    if by is None and _is_absent(place.value):  # NA has no unit, and needs none
+        return _ONE
     if by is None:
         report.at("unknown-unit", f"{metric.name.text}: {stated or 'no unit is stated'}"[:200], place, "error")
     return by

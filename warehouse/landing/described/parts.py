@@ -24,7 +24,7 @@ def add_requests(requests: Rows, run: str, scopes: list[Scope], raw_path: str, b
     """Add the requests of a run: how many there are, and how many of them failed. One with an error has failed; without a word on failures none
     has a status."""
     count, failed = 0, 0
-    is_told = bool(requests.statuses or "error" in requests.texts)
+    is_told = "error" in requests.texts or any(name == "failed" for name, _ in requests.statuses)
     for scope in _elements(requests, scopes):
         columns = _columns(requests, scope, report)
         status = next((name for name, condition in requests.statuses if condition.holds(scope)), None)

@@ -8,7 +8,7 @@ import pytest
 from conftest import WhOn
 
 from warehouse.errors import WarehouseError
-from warehouse.landing.registry import find_ingestors
+from warehouse.landing.registry import descriptions_without_sample, faults_of_descriptions, find_ingestors
 from warehouse.project.making import init_project
 
 GOOD = """[format]
@@ -49,3 +49,15 @@ def test_a_faulty_description_holds_back_the_files_that_may_be_of_it_and_no_othe
     status, out, err = wh_on(project, "ingest", "--as", "hyperfine", str(evidence / "a.json"))
     assert "hyperfine  added" in out and "left out" not in err  # as the user says
     assert "no unit 'mss'" in wh_on(project, "ingest", "--as", "one", str(evidence / "a.json"))[2]
+
+
+def test_all_files_beside_a_description_that_it_names_are_its_samples(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "project")
+    folder = project.root / "ingest/x"
+    folder.mkdir(parents=True)
+    (folder / "format.toml").write_text(GOOD)
+    (folder / "README.md").write_text("no sample")
+    assert descriptions_without_sample(project) == ["ingest/x/format.toml"] and not faults_of_descriptions(project)
+    (folder / "nightly.json").write_text('[{"kase": "a", "ms": 1}]')
+    assert not descriptions_without_sample(project)
+    assert [str(each).partition(": ")[2] for each in faults_of_descriptions(project)] == ["nightly.json is not recognised: it has no [].case"]

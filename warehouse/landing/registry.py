@@ -172,6 +172,18 @@ def faults_of_descriptions(project: Project) -> list[WarehouseError]:
     return found
 
 
+def descriptions_without_sample(project: Project) -> list[str]:
+    """Where the project's own descriptions are that have no sample beside them: nothing shows whether their paths lead anywhere."""
+    from warehouse.landing.described.checking import samples_of
+
+    found = []
+    for source in _sources(project):
+        if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
+            description = read_description(source.target, source.place, standard_folder() / "ingest")
+            found += [] if samples_of(description, source.target.parent) else [source.place]
+    return found
+
+
 def load_ingestors(project: Project) -> dict[str, Ingestor]:
     """The ingestors that recognise evidence, by name, without where they are from."""
     return {name: found.ingestor for name, found in find_ingestors(project).items() if not isinstance(found.ingestor, LogReader)}

@@ -184,6 +184,7 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
                     {"path": leftover.file.path, "bytes": leftover.file.bytes, "reason": leftover.reason}
                     for leftover in leftovers
                 ],
+                "left_out": [{"path": each.file.path, "reason": each.reason} for plan in plans for each in plan.withheld],
                 "problems": [str(problem) for plan in plans for problem in plan.problems],
             }
         )

@@ -26,13 +26,18 @@ def _first(data: bytes, limit: int) -> bytes:
     return data[:limit]
 
 
-def description_faults(description: Description, folder: Path, place: str) -> Iterator[WarehouseError]:
-    """Faults by the samples beside a description: all files that its `files` names. Without a sample there are none."""
+def samples_of(description: Description, folder: Path) -> list[Path]:
+    """The samples beside a description: all files that its `files` names, and `sample*`."""
     beside = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".") and path.suffix not in _NO_SAMPLE]
-    samples = [
+    return [
         path for path in beside
         if path.stat().st_size <= _MOST_BYTES and (path.name.startswith("sample") or any(fnmatchcase(path.name, each) for each in description.files))
     ]
+
+
+def description_faults(description: Description, folder: Path, place: str) -> Iterator[WarehouseError]:
+    """Faults by the samples beside a description. Without a sample there are none."""
+    samples = samples_of(description, folder)
     sampled: dict[tuple[str, str], list[tuple[Metric, bool]]] = {}  # series, and whether a sample has a value of it
     read: dict[int, list[tuple[Node, list[Scope]]]] = {}
     for sample in samples:

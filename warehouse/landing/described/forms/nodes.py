@@ -58,7 +58,8 @@ class Fields(dict[str, Node]):
     """The fields of a line of text, `own`, and what the lines before it stated, each under its name."""
 
     def __init__(self, before: dict[str, Node], own: dict[str, Node]) -> None:
-        super().__init__({**before, **own})
+        super().__init__(before)
+        self.update(own)
         self.own = own
 
 

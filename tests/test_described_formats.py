@@ -106,6 +106,7 @@ def _google(path: Path) -> Values:
             scale = {"ns": 1, "us": 1e3}[each["time_unit"]]
             for metric, key, by in (("real_time_ns", "real_time", scale), ("cpu_time_ns", "cpu_time", scale), ("items_per_s", "items_per_second", 1), ("bytes_per_s", "bytes_per_second", 1)):
                 yield f"google_benchmark/{each['name']}", metric, float(each[key]) * by
+            yield f"google_benchmark/{each['name']}", "size", float(each["size"])  # a counter of the program's own
 
 
 def _llama(path: Path) -> Values:
@@ -478,6 +479,7 @@ READINGS: dict[str, Reading] = {
         }, 1e-6, _one),
         _keys(lambda record: "vegeta", {"requests_per_s": "rate", "throughput_per_s": "throughput", "request_count": "requests", "success_share": "success"}, read=_one),
     ),
+    "vegeta_results": _keys(lambda record: f"vegeta/{record['attack']}", {"latency_ms": "latency"}, 1e-6),
     "vllm_latency": lambda path: (("vllm bench latency", "batch_latency_s", value) for value in _json(path)["latencies"]),
     "vllm_throughput": _keys(lambda record: "vllm bench throughput", {
         "completed_count": "num_requests", "request_throughput_per_s": "requests_per_second", "total_token_throughput_per_s": "tokens_per_second",
@@ -572,6 +574,58 @@ def test_what_a_tool_also_writes_is_read_as_it_means_it(name: str, tmp_path: Pat
     assert not {row["code"] for row in rows["evidence_issue"]} - {"no-column"}
 
 
+def test_requests_and_points_are_rows_with_their_bytes(tmp_path: Path) -> None:
+    hits = INGEST / "vegeta_results/sample.jsonl"
+    rows = landed(described_ingestor(INGEST / "vegeta_results/format.toml"), hits, tmp_path / "a")["described_request"]
+    stated = [json.loads(line) for line in hits.read_text().splitlines()]
+    assert [(row["request_index"], row["e2e_ms"], row["error"]) for row in rows] == [(n, each["latency"] / 1e6, each["error"] or None) for n, each in enumerate(stated)]
+    assert [row["status"] for row in rows] == ["succeeded" if 200 <= each["code"] < 400 else "failed" for each in stated]
+    assert [row["started_at"].isoformat()[:26] for row in rows] == [each["timestamp"][:26] for each in stated]
+    assert [json.loads(hits.read_bytes()[row["raw_offset"] :][: row["raw_length"]]) for row in rows] == stated
+    points = landed(described_ingestor(INGEST / "osu/format.toml"), INGEST / "osu/sample.txt", tmp_path / "b")["described_fabric"]
+    assert [(row["test"], row["point_index"], row["message_bytes"], row["bandwidth_gb_per_s"], row["latency_mean_us"]) for row in points] == [
+        ("Bandwidth", 1, 1, 0.00425, None), ("Bandwidth", 2, 1024, 3.1205, None), ("Bandwidth", 3, 1048576, 24.10575, None), ("Bandwidth", None, None, None, None),
+        ("Allreduce Latency", 1, 4, None, 10.05), ("Allreduce Latency", 2, 1024, None, 23.24), ("Allreduce Latency", None, None, None, None),
+    ]
+    assert {row["scope"] for row in points if row["point_index"] is None} == {"test"} and {row["status"] for row in points} == {"measured"}
+
+
+NESTED = """[requests]
+each = "requests[]"
+started_s = { value = "at", unit = "ms" }
+ttft_ms = { value = "ttft", unit = "s" }
+output_token_count = "tokens"
+session = "chat"
+turn_index = "turn"
+unfinished_if = "cut = true"
+error = "why"
+[fabric]
+each = "points[]"
+test = "{@key} {kind}"
+failed_if = "bad > 0"
+bandwidth_gb_per_s = { value = "bw", unit = "Gbit/s" }
+"""
+
+
+def test_requests_and_points_within_a_record(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD + NESTED)
+    record = {
+        "case": "a", "ms": 1, "requests": [
+            {"at": 1500, "ttft": 0.25, "tokens": 7, "chat": "c", "turn": 1}, {"ttft": -0.5, "tokens": 1.5, "cut": True}, {"ttft": "x", "why": "timeout"},
+        ], "points": [{"kind": "p", "bw": 8}, {"kind": "p", "bw": 16}, {"kind": "q", "bw": 4, "bad": 1}],
+    }
+    (tmp_path / "a.json").write_text(json.dumps([record, {"case": "b", "ms": 2}]))
+    rows = landed(ingestor, tmp_path / "a.json", tmp_path / "store")
+    assert [(row["started_s"], row["ttft_ms"], row["output_token_count"], row["session"], row["turn_index"], row["status"]) for row in rows["described_request"]] == [
+        (1.5, 250, 7, "c", 1, "succeeded"), (None, -500, None, None, None, "unfinished"), (None, None, None, None, None, "failed"),
+    ]
+    assert sorted(row["code"] for row in rows["evidence_issue"]) == ["impossible-count", "not-a-number"]
+    assert [(row["test"], row["test_index"], row["point_index"], row["bandwidth_gb_per_s"], row["status"]) for row in rows["described_fabric"]][:5] == [
+        ("0 p", 1, 1, 1.0, "measured"), ("1 p", 2, 1, 2.0, "measured"), ("2 q", 3, 1, 0.5, "failed"), ("0 p", 1, None, None, "measured"), ("1 p", 2, None, None, "measured"),
+    ]
+    assert [row["status"] for row in rows["described_fabric"] if row["point_index"] is None] == ["measured", "measured", "failed", "failed"]
+
+
 HOSTILE = {
     "[format]\nname = '../x'\n": "format.name", "[format]\nname = 'x'\nfiles = ['../../*.json']\n": "format.files",
     "[format]\nname = 'x'\nrequires = ['a']\nfroms = 1\n": "format.froms", "x": "is not TOML", "[format]\nname = 'x'\nform = 'jsonn'\n": "did you mean json?",
@@ -598,7 +652,8 @@ FAULTS = {
     ("[[metric]]", "status = 'done'\n[[metric]]"): "run.status: is one of", ('each = "[]"', 'each = "[].a = 1"'): "not a path",
     ('unit = "ms"', 'unit = "ms"\nstated_in = "GB"'): "no unit of the same quantity",
     ('value = "ms"', 'value = "a.**.b.**.ms"'): "one ** at most", ("[[metric]]", 'duration_s = { value = "t", unit = "m" }\n[[metric]]'): "no unit of time: 'm'",
-    ("[run]", '[telemetry]\nat = "t"\n[run]'): "at least one [[series]]", ("[run]", '[telemetry]\nat = "t"\n[[series]]\nname = "x_ms"\nunit = "ms"\nkind = "sum"\n[run]'): "series 1.kind: is one of",
+    ("[run]", '[telemetry]\nat = "t"\n[run]'): "at least one [[series]]", ("[run]", "[requests]\nlatency = 'x'\n[run]"): "requests.latency: no such key",
+    ("[run]", "[requests]\nerror = 'x'\n[run]"): "states at least one of", ("[run]", "[fabric]\nscope = \"'nodes'\"\ntime_us = 'x'\n[run]"): "fabric.scope: is one of", ("[run]", '[telemetry]\nat = "t"\n[[series]]\nname = "x_ms"\nunit = "ms"\nkind = "sum"\n[run]'): "series 1.kind: is one of",
 }
 
 
@@ -687,7 +742,7 @@ def test_rows_of_sql_are_read_and_a_statement_that_breaks_is_told(tmp_path: Path
     rows = landed(ingestor, tmp_path / "a.sql", tmp_path / "store")
     assert [(row["benchmark_case_id"]) for row in rows["described_run"]] == ["x/a'b", "x/unstated"]
     assert [row["value_number"] for row in rows["described_value"]] == [1.0, 2.5]
-    assert [(row["code"], row["line_number"]) for row in rows["evidence_issue"]] == [("malformed-sql", 2), ("malformed-sql", 3)]
+    assert [(row["code"], row["line_number"]) for row in rows["evidence_issue"] if row["code"] != "no-case"] == [("malformed-sql", 2), ("malformed-sql", 3)]
 
 
 @pytest.mark.parametrize("sample", ["catch2/sample.xml", "llama_bench/sample.sql", "hyperfine/sample.json", "llama_bench/sample.csv", "stream/sample.txt", "google_benchmark/sample.json"])
@@ -805,6 +860,60 @@ def test_what_a_sample_states_of_itself_is_in_the_description_made_of_it(tmp_pat
     values = {row["key"]: (row["value_number"], row["unit"]) for row in landed(ingestor, tmp_path / "b.json", tmp_path / "store")["described_value"]}
     assert values["requestsPerSec"] == (9.5, "1/s") and values["latency_p99.9"] == (1.5, None)
     assert len(guess.doubtful) == 1 and "and 4 more" in guess.doubtful[0]
+
+
+GUESSES: dict[str, tuple[str, str, dict[str, list[float]], list[str]]] = {  # a sample; what its description must say, and reads; what is doubtful
+    "lines.txt": (
+        "version: 2.7.1\nwall time: 1:02:33\nThroughput=9414.05\nUnits=10^6bits/s\nScore: 12,345.6 points\nRatio : 1.5\n", 'ratio = "Ratio : {value:number}"',
+        {"throughput": [9414.05], "score": [12345.6], "ratio": [1.5]}, ["throughput, score, ratio"],
+    ),
+    "absent.csv": ("Method;Mean [ns];N;status\na;1,5;10;ok\nb;NA;10;FAILED\n", "# not read: status", {"Mean_ns": [1.5]}, []),
+    "cells.csv": ("Method;Mean;N\na;1.155,5 ns;10\nb;1,5 us;10\n", "stated_in", {"Mean": [1155.5, 1500]}, []),
+    "units.jsonl": (
+        '{"id": "a", "unit": "ns", "laps": [1, 2], "times": [3], "mean": {"estimate": 1.5, "unit": "us", "low": 1.25}}\n{}\n', 'unit_from = "mean.unit"',
+        {"laps": [1, 2], "times": [3], "estimate": [1.5], "low": [1.25]}, ["laps, times, mean.low"],
+    ),
+    "threads.json": (
+        json.dumps({
+            "start_time": "Fri, 27 Nov 2026 23:39:37 +0000", "version": "2.40", "machine": "x86_64",
+            "thread": {"0": {"avg": 1.5, "max": 7, "histogram": {str(n): 1 for n in range(30)}}, "1": {"avg": 2.5, "max": 9}},
+        }), 'format = "%a, %d %b %Y %H:%M:%S %z"', {"avg": [1.5, 2.5], "max": [7, 9]}, ["avg, max"],
+    ),
+    "keys.json": ('[{"nodename": "n1", "receivedKBytesPerSec": 1.5}]', 'node = "nodename"  # guess', {"receivedKBytesPerSec": [1.5]}, []),
+}
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_what_is_guessed_of_a_sample_reads_it_and_nothing_is_left_out_in_silence(name: str, tmp_path: Path) -> None:
+    from warehouse.landing.described.checking import description_faults
+    from warehouse.starting.description_text import description_text
+
+    text, says, values, doubtful = GUESSES[name]
+    folder = tmp_path / "x"
+    folder.mkdir()
+    sample = folder / f"sample{Path(name).suffix}"
+    sample.write_text(text)
+    guess = description_text("x", [sample])
+    ingestor = _described(folder, guess.text)
+    assert says in guess.text and [each.partition("for ")[2].partition(": write")[0] for each in guess.doubtful] == doubtful
+    assert not list(description_faults(ingestor.description, folder, "x"))
+    found = defaultdict(list)
+    for row in landed(ingestor, sample, tmp_path / "store")["described_value"]:
+        if row["kind"] == "result" and row["value_number"] is not None:
+            found[row["key"]].append(row["value_number"])
+    assert found == values
+
+
+def test_several_values_have_each_its_unit_and_so_have_durations_and_checks(tmp_path: Path) -> None:
+    text = GOOD.replace('value = "ms"', 'value = "all[].v"\nstated_in = "all[].u"').replace("[[metric]]", 'duration_s = { value = "took", unit = "took_unit" }\n[[metric]]')
+    text += '[[check]]\nstated = "took"\nof = "ms"\nstated_in = "took_unit"\nof_in = "ms"\n'
+    ingestor = _described(tmp_path / "x", text)
+    records = [{"case": "a", "ms": 812, "took": 0.812, "took_unit": "s", "all": [{"v": 1.5, "u": "ms"}, {"v": 2, "u": "s"}, {"v": 3, "u": "μs"}, {"v": 4, "u": "ells"}]}]
+    (tmp_path / "a.json").write_text(json.dumps([*records, {"case": "b", "ms": 2, "took": 1, "took_unit": "ms", "all": [{"v": 1, "u": "ms"}]}]))
+    rows = landed(ingestor, tmp_path / "a.json", tmp_path / "store")
+    assert [row["value_number"] for row in rows["described_value"]] == [1.5, 2000, 0.003, 1]
+    assert [row["duration_s"] for row in rows["described_run"]] == [0.812, 0.001]
+    assert [row["code"] for row in rows["evidence_issue"]] == ["unknown-unit", "statement-disagrees"]
 
 
 TABLES = {  # what a CSV is like, and how its description says that
@@ -961,12 +1070,15 @@ def test_the_recipe_for_a_pull_request_fails_where_a_benchmark_got_slower(tmp_pa
 
 def test_a_mapping_of_columns_is_kept_as_a_description(tmp_path: Path, wh_on: WhOn) -> None:
     project = standard_project(tmp_path / "project")
-    (tmp_path / "n.csv").write_text("when,test,value,unit\n2026-01-01T00:00:00Z,sort,1.5,ms\n2026-01-01T00:00:00Z,copy,2,GB/s\n2026-01-01T00:00:00Z,odd,3,furlongs\n")
+    (tmp_path / "n.csv").write_text("when;test;value;unit\n2026-01-01T00:00:00Z;sort;1,5;ms\n2026-01-01T00:00:00Z;copy;2;GB/s\n2026-01-01T00:00:00Z;odd;3;furlongs\n")
     asked = ("ingest", "--as", "measurements", "--map")
-    for mapping, says in (("metric=test,value=value", "lacks unit"), ("metric=test,values=value", "did you mean value?")):
+    for mapping, says in (("metric=test,value=value", "lacks unit"), ("metric=test,values=value", "did you mean value?"),
+                          ("metric=tests,value=value,unit=unit", "the file has no column tests")):
         status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
         assert status == ExitCode.USAGE and says in err
     mapping = "metric=test,value=value,unit=unit,time=when,case=test"
+    assert "result sort = 1.5 ms" in wh_on(project, "ingest", "--dry-run", *asked[1:], mapping, str(tmp_path / "n.csv"))[1]
+    assert not (project.root / "ingest/measurements_n").exists()
     status, _, err = wh_on(project, *asked, mapping, str(tmp_path / "n.csv"))
     assert status == 0 and "unknown-unit" in err and (project.root / "ingest/measurements_n/format.toml").is_file()
     rows = landed(described_ingestor(project.root / "ingest/measurements_n/format.toml"), tmp_path / "n.csv", tmp_path / "store")
@@ -981,6 +1093,7 @@ LIKE = {
     ),
     "locust.csv": (b"Type,Name,Request Count,Failure Count,Median Response Time\nGET,/,1,0,3\n", 'like locust, but without "Requests/s"'),
     "bench.jsonl": (b'{"run_name": "a", "batch_size": 1, "input_len": 2, "latency": 0.5, "output_throughput": 9}\n', "like sglang_one_batch, but without output_len"),
+    "cut.txt": (b"sysbench 1.0.20 (using system LuaJIT 2.1)\n\nCPU speed:\n    total time:   10.0s\n", "like sysbench, but without events[]"),
     "tidy.csv": (b"day,test,value,unit\n2026-01-01,sort,1.5,ms\n", "wh ingest --as measurements --map metric=COLUMN,value=value,unit=unit"),
     "other.csv": (b"a,b\n1,2\n", "wh new ingestor NAME --from FILE"),
     "blob.json": (bytes(range(256)) * 9, "binary data, not text"),

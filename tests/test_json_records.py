@@ -222,3 +222,21 @@ def test_records_of_several_kinds_are_read_together(monkeypatch: pytest.MonkeyPa
     assert sum(len(each) > 1 for each in batches) > 3
     for each in batches:
         _check_columns(each)
+
+
+def test_a_number_that_a_double_cannot_tell_from_zero_is_missing_among_many() -> None:
+    found: list[tuple[str, str]] = []
+
+    class Told(Report):
+        def __call__(self, code: str, message: str, *place: Any, **options: Any) -> None:
+            found.append((code, message))
+
+    lines = [json.dumps({"a": number / 7, "b": -345}) for number in range(40)]
+    lines[7] = '{"a": 1e-400, "b": 1e-300}'
+    data = "\n".join(lines).encode()
+    report = Told(RowBuffer({}, ""), "f", None)
+    numbers = [record.number("a") for part in json_lines.json_lines(data, report) for _, record in part.objects(report)]
+    assert [place for place, number in enumerate(numbers) if number is None] == [7] and numbers[8] == 8 / 7
+    with JsonStream(b"[%b]" % data.replace(b"\n", b",").replace(b"1e-400", b"0e-400"), report) as stream:
+        assert [record.number("a") for _, _, record in stream.objects()][6:9] == [6 / 7, 0, 8 / 7]
+    assert found == [("too-small", "a: 1e-400")]

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from warehouse.landing.readers.json_text import json_elements, json_entries, json_pairs
+from warehouse.landing.readers.entries import element_entry, numeric
+from warehouse.landing.readers.json_text import Json, json_elements, json_entries, json_pairs
+from warehouse.landing.readers.records import Record
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
@@ -59,6 +61,7 @@ def test_elements_of_an_array() -> None:
         (b'{"a": {"b": 1, "b": 2}}', [("duplicate-json-key", 1, 1)]),
         (b'{"a": NaN}', [("non-finite-number", 1, 1)]),
         (b'{"a": 1e999}', [("non-finite-number", 1, 1)]),
+        (b'{"a": 1e-400, "b": 0e-400, "c": -0.0, "d": 5e-324}', [("too-small", 1, 1)]),
         (b'{"a": 1} 2', [("malformed-json", 9, 1)]),
         (b'{"a": 1,\n', [("malformed-json", 9, 2)]),
         (b"", [("malformed-json", 0, 1)]),
@@ -72,6 +75,17 @@ def test_what_is_not_json_is_told_with_its_place(data: bytes, issues: list) -> N
     report = Issues()
     list(json_entries(data, report))
     assert report.found == issues
+
+
+def test_a_number_that_a_double_does_not_hold_is_missing_or_told() -> None:
+    report = Issues()
+    data = b'{"a": 1e-400, "b": 0e-400, "c": "1e-400", "d": 9007199254740993, "e": 9007199254740992, "f": 0.1, "g": 0}'
+    entries = [numeric(element_entry(pair, report), report) for pair in json_pairs(data, report)]
+    assert [entry.number for entry in entries] == [None, 0, None, 9007199254740992, 9007199254740992, 0.1, 0]
+    assert [code for code, _, _ in report.found if code != "not-a-number"] == ["too-small", "not-exact"]
+    found: list[str] = []
+    record = Record(Json().value(data.decode()), lambda code, message: found.append(code))
+    assert [record.number(key) for key in "abc"] == [None, 0, None] and found == ["too-small", "not-a-number"]
 
 
 @pytest.mark.parametrize("cut", ["1", "1.", "1.5", "1.5e", "1e+", "-1"])

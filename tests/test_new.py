@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -69,9 +70,9 @@ def test_starts_without_a_file_work_in_a_standard_and_a_bare_project(is_bare: bo
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.csv", "only one column\n1\n", "it is not a CSV file"), ("a.csv", "a,a\n1,2\n", "it is not a CSV file"), ("a.csv", "", "it is not a CSV file"),
+        ("a.csv", "only one column\n1\n", "it is not a CSV file"), ("a.csv", "a,a\n1,2\n", "two of its columns have one name"), ("a.csv", "", "it is not a CSV file"),
         ("a.json", "[1, 2]", "its records are not objects"), ("a.json", "[{", "it is not JSON"), ("a.json", "{\n", "it is not JSON"),
-        ("a.csv", "a,b\n", "it has no records"), ("a.csv", None, "cannot be read"),
+        ("a.csv", "a,b\n", "it is not a CSV file with a header and records"), ("a.csv", None, "cannot be read"),
     ],
 )
 def test_what_is_no_sample_is_refused(name: str, text: str | None, says: str, tmp_path: Path, wh_on: WhOn) -> None:
@@ -79,7 +80,7 @@ def test_what_is_no_sample_is_refused(name: str, text: str | None, says: str, tm
     if text is not None:
         (tmp_path / name).write_text(text)
     status, out, err = wh_on(project, "new", "ingestor", "x", "--from", str(tmp_path / name))
-    assert (status, out) == (ExitCode.USAGE, "") and err.startswith(f"WH004 {tmp_path / name}: ") and says in err
+    assert (status, out) == (ExitCode.USAGE, "") and re.match(rf"WH00[47] {re.escape(str(tmp_path / name))}: ", err) and says in err
     assert not list((project.root / "ingest").iterdir())
 
 
@@ -156,3 +157,25 @@ def test_a_name_that_cannot_be_is_refused_with_one_that_can(tmp_path: Path, wh_o
         assert not (project.root / "ingest").exists() or not any((project.root / "ingest").glob("*.py"))
     for possible in ("our_select", "our_measurement"):
         assert wh_on(project, "new", "ingestor", possible, "--from", str(sample))[0] == 0
+
+
+CELLS = {  # how the cells of a table are written, and what a started ingestor reads
+    "german": ("test;ms\na;1.234,5\n", {"ms": "1234.5"}), "tabs": ("test\tms\na\t1.5\n", {"ms": "1.5"}),
+    "comments": ("# by x\n# y, z\ntest, ms\n\"a, b\", 1.5\n# later\n", {"test": "a, b", "ms": "1.5"}),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_started_ingestor_in_code_reads_cells_as_the_sample_writes_them(name: str, tmp_path: Path) -> None:
+    from warehouse.landing.readers.text import Report
+    from warehouse.landing.rows import RowBuffer
+    from warehouse.starting.ingestor_text import ingestor_text
+
+    text, values = CELLS[name]
+    (tmp_path / "a.csv").write_text(text)
+    sample = read_sample(tmp_path / "a.csv")
+    started: dict[str, Any] = {}
+    exec(ingestor_text("a", sample), started)
+    assert [column.type for column in sample.columns] == ["varchar", "double"] and started["header"](text.encode()) == ["test", "ms"]
+    [(offset, length, record)] = started["records"](text.encode(), Report(RowBuffer({}, ""), "a.csv", None))
+    assert record.values.items() >= values.items() and record.number("ms") == float(values["ms"]) and text[offset : offset + length] in text.splitlines()

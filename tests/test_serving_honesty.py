@@ -229,3 +229,10 @@ def test_publish_and_lineage_show_the_validity_of_each_run(warehouse: Warehouse,
     assert status == 0 and (point["run_id"], point["verdict"], json.loads(out)["publication"] is not None) == (run, "invalid", True)
     _, out, _ = wh_on(warehouse.project, "lineage", f"serving_results[run_id={run}].ttft_p50_ms", "--full")
     assert f"invalid  concurrency 10  {run}: fails in-flight" in out and "no evidence for" in out
+
+
+def test_the_latencies_of_each_turn_of_a_session(warehouse: Warehouse) -> None:
+    turns = warehouse.sql(
+        "select turn_index, count(distinct session) as sessions, median(e2e_ms) as e2e_ms from request_fact where turn_index is not null group by all order by all"
+    ).to_pylist()
+    assert [(row["turn_index"], row["sessions"], row["e2e_ms"]) for row in turns] == [(turn, 2, 1000) for turn in range(3)]

@@ -32,11 +32,23 @@ H200,accelerator_hour,3.6,2020-01-01,list,x,
 """
 
 
+# What vLLM states of speculative decoding: a rate in percent, and 1 + accepted / drafts.
+DRAFTED = {
+    "spec_decode_acceptance_rate": 60.0, "spec_decode_acceptance_length": 2.8, "spec_decode_num_drafts": 100, "spec_decode_draft_tokens": 300,
+    "spec_decode_accepted_tokens": 180,
+}
+# As InferenceX's monitor writes it: from before the run, which took 12.5 s to 08:57:15, to after it.
+GPU_METRICS = "timestamp, index, power.draw [W], temperature.gpu\n" + "".join(
+    f"2026/04/10 08:{56 + second // 60}:{second % 60:02}.000, {gpu}, {300 + 10 * gpu if 61 < second <= 75 else 70}.00 W, 40\n"
+    for second in range(50, 91) for gpu in (0, 1)
+)
+
+
 def add(warehouse: Warehouse, path: Path) -> None:
     report = ingest(
         plan_ingest(path, load_ingestors(warehouse.project).values()), open_store(warehouse.project), "test"
     )
-    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "prices", "unrecognised"}
+    assert not report.problems and {bundle.family for bundle in report.bundles} <= {"bench_serving", "nvidia_smi_csv", "prices", "unrecognised"}
     assert not build(warehouse.project).damaged
 
 
@@ -46,13 +58,14 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     tree = tmp_path_factory.mktemp("tree")
     failed = sample.vllm_record([sample.FAILED] * 5, detailed=False)
     sample.write(tree / "pod_h100sxm/M/all_TP4_DP2_in100_out20.json", sample.vllm_record(GOOD))
-    sample.write(tree / "pod_h100sxm/M/part_TP4_DP2.json", sample.vllm_record(PARTLY, request_rate=4.0, max_concurrency=None))
+    sample.write(tree / "pod_h100sxm/M/part_TP4_DP2.json", sample.vllm_record(PARTLY, request_rate=4.0, max_concurrency=None, **DRAFTED))
     sample.write(tree / "pod_b200/M/none_TP8.json", failed)
     sample.write(tree / "pod_b200/M/all_TP8.json", sample.vllm_record(GOOD, detailed=False))
     sample.write(tree / "pod_a100/M/ambiguous_tp2.json", sample.vllm_record(GOOD, detailed=False))
+    (tree / "pod_a100/M/gpu_metrics.csv").write_text(GPU_METRICS)
     sample.write(tree / "pod_l40s/M/later_tp2.json", sample.vllm_record(GOOD, detailed=False))
     sample.write(tree / "no_model/M/unknown.json", sample.vllm_record(GOOD, detailed=False))
-    sample.write(tree / "sgl_h100/a_tp4_dp2.jsonl", sample.sglang_record(GOOD))
+    sample.write(tree / "sgl_h100/a_tp4_dp2.jsonl", sample.sglang_record(GOOD, accept_length=2.5))
     sample.write(tree / "ix/ix_tep8_isl1024_osl128_conc16.json", sample.inferencex_record())
     sample.write(tree / "ix/agg_x.json", sample.inferencex_agg_record())
     sample.write(tree / "ix/agg_split.json", sample.inferencex_split_record())
@@ -127,6 +140,21 @@ def test_sglang_counts_no_failures_but_its_requests_do(warehouse: Warehouse) -> 
     assert (row["failed_count"], row["error_rate"]) == (0, 0)
     assert (row["framework"], row["framework_version"], row["accelerator_count"]) == ("sglang", "0.5.9", 8)
     assert row["e2e_p90_ms"] == pytest.approx(np.percentile(sample.measures(GOOD)["e2el"], 90) * 1e3)
+
+
+def test_telemetry_beside_a_run_is_joined_to_it_by_time(warehouse: Warehouse) -> None:
+    (run,) = warehouse.sql("select run_id from benchmark_run_fact where run_id like '%/ambiguous_tp2/%'").to_pylist()
+    rows = warehouse.sql("from telemetry_slice_fact where metric = 'gpu_power_w' and window_kind = 'run' order by scope_name").to_pylist()
+    assert {row["run_id"] for row in rows} == {run["run_id"]}
+    assert [(row["value_mean"], row["join_method"], row["join_confidence"], row["is_ambiguous"]) for row in rows] == [
+        (300, "beside", "place", False), (310, "beside", "place", False),
+    ]
+
+
+def test_acceptance_of_speculative_decoding(warehouse: Warehouse) -> None:
+    rows = [outcome(warehouse, name, "serving_outcome_fact") for name in ("part_TP4_DP2", "a_tp4_dp2", "all_TP8")]
+    found = [(row["speculative_acceptance_pct"], row["speculative_acceptance_length"]) for row in rows]
+    assert found == [(60, 2.8), (None, 2.5), (None, None)]
 
 
 def test_inferencex_states_seconds(warehouse: Warehouse) -> None:

@@ -47,6 +47,7 @@ CODES: dict[str, str] = {
     "WH004": "a path that must exist does not",
     "WH005": "the operating system refused",
     "WH006": "an optional package is not installed",
+    "WH007": "nothing can be started from a file",
     # evidence
     "WH101": "nothing to ingest under this path",
     "WH102": "a file could not be read and was left out",

@@ -18,6 +18,7 @@ from warehouse.digest import bytes_digest
 from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described.ingestor import described_ingestor
+from warehouse.landing.registry import Source
 
 _INGEST = Path(__file__).resolve().parents[2] / "ingest"
 
@@ -54,6 +55,13 @@ def parsed(name: str, path: Path, manifest: Manifest) -> int:
     return sum(batch.num_rows for _, batch in ingestor.parse(Bundle(manifest.digest, manifest, lambda _: path)))
 
 
+def parsed_by_code(path: Path, data: bytes) -> int:
+    """How many rows the ingestor of SuperBench, which is code, lands of lines of JSON objects: a row a key."""
+    manifest = Manifest("superbench", (ManifestFile(path.name, len(data), bytes_digest(data), None, "results"),))
+    ingestor = Source("standard", "superbench", _INGEST / "superbench/__init__.py").load()
+    return sum(batch.num_rows for _, batch in ingestor.parse(Bundle(manifest.digest, manifest, lambda _: path)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=4000)
@@ -68,6 +76,9 @@ def main() -> None:
             con.execute(statement)
             read, _ = cpu_seconds(partial(con.execute, statement))
             each = f"{took / rows * 1e6:.0f} us a row"
+            if form == "jsonl":
+                took_by_code, rows_by_code = cpu_seconds(partial(parsed_by_code, path, data))
+                print(f"{form} by SuperBench's reader: {rows_by_code} rows in {took_by_code:.2f} s, 1/{took / took_by_code:.2f}")
             print(f"{form}: {len(data) / 1e6:.1f} MB, {rows} rows in {took:.2f} s, {each}; DuckDB {read:.3f} s, 1/{took / read:.0f}")
 
 

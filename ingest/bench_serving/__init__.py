@@ -80,7 +80,7 @@ TABLES: Mapping[str, pa.Schema] = {
 }
 
 INGESTOR = Family(
-    package=__name__, name="bench_serving", version=19, tables=TABLES,
+    package=__name__, name="bench_serving", version=20, tables=TABLES,
     like={
         "vLLM bench serve": (
             "model_id", "num_prompts", "request_rate", "duration", "completed", "request_throughput", "output_throughput",

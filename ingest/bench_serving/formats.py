@@ -50,7 +50,7 @@ _NUMBER_KEY = re.compile(
     r"|(?:(?:input|output)_)?tput_per_gpu|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl|random_range_ratio|num_prompts|request_rate|burstiness"
     r"|conc|concurrency|max_concurrency|max_concurrent_requests|max_output_tokens_per_s|duration|completed|good_completed|failed"
-    r"|accept_length|run_number|num_(?:prefill|decode)_gpu|(?:prefill|decode)_num_workers|(?:(?:prefill|decode)_)?[tdpe]p"
+    r"|accept_length|spec_decode_(?:acceptance_(?:rate|length)|num_drafts|(?:draft|accepted)_tokens)|run_number|num_(?:prefill|decode)_gpu|(?:prefill|decode)_num_workers|(?:(?:prefill|decode)_)?[tdpe]p"
     r"|(?:(?:prefill|decode)_)?[pd]cp_size|(?:server_info/)?[tdpe]p_size"
     # Of the accelerators' boards, by InferenceX `utils/aggregate_power.py` and `utils/aggregate_power_multinode.py`.
     r"|power_valid|avg_power_w|avg_total_gpu_power_w|total_gpu_energy_j|joules_per_(?:successful_query|(?:input|output|total)_token)"

@@ -92,11 +92,12 @@ TABLES: Mapping[str, pa.Schema] = {
         pa.field("error_message", pa.string()),
         pa.field("was_cancelled", pa.bool_()),  # NULL: not stated
         pa.field("session", pa.string()),  # the conversation that the request is a turn of; NULL: not stated, or the request is a helper's
+        pa.field("turn_index", pa.int64()),  # which turn, from 0
     ),
 }
 
 INGESTOR = Family(
-    package=__name__, name="genai_perf", version=18, tables=TABLES,
+    package=__name__, name="genai_perf", version=19, tables=TABLES,
     like={
         "GenAI-Perf and AIPerf": (
             "input_config", "request_throughput.unit", "request_latency.unit", "request_count.unit", "time_to_first_token.unit",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from warehouse.landing.readers.columns import as_column, never
@@ -65,6 +66,10 @@ def _rows_of_all(several: Lines, first: int) -> Rows | None:
     cancelled = records.column("metadata", _CANCELLED) or []
     columns[_CANCELLED] = pa.array([value if isinstance(value, bool) else None for value in cancelled], pa.bool_())
     columns["session"] = pa.array([_session(Record(value, never).within("metadata")) for value in records.values], pa.string())
+    turns = records.counts("metadata", "turn_index")
+    if turns is None:
+        return None
+    columns["turn_index"] = pc.if_else(pc.is_valid(columns["session"]), turns, None)
     offsets, lengths = several.offsets, several.lengths
     if _WARM_UP in phases:
         kept = np.array([phase != _WARM_UP for phase in phases])
@@ -102,6 +107,7 @@ def _columns(record: Record) -> dict[str, Any]:
     cancelled = metadata.values.get(_CANCELLED)
     columns[_CANCELLED] = cancelled if isinstance(cancelled, bool) else None
     columns["session"] = _session(metadata)
+    columns["turn_index"] = metadata.count("turn_index") if columns["session"] else None
     if "timestamp_ns" in metadata.values and _MOMENTS[0] not in metadata.values:
         columns[_MOMENTS[0]] = metadata.count("timestamp_ns")
         columns[_MOMENTS[1]] = record.within("metrics", "max_response_timestamp").count("value")

@@ -33,6 +33,8 @@ from (
     ('sample_throughput_per_s', 1, 'Samples completed / measured time', 'samples/s', 'higher', 'Sample throughput', 'samples/s'),
     ('output_token_throughput_per_s', 1, 'Output tokens of completed requests / measured time', 'tokens/s', 'higher', 'Output token throughput', 'tokens/s'),
     ('total_token_throughput_per_s', 1, 'Input and output tokens of completed requests / measured time', 'tokens/s', 'higher', 'Total token throughput', 'tokens/s'),
+    ('speculative_acceptance_pct', 1, 'Draft tokens of speculative decoding that were accepted / draft tokens, over one run', '%', 'higher', 'Accepted draft tokens', '%'),
+    ('speculative_acceptance_length', 1, 'Tokens that a verification of speculative decoding yields, mean over one run: accepted draft tokens and the one of the model itself', 'tokens', 'higher', 'Acceptance length', 'tokens'),
     ('queueing_delay_ms', 1, 'Time a request waited at the server before work on it began', 'ms', 'lower', 'Queueing delay', 'ms'),
     ('error_rate', 1, 'Failed requests / (completed + failed)', null, 'lower', 'Error rate', null),
     ('power_w', 1, 'Mean of the power meter''s samples with power_begin <= t <= power_end', 'W', 'lower', 'System power', 'W'),

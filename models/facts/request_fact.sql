@@ -19,6 +19,7 @@ columns:
   status: {type: varchar, description: "How the request ended: unfinished where the load generator stopped waiting for its answer; NULL where the evidence does not say", tests: [{accepted_values: [succeeded, failed, unfinished]}]}
   error: {type: varchar, description: "The evidence's own words for a failure"}
   session: {type: varchar, description: "The session (conversation) that it is a turn of; NULL where the evidence does not say"}
+  turn_index: {type: bigint, description: "Which turn of its session, from 0; NULL where the evidence does not say", tests: [{range: {min: 0}}]}
   scheduled_s: {type: double, unit: s, description: "When it was meant to be sent, on the clock of started_s; NULL where the evidence does not say"}
   started_s: {type: double, unit: s, description: "When it was sent, counted from the first request of its point"}
   ttft_ms: {type: double, unit: ms, description: "Time to first token"}

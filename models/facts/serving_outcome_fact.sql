@@ -46,6 +46,8 @@ columns:
   total_token_throughput_per_s: {type: double, unit: tokens/s, description: "Input and output tokens per second"}
   audio_throughput_s_per_s: {type: double, unit: s/s, description: "Seconds of audio transcribed per second, which benchmarks call RTFx; NULL where no speech was"}
   real_time_factor_mean: {type: double, description: "Processing time of a request / duration of its audio, mean"}
+  speculative_acceptance_pct: {type: double, unit: "%", description: "Draft tokens of speculative decoding that were accepted / draft tokens"}
+  speculative_acceptance_length: {type: double, unit: tokens, description: "Tokens that a verification of speculative decoding yields, mean: accepted draft tokens and the one of the model itself"}
   queueing_delay_ms: {type: double, unit: ms, description: "Time a request waited before work on it began"}
   power_w: {type: double, unit: W, description: "Mean power of the system under test in the measured window"}
   energy_per_query_mj: {type: double, unit: mJ, description: "Mean energy per query in the measured window"}

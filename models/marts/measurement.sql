@@ -43,7 +43,7 @@ with serving as (
         e2e_mean_ms, e2e_p50_ms, e2e_p90_ms, e2e_p95_ms, e2e_p99_ms,
         jitter_ms, early_stopping_latency_ms, queueing_delay_ms, error_rate,
         request_throughput_per_s, sample_throughput_per_s, output_token_throughput_per_s, total_token_throughput_per_s,
-        audio_throughput_s_per_s, real_time_factor_mean, power_w, energy_per_query_mj,
+        speculative_acceptance_pct, speculative_acceptance_length, audio_throughput_s_per_s, real_time_factor_mean, power_w, energy_per_query_mj,
         accelerator_power_w, accelerator_energy_per_output_token_j
     ))
 ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 from pathlib import Path
 
@@ -29,8 +29,9 @@ from warehouse.evidence.store import MADE, WAS_THERE, EvidenceStore
 from warehouse.evidence.tree import Tree, TreeFile, list_tree
 from warehouse.landing.contract import BundleDraft, DraftFile, Ingestor, Unclaimed
 from warehouse.landing.declaration.placing import find_declarations, with_declarations
-from warehouse.landing.described.description import Description
+from warehouse.landing.described.beside import with_results_beside
 from warehouse.landing.described.ingestor import DescribedIngestor
+from warehouse.landing.described.layout import Description
 from warehouse.landing.described.recognition import nearest
 from warehouse.landing.family import Family
 from warehouse.landing.restating import without_restatements
@@ -42,6 +43,7 @@ PRESENT = "present"
 LEFT_OUT = "left out"
 _ARCHIVE_ROUNDS = 2  # an archive in an archive is read, one in that is not
 _RECORDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+_TEXTS = (".txt", ".log", ".out")
 _DESCRIBE = "no ingestor knows these records: wh new ingestor NAME --from FILE describes them"
 _PATIENCE_S = 2.0  # that another process has between making a bundle and recording its arrival
 
@@ -85,6 +87,24 @@ class Plan:
     recognised: tuple[tuple[str, BundleDraft], ...]
     leftovers: tuple[Leftover, ...]
     problems: tuple[WarehouseError, ...]
+    withheld: tuple[Leftover, ...] = ()
+
+    def without(self, why: Callable[[str], str | None], described: Container[str]) -> Plan:
+        """The plan without the files that `why` has a reason to hold back, where a description takes them or nothing does. What an ingestor in
+        code takes goes on: a description shares its files with it."""
+        recognised: _Claims = []
+        leftovers: list[Leftover] = []
+        withheld: list[Leftover] = []
+        for family, draft in self.recognised:
+            reasons = [why(file.file.path) for file in draft.files] if family in described else []
+            if reason := next(filter(None, reasons), None):
+                withheld += [Leftover(file.file, reason) for file in draft.files]
+            else:
+                recognised.append((family, draft))
+        for each in self.leftovers:
+            reason = why(each.file.path)
+            (withheld if reason else leftovers).append(replace(each, reason=reason) if reason else each)
+        return replace(self, recognised=tuple(recognised), leftovers=tuple(leftovers), withheld=tuple(withheld))
 
     @property
     def drafts(self) -> tuple[tuple[str, BundleDraft], ...]:
@@ -173,12 +193,13 @@ def plan_ingest(
     if preferred is not None:
         claims = _preferring(preferred, claims, path)
     claims = without_restatements(claims, preferred)
+    described: Iterable[object] = ingestors
+    descriptions = [each.description for each in described if isinstance(each, DescribedIngestor)]
     drafts = _declared(_settled(claims, reasons_by_path, problems), tree, reasons_by_path)
+    drafts = with_results_beside(drafts, frozenset(each.name for each in descriptions if each.is_of_telemetry_alone))
     taken = _claimants(drafts)
     drafts += twins(tree, drafts, [path for path in tree.files if path not in taken])
     taken = _claimants(drafts)
-    described: Iterable[object] = ingestors
-    descriptions = [each.description for each in described if isinstance(each, DescribedIngestor)]
     in_code = {name: paths for each in described if isinstance(each, Family) for name, paths in each.like.items()}
     leftovers = tuple(
         Leftover(tree.files[path], contents.refused[path], True) if path in contents.refused
@@ -205,8 +226,8 @@ def _leftover(
 ) -> Leftover:
     if reason is None and (found := reason_of(tree, path)) is not None:
         return Leftover(tree.files[path], found, True)
-    if reason is None and path.lower().endswith(_RECORDS):
-        reason = nearest(tree, path, descriptions, in_code) or _DESCRIBE
+    if reason is None and path.lower().endswith((*_RECORDS, *_TEXTS)):
+        reason = nearest(tree, path, descriptions, in_code) or (_DESCRIBE if path.lower().endswith(_RECORDS) else None)
     return Leftover(tree.files[path], reason)
 
 

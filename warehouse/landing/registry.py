@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn, cast
 
 from warehouse.digest import domain_digest, file_digest
-from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable
+from warehouse.errors import ExitCode, WarehouseError, did_you_mean, printable, together
 from warehouse.landing.contract import Ingestor
 from warehouse.landing.described.description import read_description
 from warehouse.landing.described.document import READER_VERSION, extended
@@ -98,20 +100,57 @@ class RegisteredIngestor:
         return f"{self.ingestor.name} {self.ingestor.version}+{self.source.code_digest()}"
 
 
+@dataclass(frozen=True)
+class FaultyDescription:
+    """A project's description that cannot be used, and the patterns of the files that may be of it."""
+
+    fault: WarehouseError
+    files: tuple[str, ...]
+
+    def may_be_of(self, path: str) -> bool:
+        return any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in self.files)
+
+
 def find_ingestors(project: Project) -> dict[str, RegisteredIngestor]:
-    """All ingestors by name; a project's own replaces a standard one of the same name. Raises WH121."""
+    """All ingestors by name; a project's own replaces a standard one of the same name. Raises WH121 with the faults of all descriptions."""
+    found, faulty = usable_ingestors(project)
+    if faulty:
+        raise together(each.fault for each in faulty)
+    return found
+
+
+def usable_ingestors(project: Project) -> tuple[dict[str, RegisteredIngestor], tuple[FaultyDescription, ...]]:
+    """The ingestors by name, and the project's descriptions that cannot be used. Raises WH121 for an ingestor in code: which files it would take
+    is not known."""
     found: dict[str, RegisteredIngestor] = {}
+    faulty: list[FaultyDescription] = []
     for source in _sources(project):
-        ingestor = source.load()
+        try:
+            ingestor = source.load()
+        except WarehouseError as fault:
+            if not isinstance(source.target, Path) or source.target.name != DESCRIPTION:
+                raise
+            faulty.append(FaultyDescription(fault, _patterns(source.target)))
+            continue
         if isinstance(ingestor, LogReader) and source.origin == "project":
             ingestor.rules  # noqa: B018  # a fault in a user's own file is told at once
         found[ingestor.name] = RegisteredIngestor(ingestor, source)
     ingestors: list[object] = [each.ingestor for each in found.values()]
     described = [each for each in ingestors if isinstance(each, DescribedIngestor)]
-    together = Formats([each.description for each in described])
+    of_all = Formats([each.description for each in described])
     for each in described:
-        each.together = together
-    return found
+        each.together = of_all
+    return found, tuple(faulty)
+
+
+def _patterns(file: Path) -> tuple[str, ...]:
+    """The `files` of a description that is not valid: any, where it does not state them."""
+    try:
+        stated = tomllib.loads(file.read_text(encoding="utf-8"))["format"]["files"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ("*",)
+    patterns = [stated] if isinstance(stated, str) else stated
+    return tuple(patterns) if isinstance(patterns, list) and patterns and all(isinstance(each, str) for each in patterns) else ("*",)
 
 
 def faults_of_descriptions(project: Project) -> list[WarehouseError]:
@@ -131,6 +170,18 @@ def faults_of_descriptions(project: Project) -> list[WarehouseError]:
             found += description_faults(description, source.target.parent, source.place)
         except WarehouseError as fault:
             found.append(fault)
+    return found
+
+
+def descriptions_without_sample(project: Project) -> list[str]:
+    """Where the project's own descriptions are that have no sample beside them: nothing shows whether their paths lead anywhere."""
+    from warehouse.landing.described.checking import samples_of
+
+    found = []
+    for source in _sources(project):
+        if source.origin == "project" and isinstance(source.target, Path) and source.target.name == DESCRIPTION:
+            description = read_description(source.target, source.place, standard_folder() / "ingest")
+            found += [] if samples_of(description, source.target.parent) else [source.place]
     return found
 
 

@@ -7,7 +7,7 @@ import re
 
 from warehouse.evidence.archives import is_archive
 from warehouse.evidence.tree import Tree
-from warehouse.landing.described.nodes import MAX_DEPTH
+from warehouse.landing.described.forms.nodes import MAX_DEPTH
 
 _LFS = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v\d")
 _ANNEX = re.compile(rb"/annex/objects/\S+\s*\Z")

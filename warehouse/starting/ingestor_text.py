@@ -57,7 +57,8 @@ INGESTOR = {class_name}()
 _CSV_READER = '''
 def header(data):
     """The names in the first line of a file."""
-    return next(csv.reader([data.partition(b"\\n")[0].decode("utf-8-sig", "replace")]), [])
+    first = data.partition(b"\\n")[0]
+    return [name.strip() for name in next(csv.reader([first.decode("utf-8-sig", "replace")]), [])]
 
 
 def records(data, report):
@@ -67,15 +68,28 @@ def records(data, report):
         first, pending = first or number, pending + line
         if pending.count(b'"') % 2 == 0:
             row = pending.rstrip(b"\\r\\n")
-            cells = next(csv.reader(StringIO(row.decode("utf-8-sig", "replace"), newline="")), [])
+            cells = [cell.strip() for cell in next(csv.reader(StringIO(row.decode("utf-8-sig", "replace"), newline="")), [])]
             flag = partial(report, offset=offset, length=len(row), line_number=first, severity="error")
-            if first > 1 and len(cells) == len(names):
-                yield offset, len(row), Record({name: cell.strip() or None for name, cell in zip(names, cells)}, flag)
-            elif first > 1 and cells:
+            if len(cells) == len(names) and cells != names:
+                yield offset, len(row), Record({name: cell or None for name, cell in zip(names, cells)}, flag)
+            elif cells and cells != names:
                 flag("columns-differ", f"{len(cells)} cells, {len(names)} columns")
             offset, first, pending = offset + len(pending), 0, b""
     if pending:
         report("not-csv", "a quote is not closed", offset, len(pending), first, "error")
+'''
+
+_NO_COMMENT = '''\
+        if not pending and line.startswith(b"#"):
+            offset += len(line)
+            continue
+'''
+_POINT = '''
+
+def point(cell):
+    """A number with a decimal comma, and points between thousands, as Python writes it; any other text as it is."""
+    is_number = re.fullmatch(r"[+-]?(?:[0-9]{1,3}(?:[.][0-9]{3})+(?:,[0-9]+)?|[0-9]+,[0-9]+)", cell)
+    return cell.replace(".", "").replace(",", ".") if is_number else cell
 '''
 
 _JSON_LINES_READER = '''
@@ -154,6 +168,7 @@ _HEAD_BYTES = {"json object": 16 << 20}  # of a file that is recognised by all o
 def ingestor_text(name: str, sample: Sample) -> str:
     """The module of an ingestor `name` that reads files like the sample."""
     standard, before, after = _IMPORTS[sample.form]
+    standard = standard.replace("import csv\n", "import csv\nimport re\n") if "decimal" in sample.dialect else standard
     imports = (
         f"{standard}\nimport pyarrow as pa\n\nfrom warehouse.landing.contract import BundleDraft, DraftFile\n{before}"
         f"from warehouse.landing.readers.json_text import json_text\n{after}"
@@ -162,8 +177,21 @@ def ingestor_text(name: str, sample: Sample) -> str:
     return _TEXT.format(
         name=name, table=name, class_name="".join(part.capitalize() for part in name.split("_")), what=_WHAT[sample.form],
         imports=imports, columns="\n".join(map(_column, sample.columns)), suffix=sample.suffix, formats=_WHAT[sample.form],
-        recognise=_recognised(sample), reader=_READERS[sample.form],
+        recognise=_recognised(sample), reader=_reader(sample),
     )
+
+
+def _reader(sample: Sample) -> str:
+    """The functions that read a form; of a CSV as its cells are written."""
+    text = _READERS[sample.form]
+    if mark := sample.dialect.get("delimiter"):
+        text = text.replace('"replace")])', f'"replace")], delimiter={mark!r})').replace('newline=""))', f'newline=""), delimiter={mark!r})')
+    if "comment" in sample.dialect:
+        text = text.replace('data.partition(b"\\n")[0]', 'next((line for line in data.splitlines() if not line.startswith(b"#")), b"")')
+        text = text.replace("        first, pending = first or", _NO_COMMENT + "        first, pending = first or")
+    if "decimal" in sample.dialect:
+        text = text.replace("name: cell or None", "name: point(cell) or None") + _POINT
+    return text
 
 
 def _column(column: SampleColumn) -> str:

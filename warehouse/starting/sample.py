@@ -1,18 +1,17 @@
-"""A file of records that a start is made from: CSV, JSON lines, a JSON array of objects, or one JSON object. Its columns and their types are read,
-and nothing is guessed beyond what the file states."""
+"""A file of records that a start is made from: CSV with any delimiter, JSON lines, a JSON array of objects, or one JSON object. Its columns and
+their types are read, and nothing is guessed beyond what the file states."""
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.starting.table import table_of
 from warehouse.transform.sql.text import RESERVED
 
 _MOST_BYTES = 64 << 20
@@ -63,15 +62,16 @@ class SampleColumn:
 
 @dataclass(frozen=True)
 class Sample:
-    """A file's form (`csv`, `json lines`, `json array` or `json object`), its ending, and its columns."""
+    """A file's form (`csv`, `json lines`, `json array` or `json object`), its ending, its columns, and how the cells of a CSV are written."""
 
     form: str
     suffix: str
     columns: tuple[SampleColumn, ...]
+    dialect: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_sample(file: Path) -> Sample:
-    """The columns of a file. Raises WH004 where it is not a table of records in one of these forms."""
+    """The columns of a file. Raises WH004 for no such file, and WH007 where it is not a table of records in one of these forms."""
     place = printable(str(file))
     try:
         if file.stat().st_size > _MOST_BYTES:
@@ -80,25 +80,22 @@ def read_sample(file: Path) -> Sample:
     except UnicodeDecodeError as error:
         raise _fault("it is not UTF-8", place) from error
     except OSError as error:
-        raise _fault(f"cannot be read: {error.strerror}", place) from error
+        raise _fault(f"cannot be read: {error.strerror}", place, code="WH004") from error
+    dialect: Mapping[str, str] = {}
     if text.lstrip()[:1] == "{":
         form, rows = _json_objects(text, place)
     elif text.lstrip()[:1] == "[":
         form, rows = "json array", _objects(_decoded(text, place), place)
     else:
-        form, rows = "csv", _csv_rows(text, place)
+        table = table_of(text, place)
+        if table is None:
+            raise _fault("it is not a CSV file with a header and records, JSON lines, or a JSON array of objects", place)
+        form, dialect = "csv", table.dialect
+        rows = [{name: _csv_value(cell) for name, cell in row.items()} for row in table.rows]
     columns = _columns(rows)
     if not columns:
         raise _fault("it has no records", place)
-    return Sample(form, file.suffix.lower(), columns)
-
-
-def _csv_rows(text: str, place: str) -> list[Mapping[str, Any]]:
-    header, *rows = [row for row in csv.reader(StringIO(text)) if row] or [[]]
-    if len(header) < 2 or not all(name.strip() for name in header) or len(set(header)) < len(header):
-        raise _fault("it is not a CSV file with a header of different names, JSON lines, or a JSON array of objects", place)
-    # A row of another length is one that the ingestor will report.
-    return [{name: _csv_value(cell) for name, cell in zip(header, row, strict=True)} for row in rows if len(row) == len(header)]
+    return Sample(form, file.suffix.lower(), columns, dialect)
 
 
 def _csv_value(cell: str) -> Any:
@@ -159,5 +156,5 @@ def _type(values: list[Any]) -> tuple[str, str]:
     return "varchar", "" if kinds == {str} else "its values are kept as JSON"
 
 
-def _fault(message: str, place: str, hint: str | None = None) -> WarehouseError:
-    return WarehouseError("WH004", message, place, hint, ExitCode.USAGE)
+def _fault(message: str, place: str, hint: str | None = None, code: str = "WH007") -> WarehouseError:
+    return WarehouseError(code, message, place, hint, ExitCode.USAGE)

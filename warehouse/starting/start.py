@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.landing.described.checking import description_faults
+from warehouse.landing.described.description import read_description
+from warehouse.landing.ingest import plan_ingest
 from warehouse.landing.parse.batches import schemas
-from warehouse.landing.registry import find_ingestors
+from warehouse.landing.registry import find_ingestors, load_ingestors
 from warehouse.project.project import Project, standard_folder
 from warehouse.starting.description_text import description_text
 from warehouse.starting.indicator_text import indicator_text
@@ -31,6 +34,7 @@ class Start:
     files: tuple[Path, ...]
     next: tuple[str, ...]
     notices: tuple[str, ...]
+    has_faults: bool = False  # that keep a description from reading its own samples
 
 
 def start(
@@ -77,6 +81,7 @@ def start(
 def _description(project: Project, name: str, samples: Sequence[Path]) -> Start:
     """A description, checked as it is read, and a copy of each sample beside it, for `wh check`."""
     guess = description_text(name, samples)
+    notices = [*_known_already(project, samples), *guess.doubtful]
     folder = f"ingest/{name}"
     texts: dict[str, str | bytes] = {f"{folder}/format.toml": guess.text}
     for number, sample in enumerate(samples, 1):
@@ -86,7 +91,23 @@ def _description(project: Project, name: str, samples: Sequence[Path]) -> Start:
     files = _written(project, texts)
     shown = " ".join(printable(shlex.quote(str(sample))) for sample in samples)
     query = f"select * from indicator_results where indicator like '{name}%'"
-    return Start(files, (f"wh ingest --dry-run {shown}", f"wh ingest {shown}", "wh build", f'wh sql "{query}"'), guess.doubtful)
+    place = project.shown(files[0])
+    try:
+        faults = list(description_faults(read_description(files[0], place), files[0].parent, place))
+    except WarehouseError as fault:
+        faults = [fault]
+    notices += [f"{fault}: edit {place}" for fault in faults]
+    steps = (f"wh ingest --dry-run {shown}", f"wh ingest {shown}", "wh build", f'wh sql "{query}"')
+    return Start(files, ("wh check", *steps) if faults else steps, tuple(notices), bool(faults))
+
+
+def _known_already(project: Project, samples: Sequence[Path]) -> Iterator[str]:
+    """Which samples an ingestor reads already."""
+    ingestors = [*load_ingestors(project).values()]
+    for sample in samples:
+        for family in dict.fromkeys(family for family, _ in plan_ingest(sample, ingestors).recognised):
+            shown = printable(sample.name)
+            yield f'{family} reads {shown} already; a description with extends = "{family}" changes a standard one, docs/ingestors.md'
 
 
 def _possible(name: str) -> str:

@@ -4,7 +4,7 @@ description: >
   its key. The clients write `_ms`; InferenceX writes seconds without a suffix. What InferenceX's agentic records call
   itl is AIPerf's inter_token_latency, one value per request. It is not a time between tokens, so it is left out;
   their tpot has the same meaning. What a record does not state is computed from its requests, if it has them. A
-  latency of zero is NULL, because the clients write zero if there was nothing to measure. Where the ingestor found that the
+  latency of zero is NULL, because the clients write zero if there was nothing to measure. vLLM's acceptance rate of draft tokens is in percent. Where the ingestor found that the
   statistics that a record states and those that only its requests give are not of the same requests, all are those of the
   requests, and the stated ones are in stated_latencies. If failed requests are not
   counted, they are the requested ones that were not completed, provided that the dataset always has as many requests
@@ -132,6 +132,8 @@ select
             ), 0
         )
     ) as request_throughput_per_s,
+    max(value_number) filter (where source = 'result' and key = 'spec_decode_acceptance_rate') as speculative_acceptance_pct,
+    max(value_number) filter (where source = 'result' and key in ('spec_decode_acceptance_length', 'accept_length') and value_number > 0) as speculative_acceptance_length,
     max(value_number) filter (where source = 'result' and key = 'input_throughput') as input_token_throughput_per_s,
     max(value_number) filter (
         where source = 'result' and key in ('output_throughput', 'output_tput_tps', 'request_metrics/throughput/output/tokens_per_second')

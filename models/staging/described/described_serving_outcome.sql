@@ -38,6 +38,8 @@ select
     max(value.value_number) filter (where value.key = 'total_token_throughput_per_s') as total_token_throughput_per_s,
     max(value.value_number) filter (where value.key = 'queueing_delay_ms') as queueing_delay_ms,
     max(value.value_number) filter (where value.key = 'jitter_ms') as jitter_ms,
+    max(value.value_number) filter (where value.key = 'speculative_acceptance_pct') as speculative_acceptance_pct,
+    max(value.value_number) filter (where value.key = 'speculative_acceptance_length') as speculative_acceptance_length,
     case
         when
             max(value.value_number) filter (where value.key = 'completed_count') >= 0

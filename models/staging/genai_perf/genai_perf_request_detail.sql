@@ -22,6 +22,7 @@ select
     case when request.is_cancelled then 'unfinished' when request.is_failed then 'failed' else 'succeeded' end as status,
     request.error,
     request.session,
+    request.turn_index,
     case
         when
             point.concurrency is null

@@ -11,6 +11,7 @@ columns:
   is_failed: {type: boolean, description: "Whether it brought no answer", tests: [not_null]}
   is_cancelled: {type: boolean, description: "Whether AIPerf stopped waiting for its answer", tests: [not_null]}
   session: {type: varchar, description: "The conversation that it is a turn of"}
+  turn_index: {type: bigint, description: "Which turn of it, from 0"}
   error: {type: varchar, description: "The error in the evidence's own words"}
   issued_ns: {type: bigint, unit: ns, description: "When AIPerf's rate limiter or schedule let it go, since the epoch"}
   started_ns: {type: bigint, unit: ns, description: "When it was sent, since the epoch"}
@@ -31,6 +32,7 @@ select
     false as is_cancelled,
     case when first_content_ns is null then 'no response with content' end as error,
     cast(null as varchar) as session,
+    cast(null as bigint) as turn_index,
     cast(null as bigint) as issued_ns,
     timestamp_ns as started_ns,
     last_response_ns as ended_ns,
@@ -51,6 +53,7 @@ select
     coalesce(was_cancelled, error_type = 'RequestCancellationError', false) as is_cancelled,
     coalesce(error_message, error_type) as error,
     session,
+    turn_index,
     credit_issued_ns as issued_ns,
     request_start_ns as started_ns,
     request_end_ns as ended_ns,

@@ -2,7 +2,7 @@
 description: >
   One row per run and series of telemetry that belongs to it, with the reason. The strongest of these joins counts: the
   evidence states the run; the GPU, the pod or the job is the run's; the node is the run's, by its own evidence or by its
-  scheduler. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be assigned to one of them and is
+  scheduler; the file lay beside the run's results. All but the first need samples within the run's time. If the place had several runs at once, the series cannot be assigned to one of them and is
   ambiguous for each of them. So is a node's series while a scheduler had several jobs on the node; for a series of a GPU, several jobs with
   GPUs.
 grain: [run_id, artifact_manifest_digest, series_number]
@@ -10,8 +10,8 @@ columns:
   run_id: {tests: [not_null]}
   artifact_manifest_digest: {type: varchar, description: "The bundle of the series", tests: [not_null]}
   series_number: {tests: [not_null]}
-  join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, allocation, short_node_name]}]}
-  join_confidence: {type: varchar, description: "stated: the evidence names the run. unique: a name that no other place has, and time. place: a node's name and time", tests: [not_null, {accepted_values: [stated, unique, place]}]}
+  join_method: {type: varchar, description: "How the series was joined to the run", tests: [not_null, {accepted_values: [run_id, gpu_uuid, pod_uid, job_uid, node, allocation, short_node_name, beside]}]}
+  join_confidence: {type: varchar, description: "stated: the evidence names the run. unique: a name that no other place has, and time. place: a node's name or a folder, and time", tests: [not_null, {accepted_values: [stated, unique, place]}]}
   is_ambiguous: {type: boolean, description: "Whether another run, or a job of the scheduler, was at the same place at the same time", tests: [not_null]}
   clock: {type: varchar, description: "What the join assumes of the clocks, if anything"}
   run_start: {type: timestamptz, unit: UTC, description: "Start of the run", tests: [not_null]}
@@ -133,6 +133,24 @@ of_node as (
         or not contains(timed.node_name, '.')
 ),
 
+of_folder as (
+    select
+        timed.artifact_manifest_digest,
+        timed.series_number,
+        timed.clock,
+        run_time.*,
+        'beside' as join_method,
+        7 as strength
+    from timed
+    inner join telemetry_beside as beside
+        on beside.artifact_manifest_digest = timed.artifact_manifest_digest
+    inner join run_time
+        on
+            run_time.run_id = beside.run_id
+            and run_time.run_start < timed.last_at
+            and run_time.run_end > timed.first_at
+),
+
 joined as (
     select * from stated
     union all
@@ -141,6 +159,8 @@ joined as (
     select * from of_pod
     union all
     select * from of_node
+    union all
+    select * from of_folder
 ),
 
 strongest as (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warehouse.cli.output import counted, counting_bar, is_verbose, next_step, notice, print_json, progress_bar, say, size, table, warn
-from warehouse.errors import ExitCode, WarehouseError, printable
+from warehouse.errors import ExitCode, WarehouseError, printable, together
 
 if TYPE_CHECKING:
     from warehouse.evidence.store import EvidenceStore
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warehouse.landing.contract import Ingestor
     from warehouse.landing.ingest import IngestReport, Plan
     from warehouse.landing.parse.examination import Issue
-    from warehouse.landing.registry import RegisteredIngestor
+    from warehouse.landing.registry import FaultyDescription, RegisteredIngestor
     from warehouse.project.project import Project
 
 PAGE = "docs/ingestors.md"
@@ -57,29 +57,37 @@ def command(
     from warehouse.evidence.objects.location import open_store
     from warehouse.evidence.signing.keys import load_signing_key
     from warehouse.landing.ingest import ingest, plan_ingest
-    from warehouse.landing.registry import check_name, find_ingestors
+    from warehouse.landing.registry import check_name, usable_ingestors
     from warehouse.project.project import find_project
     from warehouse.starting.measurements import NAME as MEASUREMENTS
     from warehouse.starting.measurements import mapped_description
 
     project = find_project()
-    key = load_signing_key(sign) if sign else None
+    key, mapped = load_signing_key(sign) if sign else None, None
     if mapping is not None or ingestor == MEASUREMENTS:
         if ingestor != MEASUREMENTS or mapping is None:
             hint = "wh ingest --as measurements --map metric=name,value=value,unit=unit FILE"
             raise WarehouseError("WH004", "--as measurements and --map go together", "--map", hint, ExitCode.USAGE)
-        ingestor = mapped_description(project, mapping, paths)
-    found = find_ingestors(project)
+        mapped = mapped_description(project, mapping, paths)
+        ingestor = mapped.name
+        if not dry_run:
+            mapped.keep()
+    found, faulty = usable_ingestors(project)
     ingestors = {name: each.ingestor for name, each in found.items()}
+    if mapped is not None:
+        ingestors[mapped.name] = mapped.ingestor
     if ingestor is not None:
+        if faulty and ingestor not in ingestors:
+            raise together(each.fault for each in faulty)
         check_name(ingestor, ingestors)
     store = open_store(project)
-    plans, reports, failures = [], [], []
+    plans, reports, failures = [], [], [each.fault for each in faulty]
     sources: _Sources = {}
     for path in paths:
         try:
             with TemporaryDirectory(prefix="wh-unpacked-") as scratch:
                 plan = plan_ingest(path, ingestors.values(), project.store_root, ingestor, Path(scratch))
+                plan = _without_doubtful(plan, faulty, ingestors) if faulty and ingestor is None else plan
                 plans.append(plan)
                 if not dry_run:
                     with progress_bar(plan.bytes, "B", scaled=True) as bar:
@@ -90,7 +98,7 @@ def command(
             if error.code in ("WH109", "WH113", "WH114"):
                 raise
             failures.append(error)
-    if failures and not plans and not as_json:
+    if len(failures) > len(faulty) and not plans and not as_json:
         for failure in failures:
             warn(failure)
         return failures[0].exit_code
@@ -108,6 +116,7 @@ def command(
         problems = [problem for report in reports for problem in _problems(report)]
     for problem in [*problems, *failures]:
         warn(problem)
+    _notice_withheld(plans)
     if not dry_run:
         _notice_strangers(plans, paths)
         _notice_issues(project, issues, sources)
@@ -115,6 +124,27 @@ def command(
         return failures[0].exit_code
     next_step(f"wh ingest {shlex.join(map(str, paths))}" if dry_run else "wh build")
     return ExitCode.FAILED if problems or failures else ExitCode.OK
+
+
+def _without_doubtful(plan: "Plan", faulty: "tuple[FaultyDescription, ...]", ingestors: "Mapping[str, Ingestor]") -> "Plan":
+    """A plan without the files that may be of a description with a fault: as evidence of another format, they would be there twice once it is
+    right."""
+    from warehouse.landing.described.ingestor import DescribedIngestor
+
+    def why(path: str) -> str | None:
+        place = next((each.fault.place for each in faulty if each.may_be_of(path)), None)
+        return f"it may be of {place}, which has a fault" if place else None
+
+    stated: Mapping[str, object] = ingestors
+    return plan.without(why, {name for name, each in stated.items() if isinstance(each, DescribedIngestor)})
+
+
+def _notice_withheld(plans: "list[Plan]") -> None:
+    withheld = [each for plan in plans for each in plan.withheld]
+    for each in withheld[:_ERRORS_SHOWN]:
+        notice(f"left out: {printable(each.file.path)}: {each.reason}")
+    if len(withheld) > _ERRORS_SHOWN:
+        notice(f"and {counted(len(withheld) - _ERRORS_SHOWN, 'more file')} left out")
 
 
 def _print_records(plans: "list[Plan]", ingestors: "Mapping[str, Ingestor]") -> None:
@@ -154,6 +184,7 @@ def _print_plans(plans: "list[Plan]", *, as_json: bool) -> None:
                     {"path": leftover.file.path, "bytes": leftover.file.bytes, "reason": leftover.reason}
                     for leftover in leftovers
                 ],
+                "left_out": [{"path": each.file.path, "reason": each.reason} for plan in plans for each in plan.withheld],
                 "problems": [str(problem) for plan in plans for problem in plan.problems],
             }
         )

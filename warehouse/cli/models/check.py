@@ -23,7 +23,7 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print what was
     """Parses and binds every model, query spec and test, and reports whether the query specs can be published. Reads the samples beside the
     project's descriptions of formats."""
     from warehouse.claims.publish.publishable import publishability
-    from warehouse.landing.registry import faults_of_descriptions
+    from warehouse.landing.registry import descriptions_without_sample, faults_of_descriptions
     from warehouse.project.project import find_project
     from warehouse.transform.check.project_check import check_project
 
@@ -46,6 +46,8 @@ def command(as_json: Annotated[bool, typer.Option("--json", help="print what was
         print_json({"models": models, "queries": queries, **{name: _documents(faults) for name, faults in findings.items()}})
     if not report_findings(found):
         return ExitCode.FAILED
+    for place in descriptions_without_sample(project):
+        notice(f"note {place}: no sample beside it, so nothing was read with it")
     notice(f"ok: {counted(models, 'model')}, {counted(queries, 'query', 'queries')}" if models or queries else NO_MODELS)
     next_step("wh build")
     return ExitCode.OK

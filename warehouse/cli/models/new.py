@@ -63,4 +63,4 @@ def command(
         warn(text)
     notice(f"edit it as you like, then: {'; '.join(started.next)}")
     next_step(started.next[0])
-    return ExitCode.OK
+    return ExitCode.FAILED if started.has_faults else ExitCode.OK

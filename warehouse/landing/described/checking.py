@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
 from warehouse.errors import WarehouseError, printable
-from warehouse.landing.described.description import Description, Layout, Metric
 from warehouse.landing.described.expressions import Expression, Scope
-from warehouse.landing.described.nodes import Node
+from warehouse.landing.described.forms.nodes import Node
+from warehouse.landing.described.forms.sources import JSON, XML
+from warehouse.landing.described.layout import Description, Layout, Metric
 from warehouse.landing.described.reading import runs_of, tree_of
 from warehouse.landing.described.recognition import HEAD_BYTES, missing, recognised
-from warehouse.landing.described.sources import JSON, XML
 from warehouse.landing.readers.text import Report
 from warehouse.landing.rows import RowBuffer
 
 _MOST_BYTES = 4 << 20  # of a sample
+_NO_SAMPLE = (".toml", ".py", ".md")
 
 
 def _first(data: bytes, limit: int) -> bytes:
     return data[:limit]
 
 
+def samples_of(description: Description, folder: Path) -> list[Path]:
+    """The samples beside a description: all files that its `files` names, and `sample*`."""
+    beside = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".") and path.suffix not in _NO_SAMPLE]
+    return [
+        path for path in beside
+        if path.stat().st_size <= _MOST_BYTES and (path.name.startswith("sample") or any(fnmatchcase(path.name, each) for each in description.files))
+    ]
+
+
 def description_faults(description: Description, folder: Path, place: str) -> Iterator[WarehouseError]:
-    """Faults by the samples beside a description, `sample*`. Without a sample there are none."""
-    samples = [path for path in sorted(folder.glob("sample*")) if path.is_file() and path.stat().st_size <= _MOST_BYTES]
+    """Faults by the samples beside a description. Without a sample there are none."""
+    samples = samples_of(description, folder)
     sampled: dict[tuple[str, str], list[tuple[Metric, bool]]] = {}  # series, and whether a sample has a value of it
     read: dict[int, list[tuple[Node, list[Scope]]]] = {}
     for sample in samples:
@@ -41,7 +53,7 @@ def description_faults(description: Description, folder: Path, place: str) -> It
         moments: list[Scope] = [] if root is None or layout.telemetry is None else list(layout.telemetry.each.scopes(Scope(root, "")))
         for series in layout.telemetry.series if layout.telemetry else ():
             sampled.setdefault((series.name.text, series.value.text), []).append((series, _has_value(series, moments)))
-        if (root is None or not scopes) and not (moments and not layout.metrics):
+        if (root is None or not scopes) and not (moments and not layout.has_runs):
             where = f" where {layout.where.text}" if layout.where else ""
             yield WarehouseError("WH121", f"{printable(sample.name)}: no record in {layout.each.text}{where}", place)
         elif root is not None and scopes:
@@ -69,7 +81,7 @@ def _missing(layout: Layout, scopes: list[Scope], used: list[Scope], place: str)
     case = layout.texts.get("case")
     if case is not None and not any(case.of(scope) for scope in scopes):
         yield _fault("run.case", case, place)
-    for metric in layout.metrics:
+    for metric in (*layout.metrics, *(replace(each, each=rows.each) for rows in (layout.requests, layout.fabric) if rows for each in rows.numbers)):
         if not _has_value(metric, [*scopes, *used]):
             yield _fault(metric.name.text, metric.value, place)
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import WarehouseError, did_you_mean, printable
+from warehouse.errors import WarehouseError, did_you_mean, printable, together
 from warehouse.landing.described import units
 from warehouse.landing.described.document import NAME, document_of, texts_of
-from warehouse.landing.described.expressions import Expression, ExpressionError, Scope, parsed, path_of, template, value
+from warehouse.landing.described.expressions import Expression, ExpressionError, parsed, path_of, template, value
 from warehouse.landing.described.expressions import Path as ValuePath
-from warehouse.landing.described.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
-from warehouse.landing.described.tables import HARDWARE, SERVING, SOFTWARE
+from warehouse.landing.described.forms.numerals import Numerals
+from warehouse.landing.described.forms.sources import FORMS, JSON, TEXT, Dialect, Pattern, PatternError
+from warehouse.landing.described.layout import Check, Description, Layout, Metric, Moment, Records, Rows, Telemetry
+from warehouse.landing.described.tables import FABRIC, FABRIC_SCOPES, FABRIC_TEXTS, HARDWARE, REQUEST, REQUEST_TEXTS, SERVING, SOFTWARE
 
 _METRIC = re.compile(r"[A-Za-z][\w.:/%()@ -]{0,119}")
 _BETTER = ("lower", "higher", "neither")
@@ -24,7 +26,8 @@ _SUMMARIES = ("median", "min", "max")
 _KINDS = ("gauge", "counter", "state")
 _SECTIONS = {
     "format": frozenset("name version about source sample_by files form requires extends".split()),
-    "csv": frozenset("delimiter comment columns decimal".split()),
+    "csv": frozenset("delimiter comment columns decimal thousands".split()),
+    "text": frozenset({"decimal", "thousands"}),
     "run": frozenset(
         "each where group id case component component_version started_at ended_at duration_s status node cluster parameters workload "
         "software hardware source".split()
@@ -33,131 +36,12 @@ _SECTIONS = {
     "telemetry": frozenset({"each", "where", "at", "labels"}),
     "series": frozenset("name each value unit stated_in when about kind".split()),
     "refuse": frozenset({"when", "reason"}),
-    "check": frozenset({"stated", "of", "tolerance"}),
+    "check": frozenset({"stated", "of", "tolerance", "stated_in", "of_in"}),
+    "requests": frozenset({"each", "when", "failed_if", "unfinished_if", "started_at", *REQUEST_TEXTS, *REQUEST}),
+    "fabric": frozenset({"each", "when", "failed_if", *FABRIC_TEXTS, *FABRIC}),
 }
 _TOP = frozenset({*_SECTIONS, "lines", "serving", "version"})
-
-
-@dataclass(frozen=True)
-class Moment:
-    """When something was: ISO 8601, or a `format` as of strptime, or a number of a `unit` since 1970. `zone` is UTC where the text has none and
-    the description says so."""
-
-    value: Expression
-    format: str | None = None
-    unit: str | None = None
-    is_zone_known: bool = False
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One number, or several samples, of each record, or of each element of `each` in it. `unit` is that of the metric. `stated_in` is the
-    unit of the file, if that is another, and may be read from it."""
-
-    name: Expression
-    value: Expression
-    unit: str
-    each: ValuePath | None = None
-    stated_in: Expression | None = None
-    better: str | None = None
-    when: Expression | None = None
-    summary: str = "median"
-    about: str | None = None
-    column: str | None = None  # of serving_outcome_fact
-    unit_from: Expression | None = None  # where each record states the unit of its metric
-    kind: str = "gauge"  # of a series
-
-
-@dataclass(frozen=True)
-class Check:
-    stated: Expression
-    of: Expression
-    tolerance: float
-
-
-@dataclass(frozen=True)
-class Telemetry:
-    """Where the samples of metrics over time are, when each was taken, and what it is of."""
-
-    each: Records
-    where: Expression | None
-    at: Moment
-    labels: Mapping[str, Expression]
-    series: tuple[Metric, ...]
-
-    @property
-    def paths(self) -> tuple[ValuePath, ...]:
-        """What it reads of a record."""
-        values = [each.value for each in self.series] + [each.when for each in self.series if each.when]
-        return tuple(path for each in (self.at.value, *self.labels.values(), *values) for path in each.paths)
-
-
-@dataclass(frozen=True)
-class Records:
-    """Where the records are: what one path leads to, then the next."""
-
-    paths: tuple[ValuePath, ...]
-
-    @property
-    def text(self) -> str:
-        return ", ".join(path.text for path in self.paths)
-
-    @property
-    def is_file(self) -> bool:
-        """Whether the file is the one record."""
-        return not any(path.steps for path in self.paths)
-
-    def scopes(self, scope: Scope) -> Iterator[Scope]:
-        return (found for path in self.paths for found in path.scopes(scope))
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What one version of a format's files is recognised by and how it is read."""
-
-    label: str
-    requires: tuple[Expression, ...]
-    each: Records
-    where: Expression | None
-    group: tuple[Expression, ...]
-    id: Expression | None
-    texts: Mapping[str, Expression]  # case, component, component_version, node, cluster
-    moments: Mapping[str, Moment]
-    duration_s: Expression | None
-    duration_by: Fraction  # seconds in its unit
-    failed_if: tuple[tuple[str, Expression], ...]  # status and condition, in order
-    reason: Expression | None
-    status: str | None
-    parameters: tuple[tuple[str | None, ValuePath | Expression], ...]
-    workload: Mapping[str, Expression]
-    software: Mapping[str, Expression]
-    hardware: Mapping[str, Expression]
-    source: Mapping[str, Expression]
-    metrics: tuple[Metric, ...]
-    serving_point: Expression | None
-    refusals: tuple[tuple[Expression, Expression], ...]
-    checks: tuple[Check, ...]
-    telemetry: Telemetry | None
-
-
-@dataclass(frozen=True)
-class Description:
-    name: str
-    version: int
-    about: str
-    files: tuple[str, ...]
-    forms: tuple[str, ...]
-    dialect: Dialect
-    patterns: tuple[Pattern, ...]
-    layouts: tuple[Layout, ...]
-    expressions: tuple[tuple[str, Expression], ...] = field(default=(), compare=False)  # with the key that states each, for `wh check`
-
-    def columns(self, layout: Layout) -> frozenset[str]:
-        """The columns that the header of a table must have: the keys that are required of each row."""
-        return frozenset(
-            path.steps[1][1] for each in layout.requires for path in each.paths
-            if len(path.steps) == 2 and path.steps[0][0] == "each" and path.steps[1][0] == "key"
-        )
+_OF_VERSION = _TOP - {"format", "csv", "text", "lines", "version"} | {"requires"}
 
 
 def read_description(path: Path, place: str | None = None, standard: Path | None = None) -> Description:
@@ -175,8 +59,26 @@ class _Reader:
     def __init__(self, place: str, document: Mapping[str, Any]) -> None:
         self._place, self._document = place, document
         self._found: list[tuple[str, Expression]] = []
+        self._faults: list[WarehouseError] = []
 
     def description(self) -> Description:
+        """The description. Raises WH121 with all faults that can be told apart."""
+        found: Description | None = None
+        with self._noted():
+            found = self._whole()
+        if not self._faults and found is not None:
+            return found
+        raise together(self._faults)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Keeps a fault, so that what follows is checked, too."""
+        try:
+            yield
+        except WarehouseError as fault:
+            self._faults.append(fault)
+
+    def _whole(self) -> Description:
         self._known("", self._document, _TOP)
         head = self._table("format", self._document)
         self._known("format", head, _SECTIONS["format"])
@@ -194,15 +96,30 @@ class _Reader:
         if type(version) is not int or version < 1:
             raise self._fault("format.version", "is a whole number from 1")
         patterns = self._patterns()
+        if "text" in self._document and not patterns:
+            raise self._fault("text", "is for a text format; of a table, [csv] says how numbers are written")
         if (TEXT in forms) != bool(patterns):
             raise self._fault("lines", "a text format has patterns of lines in [lines], and no other form has")
         layouts = [self._layout(f"version {number}", each) for number, each in enumerate(self._overlaid(), 1)]
+        if forms == [TEXT]:
+            self._check_lines(patterns, layouts)
         about = str(head.get("about", ""))
         if not about:
             raise self._fault("format.about", "says in a line what writes these files")
         return Description(
             name, version, about, tuple(files), tuple(forms), self._dialect(), patterns, tuple(layouts), tuple(self._found)
         )
+
+    def _check_lines(self, patterns: Sequence[Pattern], layouts: Sequence[Layout]) -> None:
+        """That the paths of a text lead to its lines and their fields."""
+        names = {pattern.name for pattern in patterns}
+        fields = {name for pattern in patterns for name, _ in pattern.fields}
+        of_file = all(layout.each.is_file for layout in layouts)
+        for key, path in ((key, path) for key, each in self._found for path in each.paths if path.steps and path.steps[0][0] == "key"):
+            is_of_file = path.start == "$" or not path.start and (key.startswith(("format.", "run.each")) or of_file and key.startswith("run."))
+            known, name = names if is_of_file else {*names, *fields}, path.steps[0][1]
+            if not path.start.startswith("^") and name not in known and not name.startswith("@"):
+                self._faults.append(self._fault(key, f"{path.text}: no line {name!r} in [lines]", did_you_mean(name, known)))
 
     def _overlaid(self) -> list[Mapping[str, Any]]:
         """The document once for each version, with what the version says in place of what is said for all; or the document alone."""
@@ -212,7 +129,7 @@ class _Reader:
             raise self._fault("version", "each version is a table [[version]]")
         found: list[Mapping[str, Any]] = []
         for number, version in enumerate(versions, 1):
-            self._known(f"version {number}", version, {"requires", "run", "metric", "serving", "check", "refuse", "telemetry", "series"})
+            self._known(f"version {number}", version, _OF_VERSION)
             merged = dict(base)
             for key, said in version.items():
                 if key == "requires":
@@ -230,41 +147,64 @@ class _Reader:
             raise self._fault("format.requires", "lists what a file must have to be recognised: paths, or conditions")
         status, failed_if, reason = self._status(run.get("status"))
         serving = self._table("serving", document, {})
-        metrics = [self._metric(f"metric {number}", each) for number, each in enumerate(document.get("metric", []), 1)]
+        metrics = []
+        for number, each in enumerate(document.get("metric", []), 1):
+            with self._noted():
+                metrics.append(self._metric(f"metric {number}", each))
         for column, stated in serving.items():
-            if column == "point":
-                continue
-            if column not in SERVING:
-                raise self._fault(f"serving.{column}", "no such column of serving_outcome_fact", did_you_mean(column, SERVING))
-            each = stated if isinstance(stated, dict) else {"value": stated}
-            self._known(f"serving.{column}", each, {"value", "unit", "when"})
-            wanted = SERVING[column] or "1"
-            metrics.append(self._metric(f"serving.{column}", {
-                "name": f"'{column}'", "value": each.get("value"), "unit": wanted, **({"stated_in": each["unit"]} if "unit" in each else {}),
-                **({"when": each["when"]} if "when" in each else {}),
-            }, column))
-        telemetry = self._telemetry(document)
-        if not metrics and telemetry is None:
-            raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], or a [[series]]")
+            with self._noted():
+                if column not in (*SERVING, "point"):
+                    raise self._fault(f"serving.{column}", "no such column of serving_outcome_fact", did_you_mean(column, SERVING))
+                metrics += [self._column(f"serving.{column}", column, stated, SERVING[column])] if column != "point" else []
+        telemetry, requests = self._telemetry(document), self._rows("requests", document, REQUEST_TEXTS, REQUEST)
+        fabric = self._rows("fabric", document, FABRIC_TEXTS, FABRIC)
+        if not (document.get("metric") or serving or telemetry or requests or fabric):
+            raise self._fault("metric", "a description states at least one [[metric]], a column of [serving], [requests], [fabric], or a [[series]]")
         texts = {key: self._value(f"run.{key}", run[key]) for key in ("component", "component_version", "node", "cluster") if key in run}
         texts |= {"case": self._template("run.case", run["case"])} if "case" in run else {}
-        if "case" not in texts and metrics:
+        if "case" not in texts and (metrics or requests or fabric):
             raise self._fault("run.case", "says what is measured, whoever measured it", 'for example case = "mybench/{name}"')
-        duration, duration_by = self._duration(run.get("duration_s"))
         return Layout(
             label, requires, self._records("run.each", run.get("each", "$")),
             self._optional("run.where", run.get("where")),
             tuple(self._expression("run.group", each) for each in self._texts("run.group", run.get("group", []))),
             self._template("run.id", run["id"]) if "id" in run else None, texts,
             {key: self._moment(f"run.{key}", run[key]) for key in ("started_at", "ended_at") if key in run},
-            duration, duration_by, failed_if, reason, status, self._parameters(run.get("parameters", [])),
+            self._duration(run.get("duration_s")), failed_if, reason, status, self._parameters(run.get("parameters", [])),
             self._values("run.workload", run.get("workload", {})), self._values("run.software", run.get("software", {}), SOFTWARE),
             self._values("run.hardware", run.get("hardware", {}), HARDWARE),
             self._values("run.source", run.get("source", {}), ("git_commit", "git_branch", "is_dirty", "git_remote")),
             tuple(metrics), self._template("serving.point", serving["point"]) if "point" in serving else None,
             tuple(self._refusal(number, each) for number, each in enumerate(document.get("refuse", []), 1)),
             tuple(self._check(number, each) for number, each in enumerate(document.get("check", []), 1)), telemetry,
+            requests, fabric,
         )
+
+    def _column(self, key: str, column: str, stated: Any, unit: str) -> Metric:
+        """A column of a canonical table: a value, or `{ value, unit, when }`."""
+        each = stated if isinstance(stated, dict) else {"value": stated}
+        self._known(key, each, {"value", "unit", "when"})
+        given = {"stated_in": each["unit"]} if "unit" in each else {}
+        given |= {"when": each["when"]} if "when" in each else {}
+        return self._metric(key, {"name": f"'{column}'", "value": each.get("value"), "unit": unit or "1", **given}, column)
+
+    def _rows(self, key: str, document: Mapping[str, Any], texts: tuple[str, ...], numbers: Mapping[str, str]) -> Rows | None:
+        if key not in document:
+            return None
+        stated = self._table(key, document)
+        self._known(key, stated, _SECTIONS[key])
+        if stated.get("scope", "'point'") not in (f"'{each}'" for each in FABRIC_SCOPES):
+            raise self._fault(f"{key}.scope", f"is one of {', '.join(map(repr, FABRIC_SCOPES))}")
+        found = Rows(
+            self._path(f"{key}.each", stated["each"]) if "each" in stated else None, self._optional(f"{key}.when", stated.get("when")),
+            {name: self._value(f"{key}.{name}", stated[name]) for name in texts if name in stated},
+            tuple(self._column(f"{key}.{name}", name, stated[name], unit) for name, unit in numbers.items() if name in stated),
+            tuple((name, self._expression(f"{key}.{name}_if", stated[f"{name}_if"])) for name in ("failed", "unfinished") if f"{name}_if" in stated),
+            self._moment(f"{key}.started_at", stated["started_at"]) if "started_at" in stated else None,
+        )
+        if not found.numbers:
+            raise self._fault(key, f"states at least one of {', '.join(numbers)}")
+        return found
 
     def _records(self, key: str, stated: Any) -> Records:
         return Records(tuple(self._path(key, each) for each in self._texts(key, stated)))
@@ -298,7 +238,10 @@ class _Reader:
         unit_from = stated.get("unit_from")
         unit = units.unit_of(str(stated.get("unit", "1" if unit_from else "")))
         if unit is None:
-            hint = did_you_mean(str(stated.get("unit", "")), units.UNITS) or "units are listed in docs/ingestors.md; '1' is a number without one"
+            wrong = str(stated.get("unit", ""))
+            alike = [each for each in units.UNITS if abs(len(each) - len(wrong)) < 2 <= len(each) and ("/" in each) == ("/" in wrong)]
+            hint = did_you_mean(wrong, alike)
+            hint = f"{hint + ' ' if hint else ''}docs/ingestors.md lists the units; '1' is a number without one"
             raise self._fault(f"{key}.unit", f"no unit {stated.get('unit', '')!r}", hint)
         by_name = units.suffix_unit(name)
         if by_name and not column and "{" not in name and units.factor(unit, by_name) is not None and units.SAME.get(unit, unit) != by_name:
@@ -337,13 +280,13 @@ class _Reader:
         reason = self._template("run.status.reason", stated["reason"]) if "reason" in stated else None
         return stated.get("else"), conditions, reason
 
-    def _duration(self, stated: Any) -> tuple[Expression | None, Fraction]:
+    def _duration(self, stated: Any) -> Metric | None:
         each = stated if isinstance(stated, dict) else {"value": stated}
         self._known("run.duration_s", each, {"value", "unit"})
-        by = units.factor(str(each.get("unit", "s")), "s")
-        if by is None:
-            raise self._fault("run.duration_s.unit", f"no unit of time: {each['unit']!r}")
-        return self._optional("run.duration_s", each.get("value")), by
+        unit = str(each.get("unit", "s"))
+        if units.factor(unit, "s") is None and len(unit) < 4 and unit.isalpha():
+            raise self._fault("run.duration_s.unit", f"no unit of time: {unit!r}")
+        return None if each.get("value") is None else self._column("run.duration_s", "duration_s", each, "s")
 
     def _moment(self, key: str, stated: Any) -> Moment:
         each = stated if isinstance(stated, dict) else {"value": stated}
@@ -357,7 +300,10 @@ class _Reader:
     def _parameters(self, stated: Any) -> tuple[tuple[str | None, ValuePath | Expression], ...]:
         if isinstance(stated, dict):
             return tuple((name, self._value(f"run.parameters.{name}", each)) for name, each in stated.items())
-        return tuple((None, self._path("run.parameters", each)) for each in self._texts("run.parameters", stated))
+        paths = [self._path("run.parameters", each) for each in self._texts("run.parameters", stated)]
+        ends = [path.keys[-1] if path.keys else None for path in paths]
+        # Of two keys of one name, as in a.size and b.size, each has its path.
+        return tuple((path.text if end and ends.count(end) > 1 else None, path) for path, end in zip(paths, ends, strict=True))
 
     def _refusal(self, number: int, stated: Any) -> tuple[Expression, Expression]:
         self._known(f"refuse {number}", stated, _SECTIONS["refuse"])
@@ -370,16 +316,24 @@ class _Reader:
         if not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= 1:
             raise self._fault(f"check {number}.tolerance", "is a share from 0 to 1")
         of = self._expression(f"check {number}.of", stated.get("of", ""))
-        return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance)
+        stated_in, of_in = (self._unit_or_path(f"check {number}.{key}", stated.get(key)) for key in ("stated_in", "of_in"))
+        if (stated_in is None) != (of_in is None):
+            raise self._fault(f"check {number}", "states both units, stated_in and of_in, or none")
+        return Check(self._expression(f"check {number}.stated", stated.get("stated", "")), of, tolerance, stated_in, of_in)
+
+    def _unit_or_path(self, key: str, stated: Any) -> Expression | None:
+        given = units.unit_of(stated) if isinstance(stated, str) else None
+        return self._optional(key, f"'{given}'" if given else stated)
 
     def _patterns(self) -> tuple[Pattern, ...]:
         found = []
+        numerals = self._numerals("text", self._table("text", self._document, {}))
         for name, stated in self._table("lines", self._document, {}).items():
             for several in stated if isinstance(stated, list) else [stated]:
                 each = several if isinstance(several, dict) else {"pattern": several}
                 self._known(f"lines.{name}", each, {"pattern", "after"})
                 for text in self._texts(f"lines.{name}", each.get("pattern", "")):
-                    pattern = Pattern(name, text, each.get("after"))
+                    pattern = Pattern(name, text, each.get("after"), numerals)
                     try:
                         pattern.regex  # noqa: B018  # a pattern that cannot be used is told at once
                     except PatternError as error:
@@ -393,14 +347,23 @@ class _Reader:
 
     def _dialect(self) -> Dialect:
         stated = self._table("csv", self._document, {})
-        self._known("csv", stated, _SECTIONS["csv"])
         delimiter = stated.get("delimiter", ",")
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter == '"':
             raise self._fault("csv.delimiter", "is one character; a blank stands for any blanks")
+        numerals = self._numerals("csv", stated)
+        if "decimal" in stated and numerals.decimal == delimiter:
+            raise self._fault("csv.decimal", "is not the delimiter")
+        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))), numerals)
+
+    def _numerals(self, key: str, stated: Mapping[str, Any]) -> Numerals:
+        self._known(key, stated, _SECTIONS[key])
         decimal = stated.get("decimal", ".")
-        if decimal not in (".", ",") or decimal == delimiter:
-            raise self._fault("csv.decimal", 'is "." or ",", and not the delimiter')
-        return Dialect(delimiter, stated.get("comment"), tuple(self._texts("csv.columns", stated.get("columns", []))), decimal)
+        thousands = stated.get("thousands", "." if decimal == "," else "")
+        if decimal not in (".", ","):
+            raise self._fault(f"{key}.decimal", 'is "." or ","')
+        if thousands not in ("", ".", ",", "'", "_") or thousands == decimal:
+            raise self._fault(f"{key}.thousands", """is one of "." "," "'" "_", and not the mark of a fraction""")
+        return Numerals(decimal, thousands)
 
     def _values(self, key: str, stated: Any, allowed: Any = None) -> Mapping[str, Expression]:
         if not isinstance(stated, dict):
@@ -427,7 +390,8 @@ class _Reader:
             raise self._fault(key, "is a table")
         for name in table:
             if name not in names:
-                raise self._fault(f"{key}.{name}".lstrip("."), "no such key", did_you_mean(name, names) or f"one of {', '.join(sorted(names))}")
+                hint = did_you_mean(name, names) or f"one of {', '.join(sorted(names))}"
+                self._faults.append(self._fault(f"{key}.{name}".lstrip("."), "no such key", hint))
 
     def _expression(self, key: str, stated: Any) -> Expression:
         return self._read(key, stated, parsed)

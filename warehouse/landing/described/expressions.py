@@ -12,11 +12,11 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 
-from warehouse.landing.described.nodes import Node, Number, Numbers
+from warehouse.landing.described.forms.nodes import Fields, Node, Number, Numbers
 from warehouse.landing.readers.json_text import json_number
 from warehouse.landing.readers.text import number_in
 
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 _ROOTED = re.compile(r"(\$|\^+)\.")
 _STEP = re.compile(r"""\.?(?:"(?P<quoted>[^"]*)"|(?P<name>@?[A-Za-z_][\w-]*|\d+)|\[(?P<index>\d*)\]|(?P<deep>\*\*)|(?P<each>\*))""", re.ASCII)
 _PART = re.compile(r"\{([^{}]*)\}")
+_MEASURE = re.compile(r"\s*(?P<number>[+-]?(?:\d(?:[\d.,]*\d)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\d\s.,].*?)?\s*", re.ASCII)
 _WORDS = frozenset({"and", "or", "not", "in", "is"})
 _CONSTANTS = {"true": True, "false": False}
 _ARITHMETIC = re.compile(r"\s[-+*/]\s")
@@ -40,8 +41,7 @@ class ExpressionError(ValueError):
     """Why a text is no expression."""
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """A record: its node, what it was found by, and the records that it is in, the nearest last."""
 
     node: Node
@@ -63,6 +63,11 @@ class Expression:
     text: str
     of: Evaluate
     paths: tuple["Path", ...] = ()
+    parts: tuple["str | Expression", ...] = ()  # of a text with values in it
+
+    def filled(self, scope: Scope, missing: str) -> str:
+        """The text, with `missing` in place of each value that the record does not state."""
+        return "".join(part if isinstance(part, str) else _joined(part.of(scope)) or missing for part in self.parts)
 
     def one(self, scope: Scope) -> Node | None:
         """The one value; the first of several."""
@@ -103,7 +108,7 @@ class Path:
     @cached_property
     def keys(self) -> tuple[str, ...] | None:
         """The keys that a path from the record is, if it is keys alone: most are, and then no scope is needed on the way."""
-        is_plain = not self.start and all(kind == "key" and not name.startswith("@") for kind, name in self.steps)
+        is_plain = not self.start and all(kind == "key" and name not in ("@key", "@value") for kind, name in self.steps)
         return tuple(name for _, name in self.steps) if is_plain else None
 
     def _begin(self, scope: Scope) -> Scope:
@@ -115,17 +120,20 @@ class Path:
         node, key, above = inner or scope.node, scope.key, scope.above
         for place, (kind, name) in enumerate(steps):
             value = node.value
-            if kind == "key" and name.startswith("@"):
-                if name in ("@key", "@value"):
-                    yield Scope(Node(key, node.start, node.stop) if name == "@key" else node, key, above)
+            if kind == "key" and name in ("@key", "@value"):
+                yield Scope(Node(key, node.start, node.stop) if name == "@key" else node, key, above)
                 return
             if kind == "key" and isinstance(value, dict) and name in value:
                 node = value[name]
             elif kind == "index" and (listed := elements(node)) is not None and name < len(listed):
                 node = listed[name]
             elif kind == "each" and (several := _each(node)) is not None:
+                rest = steps[place + 1 :]
                 for under, child in several:
-                    yield from self._walk(scope.under(child, under), steps[place + 1 :])
+                    if rest:
+                        yield from self._walk(scope.under(child, under), rest)
+                    else:
+                        yield scope.under(child, under)
                 return
             elif kind == "deep":
                 for found in _all_in(node):
@@ -143,7 +151,7 @@ def elements(node: Node) -> list[Node] | None:
 
 def _each(node: Node) -> Iterable[tuple[str, Node]] | None:
     if isinstance(node.value, dict):
-        return node.value.items()
+        return node.value.own.items() if isinstance(node.value, Fields) else node.value.items()
     found = elements(node)
     return None if found is None else ((str(place), each) for place, each in enumerate(found))
 
@@ -158,7 +166,7 @@ def _all_in(node: Node) -> Iterator[Node]:
 
 def number_of(value: Any) -> float | None:
     """The finite number that a value is, also one written as text."""
-    if isinstance(value, Number):
+    if type(value) is Number:
         try:
             number = float(value)
         except ValueError:
@@ -169,11 +177,13 @@ def number_of(value: Any) -> float | None:
 
 def text_of(value: Any) -> str | None:
     """A value as text; None for one that is missing, a list or an object."""
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.15g}"
-    return str(value) if isinstance(value, (str, int)) else None
+    return str(value) if isinstance(value, int) else None
 
 
 def path_of(text: str) -> Path:
@@ -198,13 +208,18 @@ def template(text: str) -> Expression:
 
     def of(scope: Scope) -> Values:
         found = [each.of(scope) for each in inner]
-        texts = [", ".join(filter(None, (text_of(node.value) for node in nodes))) for nodes in found]
+        texts = [_joined(nodes) for nodes in found]
         if not all(texts):
             return []
         joined = "".join(fixed + filled for fixed, filled in zip(parts[::2], [*texts, ""], strict=True))
         return [found[0][0]._replace(value=joined)]
 
-    return Expression(text, of, tuple(path for each in inner for path in each.paths))
+    pieces = tuple(piece if place % 2 == 0 else inner[place // 2] for place, piece in enumerate(parts))
+    return Expression(text, of, tuple(path for each in inner for path in each.paths), pieces)
+
+
+def _joined(nodes: Values) -> str:
+    return ", ".join(filter(None, (text_of(node.value) for node in nodes)))
 
 
 def parsed(text: str) -> Expression:
@@ -271,6 +286,8 @@ class _Reader:
             return lambda scope: _truth(all(node.value is None or node.value == "" for node in left(scope)) == wanted, scope)
         if self._took("in"):
             several = self._arguments()
+            if (texts := _plain_texts(several)) is not None:
+                return lambda scope: _truth(any(text_of(one.value) in texts for one in left(scope)), scope)
             return lambda scope: _truth(any(_compare("=", one, other) for one in left(scope) for each in several for other in each(scope)), scope)
         mark = self._took("=", "!=", "<", "<=", ">", ">=")
         if mark is None:
@@ -312,7 +329,7 @@ class _Reader:
             raise ExpressionError(f"{self._text}: expected a value{', not ' + token if token else ''}")
         self._advance()
         if kind == "text":
-            return lambda scope: _made(token[1:-1], scope)
+            return partial(_made, token[1:-1])
         if token in _CONSTANTS:
             return lambda scope: _made(_CONSTANTS[token], scope)
         if kind == "number":
@@ -349,6 +366,12 @@ def _path(text: str) -> Path:
 def _made(value: Any, scope: Scope) -> Values:
     """A value that the description states, at the place of the record."""
     return [Node(value, scope.node.start, scope.node.stop)]
+
+
+def _plain_texts(several: list[Evaluate]) -> frozenset[str] | None:
+    """The texts of a list, if it has constant texts alone and none is a number: a value is looked up among them, not compared with each."""
+    texts = [each.args[0] for each in several if isinstance(each, partial)]
+    return frozenset(texts) if len(texts) == len(several) and all(number_in(text.strip()) is None for text in texts) else None
 
 
 def _truth(value: bool, scope: Scope) -> Values:
@@ -433,6 +456,34 @@ def _shortened(found: Values, arguments: list[Values]) -> Values:
     return [found[0]._replace(stop=found[0].start + len(found[0].value.encode()))]
 
 
+def _measure(of_number: bool) -> Callable[[list[Values]], Values]:
+    """The numbers, or the units, of texts such as `1.5ms`. A text without a number stays as it is, and is reported as no number."""
+
+    def of(arguments: list[Values]) -> Values:
+        found = [(node, _MEASURE.fullmatch(text_of(node.value) or "")) for node in _flat(arguments[0])]
+        if of_number:
+            return [node._replace(value=matched["number"]) if matched else node for node, matched in found]
+        return [node._replace(value=(matched["unit"] or "") if matched else "") for node, matched in found]
+
+    return of
+
+
+def _split(arguments: list[Values]) -> Values:
+    """The parts of texts between a mark, each with its bytes where those are the text itself."""
+    found: Values = []
+    mark = (text_of(arguments[1][0].value) or "") if len(arguments) > 1 and arguments[1] else ""
+    for node in _flat(arguments[0]) if mark else ():
+        text, position = text_of(node.value) or "", 0
+        is_itself = len(text.encode()) == node.length
+        for part in text.split(mark):
+            start = node.start + position + len(part.encode()) - len(part.lstrip().encode())
+            kept = part.strip()
+            place = node._replace(start=start, stop=start + len(kept.encode())) if is_itself else node
+            found += [place._replace(value=kept)] if kept else []
+            position += len(part.encode()) + len(mark.encode())
+    return found
+
+
 def _first_of(arguments: list[Values]) -> Values:
     return next((found for found in arguments if found and any(node.value is not None and node.value != "" for node in found)), [])
 
@@ -440,7 +491,7 @@ def _first_of(arguments: list[Values]) -> Values:
 _FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
     "mean": _statistic(fmean), "median": _statistic(median), "min": _statistic(min), "max": _statistic(max), "sum": _statistic(sum),
     "count": lambda arguments: [arguments[0][0]._replace(value=float(len(arguments[0])))] if arguments[0] else [],
-    "first": _first_of,
+    "first": _first_of, "split": _split, "number": _measure(of_number=True), "unit": _measure(of_number=False),
     "before": lambda arguments: _shortened(_texts(lambda text, mark="", *_: _cut(text, mark)[0].rstrip())(arguments), arguments),
     "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
     "lower": _texts(lambda text, *_: text.lower()),

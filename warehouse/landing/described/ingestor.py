@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from warehouse.landing.contract import Bundle, BundleDraft, DraftFile, Tree, Unclaimed
 from warehouse.landing.described import reading
-from warehouse.landing.described.description import Description, read_description
+from warehouse.landing.described.description import read_description
+from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, XML
+from warehouse.landing.described.layout import Description
 from warehouse.landing.described.recognition import HEAD_BYTES, Formats, recognised
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, XML
 from warehouse.landing.described.tables import TABLES
 from warehouse.landing.readers.text import Data
 from warehouse.landing.rows import RowBuffer
@@ -26,7 +27,7 @@ class DescribedIngestor:
 
     def __init__(self, description: Description) -> None:
         self.description = description
-        runs = TABLES if any(layout.metrics for layout in description.layouts) else {}
+        runs = {} if description.is_of_telemetry_alone else TABLES
         samples = TELEMETRY_TABLES if any(layout.telemetry for layout in description.layouts) else {}
         self.tables: Mapping[str, pa.Schema] = {**runs, **samples}
         self.name, self.version = description.name, description.version
@@ -44,7 +45,7 @@ class DescribedIngestor:
         buffer = RowBuffer(self.tables, bundle.digest)
         for raw_path, file in bundle.manifest.by_path.items():
             data = bundle.map(raw_path)
-            found = recognised(self.description, bytes(data[:HEAD_BYTES]), file.bytes, partial(_first, data))
+            found = recognised(self.description, bytes(data[:HEAD_BYTES]), file.bytes, partial(_first, data), is_counted=False)
             if found is None:
                 buffer.issue("not-recognised", f"{self.name}: what the description requires is not there", raw_path, severity="error")
                 continue

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from warehouse.landing.described import units
-from warehouse.landing.described.description import Moment
+from warehouse.landing.described.layout import Moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_S = 253_402_300_800  # the year 10000

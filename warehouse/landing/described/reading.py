@@ -17,13 +17,14 @@ import pyarrow as pa
 
 from warehouse.digest import bytes_digest, file_hasher
 from warehouse.landing.contract import Bundle
-from warehouse.landing.described import telemetry, units
-from warehouse.landing.described.description import Description, Layout, Metric
+from warehouse.landing.described import numbers, parts, telemetry, units
 from warehouse.landing.described.expressions import Expression, Path, Scope, elements, number_of, text_of
+from warehouse.landing.described.forms.nodes import Node, Number, Numbers
+from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
+from warehouse.landing.described.forms.sql import sql_tree
+from warehouse.landing.described.forms.xml import read_xml
+from warehouse.landing.described.layout import Check, Description, Layout, Metric
 from warehouse.landing.described.moments import moment_of
-from warehouse.landing.described.nodes import Node, Number, Numbers
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
-from warehouse.landing.described.sql import sql_tree
 from warehouse.landing.described.tables import (
     HARDWARE_COUNTS,
     PARAMETER,
@@ -33,10 +34,8 @@ from warehouse.landing.described.tables import (
     VALUE_TABLE,
     WORKLOAD_COLUMNS,
 )
-from warehouse.landing.described.xml import read_xml
-from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, is_non_finite, kept_number, landed_text, loss_of, report_cut
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Data, Report, clean, kept_number, landed_text, loss_of, report_cut
 from warehouse.landing.rows import RowBuffer, workload_columns
 from warehouse.landing.severity import disagreement
 
@@ -46,6 +45,7 @@ _VALUES = (
     "raw_offset", "raw_length", "run_id", "kind", "key", "sample", "value_type", "value_text", "value_number", "unit", "better", "summary",
 )
 _VALUES_AT_ONCE = 1 << 14
+_EXACT = 2**53
 
 
 def tree_of(description: Description, layout: Layout, form: str, data: Data, report: Report) -> Node | None:
@@ -81,7 +81,7 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
         _report_columns(layout, root, report)
     if layout.telemetry is not None:
         yield from telemetry.Landing(layout.telemetry, raw_path, buffer, report).rows(root)
-    if not layout.metrics:
+    if not layout.has_runs:
         return
     names = _Names(description.name, layout, data if form == TEXT else None)
     reader = _Runs(description, layout, raw_path, buffer, report)
@@ -91,8 +91,9 @@ def landed(description: Description, layout: Layout, form: str, data: Data, bund
             reader.flush()
         yield from buffer.full()
     reader.flush()
+    where = f" where {layout.where.text}" if layout.where else ""
     if not names.count and not report.has("refused-record"):
-        report("no-records", f"{description.name}: no record in {layout.each.text}", 0, len(data), severity="error")
+        report("no-records", f"{description.name}: no record in {layout.each.text}{where}", 0, len(data), severity="error")
 
 
 def _report_columns(layout: Layout, root: Node, report: Report) -> None:
@@ -100,20 +101,21 @@ def _report_columns(layout: Layout, root: Node, report: Report) -> None:
     columns = root.value[0].value if root.value else {}
     read = [path for metric in layout.metrics for each in (metric.value, metric.when) if each for path in each.paths]
     read += [path for _, each in layout.parameters if isinstance(each, Expression) for path in each.paths]
+    read += [path for rows in (layout.requests, layout.fabric) if rows and not rows.each for each in rows.read for path in each.paths]
     names = [path.steps[0][1] for path in read if path.steps and path.steps[0][0] == "key" and not path.start]
     for name in dict.fromkeys(names):
         if columns and name not in columns and not name.startswith("@"):
             report("no-column", str(name)[:120], root.start, 0, 1, "note")
-    if layout.telemetry is not None and not layout.metrics:  # which has many columns that a file may not have
+    if layout.telemetry is not None and not layout.has_runs:  # which has many columns that a file may not have
         known = {path.steps[0][1] for path in layout.telemetry.paths if path.steps}
         for name in columns:
             if name not in known:
-                report("unread-column", str(name)[:120], root.start, 0, 1, "note")
+                report("unread-column", "a column without a name" if name == "None" else name[:120], root.start, 0, 1, "note")
 
 
 def runs_of(layout: Layout, root: Node, report: Report) -> Iterator[list[Scope]]:
     """The records of each run, in the order of the file. Records with the same values of `group` are one run."""
-    if not layout.metrics:  # but of telemetry alone
+    if not layout.has_runs:  # but telemetry alone
         return
     groups: dict[tuple[str | None, ...], list[Scope]] = {}
     for number, scope in enumerate(layout.each.scopes(Scope(root, ""))):
@@ -179,7 +181,8 @@ def _outside(layout: Layout) -> Iterator[tuple[Path | None, Path]]:
     named = (layout.workload, layout.software, layout.hardware, layout.source, layout.texts)
     of_run = [
         *layout.group, *(each for some in named for each in some.values()), *(moment.value for moment in layout.moments.values()),
-        layout.duration_s, layout.reason, *(condition for _, condition in layout.failed_if), layout.serving_point,
+        *((layout.duration_s.value, layout.duration_s.stated_in) if layout.duration_s else ()),
+        layout.reason, *(condition for _, condition in layout.failed_if), layout.serving_point,
         *(each for _, each in layout.parameters),
     ]
     for path in _leading_out(of_run):
@@ -187,6 +190,9 @@ def _outside(layout: Layout) -> Iterator[tuple[Path | None, Path]]:
     for metric in layout.metrics:
         for path in _leading_out((metric.each, metric.name, metric.value, metric.stated_in, metric.unit_from, metric.when)):
             yield None if path is metric.each else metric.each, path
+    for rows in filter(None, (layout.requests, layout.fabric)):
+        for path in _leading_out((rows.each, rows.when, *rows.read)):
+            yield None if path is rows.each else rows.each, path
 
 
 def _leading_out(read: Iterable[Expression | Path | None]) -> Iterator[Path]:
@@ -197,6 +203,8 @@ def _leading_out(read: Iterable[Expression | Path | None]) -> Iterator[Path]:
 def _plain(node: Node) -> Any:
     """A value as JSON, without its place and its layout."""
     value = node.value
+    if type(value) is Number and (number := number_of(value)) and -_EXACT < number < _EXACT:  # as most are: nothing is lost
+        return number
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if (several := elements(node)) is not None:
@@ -231,11 +239,20 @@ class _Runs:
         run = names(_text(layout.id, first) if layout.id else None, scopes, self._report)
         parameters = self._parameters(run, first)
         self._metrics(run, scopes)
+        if layout.requests is not None:
+            requests, failures = parts.add_requests(layout.requests, run, scopes, self._raw_path, self._buffer, self._report)
+            self._measured, self._has_metric = self._measured + requests - failures, self._has_metric or requests > 0
+        if layout.fabric is not None:
+            failed = next((reason or status for status, reason in [self._status(first, scopes)] if status in ("failed", "invalid")), None)
+            points = parts.add_points(layout.fabric, run, scopes, failed, self._raw_path, self._buffer, self._report)
+            self._measured, self._has_metric = self._measured + points, self._has_metric or points > 0
         status, reason = self._status(first, scopes)
         if not self._has_metric and status != "failed":
             self._report.at("no-metric", "the record states no metric of the description", first.node)
         start, stop = min(each.node.start for each in scopes), max(each.node.stop for each in scopes)
-        case = texts.pop("case") or f"{self._description.name}/unstated"
+        if (case := texts.pop("case")) is None:
+            case = layout.texts["case"].filled(first, "unstated")
+            self._report.at("no-case", f"{layout.texts['case'].text} is {case}: {numbers.why_missing(layout.texts['case'], first)}"[:300], first.node)
         workload = {name: value for name, each in layout.workload.items() if (value := _text(each, first)) is not None}
         document = {"tool": self._description.name, "case": case, "parameters": parameters, "workload": workload}
         started, is_assumed = self._moment("started_at", first)
@@ -251,44 +268,37 @@ class _Runs:
             section=f"{start}+{stop - start}" if not layout.each.is_file else None, status=status, status_reason=reason, started_at=started,
             ended_at=ended, is_zone_assumed=is_assumed, duration_s=self._duration(first),
             serving_point=_text(layout.serving_point, first) if layout.serving_point else None,
-            concurrency_point=self._count(layout.workload["concurrency_point"], first) if "concurrency_point" in layout.workload else None,
+            concurrency_point=numbers.count(point, first, self._report) if (point := layout.workload.get("concurrency_point")) else None,
             **columns, **workload_columns(document),
         )
         for check in layout.checks:
-            self._compare(check.stated, check.of, check.tolerance, first)
+            self._compare(check, first)
 
     def _short(self, text: str | None) -> str | None:
         return None if text is None else clean(text)[:500]
 
     def _hardware(self, scope: Scope) -> dict[str, Any]:
         return {
-            name: self._count(each, scope) if name in HARDWARE_COUNTS else self._short(_text(each, scope))
+            name: numbers.count(each, scope, self._report) if name in HARDWARE_COUNTS else self._short(_text(each, scope))
             for name, each in self._layout.hardware.items()
         }
-
-    def _count(self, each: Expression, scope: Scope) -> int | None:
-        node = each.one(scope)
-        if node is None or node.value is None:
-            return None
-        number = number_of(node.value)
-        if number is None or not is_count(number):
-            self._report.at("impossible-count", f"{each.text}: {text_of(node.value)}"[:200], node, "error")
-            return None
-        return int(number)
 
     def _parameters(self, run: str, scope: Scope) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, each in self._layout.parameters:
             if isinstance(each, Expression):
-                pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)[:1]]
+                pairs: Iterable[tuple[str, Node]] = [(str(name), node) for node in each.of(scope)]
             elif each.keys:
-                pairs = ((each.keys[-1], node) for node in each.nodes(scope))
+                pairs = [(name or each.keys[-1], node) for node in each.nodes(scope)]
             else:
                 pairs = ((other.key if each.steps[-1][0] == "each" else _last(each.steps), other.node) for other in each.scopes(scope))
             for key, node in pairs:
-                text = text_of(node.value) if not isinstance(node.value, (dict, list, Numbers)) else self._json(node)
+                value = node.value
+                text = str(value) if isinstance(value, str) else self._json(node) if isinstance(value, (dict, list, Numbers)) else text_of(value)
                 key = clean(key)[:MAX_KEY_CHARACTERS]
-                if key in found or text is None and node.value is not None:
+                if key in found and text is not None and found[key] != (text := clean(text)):
+                    self._report.at("several-values", f"{key[:80]}: {found[key]}, and {text}: a run has one, the first"[:200], node)
+                if key in found or text is None and value is not None:
                     continue
                 found[key] = None if text is None else clean(text)
                 self._value(run, PARAMETER, key, 1, node, None)
@@ -306,9 +316,11 @@ class _Runs:
         self, run: str, kind: str, key: str, sample: int, node: Node, metric: Metric | None, number: float | None = None, unit: str | None = None
     ) -> None:
         value = node.value
-        is_container = isinstance(value, (dict, list, Numbers))
-        text = self._json(node) if is_container else None if isinstance(value, float) else text_of(value)
-        if metric is None and isinstance(value, Number):
+        if isinstance(value, str):
+            text: str | None = value
+        else:
+            text = self._json(node) if isinstance(value, (dict, list, Numbers)) else None if isinstance(value, float) else text_of(value)
+        if metric is None and type(value) is Number:
             number = number_of(value)
             if number is None:
                 self._report.at("non-finite-number", f"{key[:80]}: {value}"[:200], node, "error")
@@ -338,20 +350,20 @@ class _Runs:
             return
         kind = RESULT if metric.column is None else SERVED
         key = metric.column or clean(name)[:MAX_KEY_CHARACTERS]
-        by = self._factor(metric, scope, nodes[0])
-        if by is None:
-            return
+        factors = numbers.factors(metric, scope, nodes, self._report)
         unit: str | None = metric.unit
         if metric.unit_from is not None and (unit := units.unit_of(_text(metric.unit_from, scope) or "")) is None:
             self._report.at("unknown-unit", f"{key}: {_text(metric.unit_from, scope) or 'no unit is stated'}"[:200], nodes[0], "error")
             return
         unit = None if unit == "1" else unit
-        for node in nodes:
+        for node, by in zip(nodes, factors, strict=True):
+            if by is None:
+                continue
             if isinstance(node.value, Numbers):
                 self._add_samples(run, kind, key, node.value, metric, by, samples, unit)
                 continue
             for one in elements(node) or (node,):
-                number = self._number(one, key, by)
+                number = numbers.number(one, key, by, self._report)
                 samples[kind, key] = samples.get((kind, key), 0) + 1
                 self._measured += number is not None
                 self._value(run, kind, key, samples[kind, key], one, metric, number, unit)
@@ -363,30 +375,8 @@ class _Runs:
         found = [each for path in metric.value.paths for node in path.nodes(scope) for each in elements(node) or [node]]
         bad = [node for node in found if number_of(node.value) is None]
         for node in bad:
-            self._number(node, name, Fraction(1))
+            numbers.number(node, name, Fraction(1), self._report)
         return [node._replace(value=None) for node in bad[:1]]
-
-    def _factor(self, metric: Metric, scope: Scope, place: Node) -> Fraction | None:
-        if metric.stated_in is None:
-            return Fraction(1)
-        stated = _text(metric.stated_in, scope)
-        by = units.factor(stated or "", metric.unit)
-        if by is None:
-            self._report.at("unknown-unit", f"{metric.name.text}: {stated or 'no unit is stated'}"[:200], place, "error")
-        return by
-
-    def _number(self, node: Node, key: str, by: Fraction) -> float | None:
-        value = node.value
-        if value is None or isinstance(value, str) and not isinstance(value, Number) and value.strip().casefold() in _NO_NUMBER:
-            return None
-        if isinstance(value, float):
-            return value * float(by) if math.isfinite(value) else None
-        number = number_of(value) if by == 1 or not isinstance(value, str) else units.converted(value, by) if number_of(value) is not None else None
-        if number is None or not math.isfinite(number):
-            text = text_of(value) or "a list or an object"
-            self._report.at("non-finite-number" if is_non_finite(text) else "not-a-number", f"{key[:80]}: {text}"[:200], node, "error")
-            return None
-        return kept_number(number, value, key, node, self._report) if isinstance(value, str) else number
 
     def _add_samples(
         self, run: str, kind: str, key: str, value: Numbers, metric: Metric, by: Fraction, samples: dict[tuple[str, str], int], unit: str | None
@@ -394,15 +384,15 @@ class _Runs:
         """Many samples at once."""
         nodes = value.nodes()
         if by != 1 or len(nodes) < 8:
-            numbers = [self._number(node, key, by) for node in nodes]
+            found = [numbers.number(node, key, by, self._report) for node in nodes]
         else:
-            numbers = [number if 0 < abs(number := float(node.value)) < 2**53 else self._number(node, key, by) for node in nodes]
+            found = [number if 0 < abs(number := float(node.value)) < 2**53 else numbers.number(node, key, by, self._report) for node in nodes]
         first = samples.get((kind, key), 0)
         samples[kind, key] = first + len(nodes)
-        self._measured += sum(number is not None for number in numbers)
+        self._measured += sum(number is not None for number in found)
         self._values += [
             (node.start, node.length, run, kind, key, place, "number", landed_text(node.value), number, unit, metric.better, metric.summary)
-            for place, (node, number) in enumerate(zip(nodes, numbers, strict=True), first + 1)
+            for place, (node, number) in enumerate(zip(nodes, found, strict=True), first + 1)
         ]
 
     def _status(self, first: Scope, scopes: list[Scope]) -> tuple[str, str | None]:
@@ -414,8 +404,10 @@ class _Runs:
         return self._layout.status or ("succeeded" if self._measured else "unknown"), None
 
     def _duration(self, scope: Scope) -> float | None:
-        node = self._layout.duration_s.one(scope) if self._layout.duration_s else None
-        number = None if node is None else self._number(node, "duration_s", self._layout.duration_by)
+        duration = self._layout.duration_s
+        node = duration.value.one(scope) if duration else None
+        by = numbers.factor(duration, scope, node, self._report) if duration and node is not None else None
+        number = None if node is None or by is None else numbers.number(node, "duration_s", by, self._report)
         if node is not None and number is not None and number <= 0:
             self._report.at("impossible-duration", f"duration_s: {number:g}", node, "error")
             return None
@@ -435,13 +427,20 @@ class _Runs:
             return None, None
         return moment
 
-    def _compare(self, stated: Expression, of: Expression, tolerance: float, scope: Scope) -> None:
-        one, other = stated.one(scope), of.one(scope)
+    def _compare(self, check: Check, scope: Scope) -> None:
+        one, other = check.stated.one(scope), check.of.one(scope)
         first, second = number_of(one.value) if one else None, number_of(other.value) if other else None
-        if one is None or first is None or second is None or math.isclose(first, second, rel_tol=tolerance, abs_tol=1e-12):
+        if check.stated_in is not None and check.of_in is not None:
+            stated_in, of_in = (_text(each, scope) or "no unit" for each in (check.stated_in, check.of_in))
+            by = units.factor(of_in, stated_in)
+            if by is None and first is not None and second is not None and one is not None:
+                self._report.at("unknown-unit", f"{check.stated.text} in {stated_in}, {check.of.text} in {of_in}: they cannot be compared"[:300], one)
+            second = None if second is None or by is None else second * float(by)
+        if one is None or first is None or second is None or math.isclose(first, second, rel_tol=check.tolerance, abs_tol=1e-12):
             return
         severity, apart = disagreement(first, second)
-        self._report.at("statement-disagrees", f"{stated.text} is {first:.15g}, {of.text} is {second:.15g}: {apart}"[:300], one, severity)
+        message = f"{check.stated.text} is {first:.15g}, {check.of.text} is {second:.15g}: {apart}"
+        self._report.at("statement-disagrees", message[:300], one, severity)
 
 
 def _last(steps: tuple[tuple[str, Any], ...]) -> str:

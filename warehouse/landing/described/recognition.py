@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from warehouse.landing.contract import Tree
-from warehouse.landing.described.description import Description, Layout
 from warehouse.landing.described.expressions import Expression, Scope, parsed
-from warehouse.landing.described.nodes import Node
+from warehouse.landing.described.forms.nodes import Node
+from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
+from warehouse.landing.described.layout import Description, Layout
 from warehouse.landing.described.reading import runs_of
-from warehouse.landing.described.sources import CSV, JSON, JSON_LINES, SQL, TEXT, XML, Dialect, Quiet, begun_tree
 
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
@@ -63,8 +63,11 @@ class Formats:
         return best[1] if best else None
 
 
-def recognised(description: Description, head: bytes, size: int, more: Callable[[int], bytes]) -> Recognised | None:
-    """How a file is of a description: by its first bytes, and `more` of them where it is a long document."""
+def recognised(
+    description: Description, head: bytes, size: int, more: Callable[[int], bytes], *, is_counted: bool = True
+) -> Recognised | None:
+    """How a file is of a description: by its first bytes, and `more` of them where it is a long document. Its runs are counted if `is_counted`; else
+    a long document is read on only where its beginning is not of the first layout."""
     for place, layout in enumerate(description.layouts):
         hints = list(_hints(description, layout))
         if not any(hint in head for hints_of_one in hints for hint in hints_of_one):
@@ -74,14 +77,17 @@ def recognised(description: Description, head: bytes, size: int, more: Callable[
                 continue
             part = head
             if form in (JSON, XML) and size > len(head):
+                begun = None if is_counted or place else _begun(description, layout, form, part, False)
+                if begun is not None and not _lacking(layout.requires, begun):
+                    return Recognised(description, place, form)
                 part = more(_WHOLE_BYTES)
             has_all = all(any(hint in part for hint in hints_of_one) for hints_of_one in hints)
             if not has_all:
                 continue
             tree = _begun(description, layout, form, part, size <= len(part))
             if tree is not None and not _lacking(layout.requires, tree):
-                is_whole = size <= len(part)
-                return Recognised(description, place, form, sum(1 for _ in runs_of(layout, tree, Quiet())) if is_whole else 0)
+                has_count = is_counted and size <= len(part)
+                return Recognised(description, place, form, sum(1 for _ in runs_of(layout, tree, Quiet())) if has_count else 0)
     return None
 
 
@@ -142,7 +148,7 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
         if len(requires) < 2 or not _may_be(form, head) or form in (JSON, XML) and size > len(head):
             continue
         part = head if form in (JSON, XML) else head[:HEAD_BYTES]
-        if not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
+        if form != TEXT and not any(key.encode() in part for each in requires for found in each.paths for kind, key in found.steps if kind == "key"):
             continue
         if form in (JSON, JSON_LINES, XML, SQL):
             if form not in trees:
@@ -150,16 +156,26 @@ def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: 
             lacking = _lacking(requires, trees[form])
         elif description is not None:
             columns = frozenset(found.steps[-1][1] for each in requires for found in each.paths if form == CSV and found.steps[-1][0] == "key")
-            lacking = _without_header(requires, part, description, columns) if form == CSV else list(requires)
+            is_text = form == TEXT and _has_lines(requires, description, part)
+            lacking = list(requires) if form != CSV else _without_header(requires, part, description, columns)
+            if is_text and any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in description.files):
+                lacking = _lacking(requires, begun_tree(part, size <= len(part), form, Dialect(), frozenset(), description.patterns))
         share = 1 - len(lacking) / len(requires)
         if lacking and share >= _MOST_NEAR and (best is None or share > best[0]):
             best = share, f"like {name}, but without {', '.join(each.text.removeprefix('[].') for each in lacking[:3])}"
     return best[1] if best else _tidy(head)
 
 
+def _has_lines(requires: Sequence[Expression], description: Description, head: bytes) -> bool:
+    """Whether a text has the fixed parts of so many of the required lines that it may be like the format: quicker than to try all patterns."""
+    named = [path.steps[0][1] for each in requires for path in each.paths[:1] if path.steps and path.steps[0][0] == "key"]
+    found = [any(pattern.literal and pattern.literal.encode() in head for pattern in description.patterns if pattern.name == name) for name in named]
+    return sum(found) >= _MOST_NEAR * len(requires)
+
+
 def _tidy(head: bytes) -> str | None:
     first = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
-    columns = [cell.strip().strip('"').casefold() for cell in first.split(",")]
+    columns = [cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t|]", first)]
     return _MEASUREMENTS if len(columns) > 2 and {"value", "unit"}.issubset(columns) else None
 
 

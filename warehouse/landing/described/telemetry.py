@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.described import units
-from warehouse.landing.described.description import Metric, Telemetry
 from warehouse.landing.described.expressions import Scope, number_of, text_of
+from warehouse.landing.described.forms.nodes import Node
+from warehouse.landing.described.layout import Metric, Telemetry
 from warehouse.landing.described.moments import moment_of
-from warehouse.landing.described.nodes import Node
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Report, is_non_finite, kept_number
 from warehouse.landing.rows import RowBuffer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 
 _SCALES: dict[str, dict[str, Fraction]] = {
     "time": {
@@ -30,8 +31,11 @@ _SCALES: dict[str, dict[str, Fraction]] = {
     )},
 }
 SAME = {
-    "requests/s": "1/s", "operations/s": "1/s", "µs": "us", "B": "bytes", "seconds": "s", "percent": "%", "second": "s", "milliseconds": "ms",
+    "requests/s": "1/s", "operations/s": "1/s", "µs": "us", "μs": "us", "µW": "uW", "μW": "uW", "µJ": "uJ", "μJ": "uJ",
+    "B": "bytes", "seconds": "s", "percent": "%", "second": "s", "milliseconds": "ms",
     "secs": "s", "sec": "s", "msec": "ms", "usec": "us", "nsec": "ns", "sec.": "s", "ops/s": "1/s", "req/s": "1/s", "tok/s": "tokens/s",
+    "bytes/s": "B/s", "Bytes/s": "B/s", "kB": "KB", "kB/s": "KB/s", "KBytes/s": "KB/s", "MBytes/s": "MB/s", "GBytes/s": "GB/s", "Bytes": "bytes",
+    "byte": "bytes",
 }
 UNITS = {unit: (dimension, scale) for dimension, units in _SCALES.items() for unit, scale in units.items()}
 # Of a name's end, the units that it states (docs/models.md).
@@ -54,6 +58,7 @@ def suffix_unit(name: str) -> str | None:
     return next((SUFFIXES[end] for place in range(1, len(parts)) if (end := "_".join(parts[place:])) in SUFFIXES), None)
 
 
+@lru_cache(maxsize=1024)
 def factor(stated: str, wanted: str) -> Fraction | None:
     """By how much a number in one unit is multiplied to be in another; None if that is no unit of the same quantity."""
     one, other = UNITS.get(SAME.get(stated, stated)), UNITS.get(SAME.get(wanted, wanted))

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from warehouse.landing.consistency import impossible_measurement
 from warehouse.landing.contract import Bundle
-from warehouse.landing.readers.json_text import Element, is_lost_number, json_number, json_text
+from warehouse.landing.readers.json_text import Element, is_lost_number, json_number, json_text, lost_code
 from warehouse.landing.readers.records import ABSENT
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, landed_text
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, is_non_finite, kept_number, landed_text
 from warehouse.landing.rows import RUN_ID, RowBuffer
 from warehouse.landing.severity import ERROR, NOTE, disagreement
 
@@ -45,13 +45,13 @@ def document(bundle: Bundle, raw_path: str, report: Report) -> bytes:
 
 
 def element_entry(element: Element, report: Report) -> Entry:
-    """A pair of a document as an entry; a number without a finite value is reported."""
+    """A pair of a document as an entry. A number without a finite value, or that a double cannot tell from zero, is reported and missing."""
     key = str(element.key)
     if element.value is None:
         return Entry(*element[:3], key[:MAX_KEY_CHARACTERS], None, None)
     text, number = json_text(element.value), json_number(element.value)
     if is_lost_number(element.value) or (isinstance(element.value, str) and is_non_finite(element.value.removeprefix("."))):
-        report.at("non-finite-number", key[:120], element, "error")
+        report.at(lost_code(element.value), key[:120], element, "error")
     landed = None if text is None else landed_text(text)
     if landed is None and (text is None or isinstance(element.value, str)):  # a long list is a tool's own state
         report.at("value-too-large", key[:120], element, "note")
@@ -104,9 +104,11 @@ def possible(entry: Entry, report: Report, kind: Kind | None = None) -> Entry:
 
 
 def numeric(entry: Entry, report: Report) -> Entry:
-    """The entry of a key that states a number; reported where its value is something else. null and N/A say that there is none,
-    and `element_entry` has reported NaN."""
+    """The entry of a key that states a number; reported where its value is something else, or has more digits than a double holds. null and N/A say
+    that there is none, and `element_entry` has reported NaN."""
     value = (entry.value or "").strip()
+    if entry.number is not None and abs(entry.number) >= 2**53:
+        kept_number(entry.number, value, entry.key, entry, report)
     if entry.number is None and not is_non_finite(value) and value.casefold() not in ABSENT:
         report.at("not-a-number", f"{entry.key[:80]}: {value}"[:200], entry, "error")
     return entry

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warehouse.landing.readers import json_records
 from warehouse.landing.readers.json_records import Records
-from warehouse.landing.readers.json_text import whole_number
+from warehouse.landing.readers.json_text import Written, whole_number
 from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import Data, Line, Piece, Report, decoded, lines, pieces
 
@@ -73,7 +73,7 @@ def _one_by_one(data: Data, piece: Piece, report: Report) -> Iterator[Lines]:
     for line in lines(piece.data, report, start=(piece.offset, piece.number)):
         try:
             text = _unmarked(decoded(line, report))
-            value = json.loads(text, object_pairs_hook=partial(_object, report=report, line=line), parse_int=whole_number)
+            value = json.loads(text, object_pairs_hook=partial(_object, report=report, line=line), parse_int=whole_number, parse_float=Written)
         except (ValueError, RecursionError) as error:
             report.at("malformed-json", str(error)[:200], line, "error")
             continue

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from warehouse.landing.readers import json_records
 from warehouse.landing.readers.json_records import Records
-from warehouse.landing.readers.json_text import CUT_NUMBER, is_cut_number, noted_object, whole_number
+from warehouse.landing.readers.json_text import CUT_NUMBER, Written, is_cut_number, noted_object, whole_number
 from warehouse.landing.readers.records import Record, shown
 from warehouse.landing.readers.text import MAX_ISSUES, Data, Report, clean, not_utf8
 
@@ -71,7 +71,7 @@ class JsonStream:
         self._line = (0, 1)  # an offset and its line number, to count on from
         self._duplicates: list[str] = []
         # Not by a method: the cycle would keep each file's windows until the garbage collector comes.
-        self._decoder = json.JSONDecoder(object_pairs_hook=partial(noted_object, self._duplicates), parse_int=whole_number)
+        self._decoder = json.JSONDecoder(object_pairs_hook=partial(noted_object, self._duplicates), parse_int=whole_number, parse_float=Written)
         self._pending = False  # the value at the cursor has not been taken
 
     def __enter__(self) -> "JsonStream":

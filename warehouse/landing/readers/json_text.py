@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from warehouse.landing.readers.json_numbers import mended
-from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, clean, landed_text, number_in
+from warehouse.landing.readers.text import MAX_KEY_CHARACTERS, Entry, Report, clean, landed_text, loss_of, number_in
 
 _BLANK = re.compile(r"[\s\ufeff]*")
 # A pair whose value is a scalar without escapes, as most are: one match takes the place of five steps of the walk.
@@ -29,13 +29,13 @@ CUT_NUMBER = "the text ends with a number, which may not be whole"
 _LITERALS = {"null": None, "true": True, "false": False}
 
 
-class _Written(float):
+class Written(float):
     """A float that remembers how it was written: the text lands beside the number."""
 
     __slots__ = ("text",)
     text: str
 
-    def __new__(cls, text: str) -> "_Written":
+    def __new__(cls, text: str) -> "Written":
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -47,7 +47,7 @@ class Json:
     def __init__(self) -> None:
         self.duplicates: list[str] = []
         self._decoder = json.JSONDecoder(
-            object_pairs_hook=partial(noted_object, self.duplicates), parse_float=_Written, parse_constant=_Written
+            object_pairs_hook=partial(noted_object, self.duplicates), parse_float=Written, parse_constant=Written
         )
         self.value = self._decoder.decode
         self.value_at = self._decoder.raw_decode
@@ -76,7 +76,7 @@ def json_text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, _Written):
+    if isinstance(value, Written):
         return value.text
     try:
         return json.dumps(value, ensure_ascii=False)
@@ -93,9 +93,11 @@ def whole_number(digits: str) -> int | float:
 
 
 def json_number(value: Any) -> float | None:
-    """The finite number a JSON value is or contains; a boolean is not a number."""
-    if isinstance(value, str):
-        return number_in(value)
+    """The finite number a JSON value is or contains; a boolean is not a number. One that a double cannot tell from zero (1e-400) is none."""
+    if isinstance(value, str) or isinstance(value, Written) and not value:
+        text = value if isinstance(value, str) else value.text
+        number = number_in(text)
+        return None if number == 0 and loss_of(text) else number
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -106,8 +108,13 @@ def json_number(value: Any) -> float | None:
 
 
 def is_lost_number(value: Any) -> bool:
-    """A JSON number without a finite value (NaN, Infinity, 1e999)."""
+    """A JSON number that a double does not hold (NaN, Infinity, 1e999, 1e-400)."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and json_number(value) is None
+
+
+def lost_code(value: Any) -> str:
+    """The code of the issue of such a number."""
+    return "too-small" if isinstance(value, Written) and not value else "non-finite-number"
 
 
 class Element(NamedTuple):
@@ -128,7 +135,7 @@ def json_entries(data: bytes, report: Report, *, scalars_only: bool = False) -> 
             continue
         assert element.key is not None
         if is_lost_number(element.value):
-            report.at("non-finite-number", element.key[:120], element, "error")
+            report.at(lost_code(element.value), element.key[:120], element, "error")
         value = json_text(element.value)
         key = element.key[:MAX_KEY_CHARACTERS]
         yield Entry(*element[:3], key, None if value is None else landed_text(value), json_number(element.value))
@@ -278,7 +285,7 @@ def _plain_value(pair: re.Match[str]) -> Any:
         return text[1:-1]
     if integer is not None:
         return int(integer)
-    return _LITERALS[literal] if number is None else _Written(number)
+    return _LITERALS[literal] if number is None else Written(number)
 
 
 class _Places:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from warehouse.landing.readers.json_text import is_lost_number, json_number
+from warehouse.landing.readers.json_text import Written, is_lost_number, json_number, lost_code
 from warehouse.landing.readers.text import clean, landed_text
 
 ABSENT = frozenset({"", "n/a", "na", "null", "none", "unknown", "nan"})
@@ -30,7 +30,7 @@ class Record:
             return None
         number = json_number(value)
         if number is None:
-            self.flag("non-finite-number" if is_lost_number(value) else "not-a-number", f"{key}: {shown(value)}")
+            self.flag(lost_code(value) if is_lost_number(value) else "not-a-number", f"{key}: {shown(value)}")
         return number
 
     def count(self, key: str) -> int | None:
@@ -64,4 +64,4 @@ class Record:
 
 def shown(value: Any) -> str:
     """A value for a message; of a list or object, which may be nested without end, only what it is."""
-    return type(value).__name__ if isinstance(value, (list, dict)) else clean(str(value))[:120]
+    return type(value).__name__ if isinstance(value, (list, dict)) else clean(value.text if isinstance(value, Written) else str(value))[:120]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from warehouse.landing.described.nodes import Node, Number
+from warehouse.landing.described.forms.nodes import Node, Number
 from warehouse.landing.readers.text import Report, clean
 
 _BEGIN = re.compile(rb"\bINSERT\s++INTO\b", re.IGNORECASE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from warehouse.landing.described.nodes import MAX_DEPTH, BrokenError, Node
+from warehouse.landing.described.forms.nodes import MAX_DEPTH, BrokenError, Node
 from warehouse.landing.readers.text import Report, clean
 
 _NAME = rb"[A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*+"

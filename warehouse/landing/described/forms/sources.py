@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from warehouse.landing.described.nodes import Node, Number, begun_json, read_json
-from warehouse.landing.described.sql import sql_tree
-from warehouse.landing.described.xml import begun_xml
+from warehouse.landing.described.forms.nodes import Fields, Node, begun_json, read_json
+from warehouse.landing.described.forms.numerals import Numerals
+from warehouse.landing.described.forms.sql import sql_tree
+from warehouse.landing.described.forms.xml import begun_xml
 from warehouse.landing.readers.text import Data, Line, Report, decoded, lines
 
 JSON, JSON_LINES, CSV, TEXT, XML, SQL = "json", "json lines", "csv", "text", "xml", "sql"
@@ -22,8 +23,6 @@ MAX_BYTES = 256 << 20  # of a file that is read whole
 _HEADER_LINES = 200  # among which the header of a table is looked for
 _LINE_CHARACTERS = 4096  # of a line that a pattern is tried on
 _FIELD = re.compile(r"\{(\w*)(?::(word|number|text))?\}")
-_NUMBER = r"([+-]?(?:\d[\d,]*+\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?(?i:nan|inf(?:inity)?|n/a))"
-_WITH_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+(?:[eE][+-]?\d+)?)", re.ASCII)
 _RULE = re.compile(r"[\s|:+=-]*")
 
 
@@ -39,10 +38,12 @@ class Pattern:
     name: str
     text: str
     after: str | None = None
+    numerals: Numerals = Numerals()
 
     @cached_property
-    def fields(self) -> tuple[str, ...]:
-        return tuple(found[1] for found in _FIELD.finditer(self.text))
+    def fields(self) -> tuple[tuple[str, bool], ...]:
+        """The name of each field, and whether it is a number."""
+        return tuple((found[1], found[2] == "number") for found in _FIELD.finditer(self.text))
 
     @cached_property
     def literal(self) -> str:
@@ -63,15 +64,16 @@ class Pattern:
             raise PatternError("fields are written {name}, {name:word} or {name:number}")
         parts, last = [], 0
         for found in _FIELD.finditer(self.text):
-            parts += [_fixed(self.text[last : found.start()]), self._field(found[2] or "text", self.text[found.end() : found.end() + 1])]
+            parts += [_fixed(self.text[last : found.start()]), self._field(found[2] or "text", self.text[found.end() : found.end() + 2])]
             last = found.end()
         return r"\s*+" + "".join([*parts, _fixed(self.text[last:])]) + r"\s*"
 
-    def _field(self, kind: str, mark: str) -> str:
-        """A word ends before a blank, or before the `mark` that follows it."""
+    def _field(self, kind: str, following: str) -> str:
+        """A word ends before a blank, or before the mark that follows it."""
+        mark = following[:1]
         if kind == "word" and mark == "{":
             raise PatternError("a word is followed by a blank or by what ends it, not by another field")
-        return _NUMBER if kind == "number" else "(.*?)" if kind == "text" else rf"([^\s{re.escape(mark.strip())}]++)"
+        return self.numerals.pattern(following) if kind == "number" else "(.*?)" if kind == "text" else rf"([^\s{re.escape(mark.strip())}]++)"
 
 
 def _fixed(text: str) -> str:
@@ -81,12 +83,12 @@ def _fixed(text: str) -> str:
 @dataclass(frozen=True)
 class Dialect:
     """How cells are written: between them a `delimiter` (a blank: any blanks), lines that begin with `comment` are none. A table's first row
-    names its columns, or `columns` does. `decimal` is the mark of a fraction."""
+    names its columns, or `columns` does."""
 
     delimiter: str = ","
     comment: str | None = None
     columns: tuple[str, ...] = ()
-    decimal: str = "."
+    numerals: Numerals = Numerals()
 
 
 def lines_tree(data: Data, report: Report) -> Node | None:
@@ -120,15 +122,10 @@ def table_tree(data: Data, report: Report, dialect: Dialect, required: frozenset
         if len(cells) != len(header):
             report.at("columns-differ", f"{len(cells)} cells, {len(header)} columns", line, "error")
             continue
-        cells = [_with_point(cell) for cell in cells] if dialect.decimal == "," else cells
+        if dialect.numerals != Numerals():
+            cells = [cell._replace(value=dialect.numerals.plain(cell.value)) if isinstance(cell.value, str) else cell for cell in cells]
         found.append(Node(dict(zip(header, cells, strict=True)), line.offset, line.offset + line.length))
     return None if header is None else Node(found, 0, len(data))
-
-
-def _with_point(cell: Node) -> Node:
-    """A number with a decimal comma, and points between thousands, as a number."""
-    is_number = isinstance(cell.value, str) and _WITH_COMMA.fullmatch(cell.value)
-    return cell._replace(value=Number(cell.value.replace(".", "").replace(",", "."))) if is_number else cell
 
 
 def _rows(data: Data, report: Report, dialect: Dialect) -> Iterator[tuple[Line, list[Node]]]:
@@ -211,20 +208,20 @@ def text_tree(data: Data, report: Report, patterns: Sequence[Pattern]) -> Node:
             if not line.data.isascii():
                 decoded(line, report)
             fields = {
-                field: _field(matched, place, line, text) for place, field in enumerate(pattern.fields, 1) if field
+                field: _field(matched, place, line, text, pattern.numerals if is_number else None)
+                for place, (field, is_number) in enumerate(pattern.fields, 1) if field
             }
             before = {other: node for other, node in latest.items() if other != name and other not in fields}
-            found.setdefault(name, []).append(Node({**before, **fields}, line.offset, line.offset + line.length))
+            found.setdefault(name, []).append(Node(Fields(before, fields), line.offset, line.offset + line.length))
             latest[name] = Node(fields, line.offset, line.offset + line.length)
             break
     return Node({name: Node(records, records[0].start, records[-1].stop) for name, records in found.items()}, 0, len(data))
 
 
-def _field(matched: re.Match[str], place: int, line: Line, text: str) -> Node:
+def _field(matched: re.Match[str], place: int, line: Line, text: str, numerals: Numerals | None) -> Node:
     start, stop = (len(text[:end].encode()) if not text.isascii() else end for end in matched.span(place))
     value = matched[place].strip()
-    is_number = matched[place][:1].isdigit() or matched[place][:1] in "+-."
-    kept = Number(value.replace(",", "")) if is_number and "," in value else value
+    kept = value if numerals is None else numerals.plain(value)
     return Node(kept or None, line.offset + start, min(line.offset + stop, line.offset + line.length))
 
 

@@ -1,0 +1,1 @@
+"""Files as trees of values with their bytes: JSON, XML, tables, insertions of SQL, lines of text."""

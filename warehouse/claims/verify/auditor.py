@@ -183,7 +183,8 @@ class Auditor:
         then, now = self._specification["document"]["engine"], engine_leaf()
         settings = then.get("settings")
         later = sorted(now["settings"].keys() - settings.keys()) if isinstance(settings, Mapping) else []
-        return Engines(*(f"{engine.get('name')} {engine.get('version')}" for engine in (then, now)), tuple(later))
+        recorded, here = (f"{engine.get('name')} {engine.get('version')}" for engine in (then, now))
+        return Engines(recorded, here, tuple(later))
 
     def code(self, bundles: frozenset[str]) -> Code:
         """The wh of the publication and the ingestors of these bundles, then and here, as far as they differ. Raises WH309 when the query

@@ -16,7 +16,7 @@ from standard import standard_project
 from warehouse.project.project import Project
 from warehouse.transform.build import plan as build_plan
 from warehouse.transform.check.project_check import check_project
-from warehouse.transform.sql.aggregates import AGGREGATES, STEADY_AGGREGATES, adds_in_pieces, takes_disordered_rows
+from warehouse.transform.sql.aggregates import AGGREGATES, STEADY_AGGREGATES, adds_in_pieces, sees_layout, takes_disordered_rows
 from warehouse.transform.sql.duck import connect
 
 __all__ = ["project"]
@@ -210,3 +210,17 @@ def test_what_comes_out_otherwise_over_fewer_keys_is_known_to(case: str) -> None
     [(text,)] = con.execute("select json_serialize_sql(?)", [sql.format(t="t")]).fetchall()
     con.close()
     assert not unlike or takes_disordered_rows(json.loads(text)["statements"][0]["node"])
+
+
+@pytest.mark.parametrize(("sql", "is_so"), {"sum(x)": True, "avg(x) + 1": True, "sum(x order by x)": False, "avg(x order by i) filter (i % 3 = 0)": False}.items())
+def test_what_sees_how_a_table_lies(sql: str, is_so: bool, tmp_path: Path) -> None:
+    """A vector of one value in a table that is compressed is added as value x count; what is ordered before, one by one."""
+    con = connect(tmp_path / "t.duckdb")
+    con.execute("create table t as select i, 0.1e0 as x from range(6000) as r (i)")
+    con.execute("checkpoint")
+    con.execute("create temp table copy as from t")
+    [stored], [copied] = (con.execute(f"select {sql} from {name}").fetchall() for name in ("t", "copy"))
+    [(text,)] = con.execute("select json_serialize_sql(?)", [f"select {sql} from t"]).fetchall()
+    con.close()
+    assert sees_layout(json.loads(text)["statements"][0]["node"]) == is_so
+    assert (stored != copied) == is_so

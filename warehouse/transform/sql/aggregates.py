@@ -59,9 +59,9 @@ STEADY_WINDOWS = frozenset(
 
 def sees_layout(tree: Mapping[str, Any]) -> bool:
     """Whether what a statement gives may depend on how the tables that it reads are laid out: it may add floats (of which
-    type a sum is, the tree does not say: one of integers counts too), or samples."""
+    type a sum is, the tree does not say: one of integers counts too), or samples. What it orders before, it adds one by one."""
     return any(
-        _name(node) in FLOAT_SUMS or node.get("show_type") == "SUMMARY" or node.get("sample") for node in nodes(tree)
+        (_name(node) in FLOAT_SUMS and not _is_ordered(node)) or node.get("show_type") == "SUMMARY" or node.get("sample") for node in nodes(tree)
     )
 
 

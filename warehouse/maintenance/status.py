@@ -13,6 +13,7 @@ from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, stored_publications
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, Event, Ledger
+from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.manifest import UNRECOGNISED
 from warehouse.evidence.objects.location import open_store
@@ -74,14 +75,13 @@ class Status:
 def project_status(project: Project) -> Status:
     """The status of a project. Raises WH114 when its store cannot be reached."""
     store = open_store(project)
-    ledger = Ledger(store.objects)
     there = set(store.digests())
-    events = list(ledger.events())
+    events, unread = known_events(store.objects, project.builds)
     families = {event.subject: str(event.detail.get("family")) for event in events if event.kind == ARRIVAL and event.subject in there}
-    damaged = list(ledger.damaged)
+    damaged = list(unread)
     bundles = Counter(families.values())
     current = find_current(project)
-    withdrawn = frozenset(standing(ledger.decisions()).not_admitted)
+    withdrawn = frozenset(standing(Ledger(store.objects).decisions()).not_admitted)
     standing_corrections = corrected(events)
     published = [
         replace(_query_status(project, each, current, withdrawn, damaged), correction=_named(standing_corrections.get(each.digest)))

@@ -15,6 +15,7 @@ from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.findings import standing_marks
+from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import signature_stamps
@@ -197,7 +198,8 @@ def _landing(
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
     keys = public_keys(project.trusted_keys)
-    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, elsewhere.parse if elsewhere else None))
+    parse = elsewhere.parse if elsewhere else None
+    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, parse, known_events(store.objects, project.builds)))
 
 
 def _build(

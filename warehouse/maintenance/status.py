@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.claims.publish.corrections import corrected
-from warehouse.claims.publish.publication import PublishedRollup, stored_publications
+from warehouse.claims.publish.publication import PublishedRollup, publication_key, stored_publications
+from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, Event, Ledger
 from warehouse.evidence.ledger.reading import known_events
@@ -26,6 +31,7 @@ from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 from warehouse.transform.sql.duck import text_literal
 
 _RECORDED = "recorded_run"  # the family of what `wh record` keeps
+_COUNTS = ".status.json"
 _RUNS = "main.benchmark_run_fact"  # the table of runs of the standard project
 
 
@@ -128,6 +134,10 @@ def _query_status(
     project: Project, publication: PublishedRollup, current: Build | None, withdrawn: frozenset[str], damaged: list[WarehouseError]
 ) -> QueryStatus:
     query = publication.query or "unknown"
+    memory = _Memory(project, publication, current, withdrawn)
+    if counts := memory.counts():
+        numbers, stale, retracted = counts
+        return QueryStatus(query, publication.digest, numbers, stale if current else None, retracted)
     try:
         now = CurrentNumbers(project, publication)
         numbers = stale = retracted = 0
@@ -140,4 +150,33 @@ def _query_status(
     except WarehouseError as error:
         damaged.append(error)
         return QueryStatus(query, publication.digest, None, None, None)
+    memory.keep(numbers, stale, retracted)
     return QueryStatus(query, publication.digest, numbers, stale if current else None, retracted)
+
+
+class _Memory:
+    """The counts of a publication's numbers, in a file beside the builds: they follow from the publication, whose files' stamps show that nobody
+    touched it, the build and the runs that were withdrawn. To read 37,000 numbers takes three seconds."""
+
+    def __init__(self, project: Project, publication: PublishedRollup, current: Build | None, withdrawn: frozenset[str]) -> None:
+        self._path = project.builds / _COUNTS
+        self._query = publication.query or ""
+        stamps = [[entry.key, entry.stamp] for entry in publication.objects.entries(publication_key(publication.digest, "").rstrip("/"))]
+        self._key = memo_digest("wh/status/1", [publication.digest, stamps, current.digest if current else "", sorted(withdrawn)])
+
+    def counts(self) -> tuple[int, int, int] | None:
+        key, *found = self._read().get(self._query, [""])
+        return tuple(found) if key == self._key else None
+
+    def keep(self, *counts: int) -> None:
+        scratch = self._path.with_name(f"{_COUNTS}.{os.getpid()}")
+        with suppress(OSError):  # of a folder that is not there, or that others own: it saves time alone
+            scratch.write_text(json.dumps({**self._read(), self._query: [self._key, *counts]}))
+            os.replace(scratch, self._path)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}

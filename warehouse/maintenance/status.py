@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -96,7 +96,7 @@ def project_status(project: Project) -> Status:
     return Status(
         str(project.root), project.name, store.objects.url,
         dict(sorted((family, count) for family, count in bundles.items() if family != UNRECOGNISED)), bundles[UNRECOGNISED],
-        _build_status(project, current) if current else None, is_unfinished(project),
+        _build_status(project, current, there) if current else None, is_unfinished(project),
         tuple(sorted(published, key=lambda each: each.query)),
         tuple(conflicted_runs(current)) if current else (), _failed_runs(current, events, there) if current else (), tuple(damaged),
     )
@@ -112,8 +112,8 @@ def _failed_runs(build: Build, events: Sequence[Event], there: Container[str]) -
         return tuple(row[0] for row in result.fetchall())
 
 
-def _build_status(project: Project, build: Build) -> BuildStatus:
-    newer = newer_than(project, build)
+def _build_status(project: Project, build: Build, stored: Collection[str]) -> BuildStatus:
+    newer = newer_than(project, build, stored)
     built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0)
     return BuildStatus(build.digest, built_at, newer.evidence, newer.models)
 

@@ -20,6 +20,8 @@ def tables_unlike_from_nothing(project: Project, folder: Path, now: datetime | N
     full.unlink(missing_ok=True)
     bring_up_to_date(full, material)
     con = connect()
+    if material.memory:
+        con.execute(f"set memory_limit = {text_literal(material.memory)}")
     con.execute(f"attach {text_literal(str(current_build(project).path))} as updated_build (read_only)")
     con.execute(f"attach {text_literal(str(full))} as full_build (read_only)")
     checked = material.checked

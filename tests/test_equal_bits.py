@@ -6,22 +6,22 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import duckdb
 import pytest
 from bare_project import project, write
-from conftest import Wh
+from conftest import Wh, unpacked_evidence
 from from_nothing import tables_unlike_from_nothing
 from samples.families import FAMILIES
 from samples.values import take_in, value_files, values_project
 from standard import standard_project
+from test_whole_warehouse import OTHERS, WITH_RESULTS
 
 from warehouse.claims.numbers.deciding import reinstate, retract
 from warehouse.evidence.objects.location import open_store
-from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.ingest import Plan, ingest, plan_ingest
 from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project, read_project
 from warehouse.trace.catalog import open_trace_session
@@ -138,32 +138,47 @@ def write_evidence(folder: Path) -> None:
                     path.write_bytes(changed)
 
 
-def arrived(folder: Path, evidence: Path, batches: int, seed: int | None, after: Callable[[Project], None] = lambda made: None) -> Project:
+def arrived(
+    folder: Path, evidence: Sequence[Path], batches: int, seed: int | None, after: Callable[[Project], None] = lambda made: None
+) -> Project:
     """A project with evidence that came in so many batches, shuffled by a seed, and was built after each; then `after` is called."""
     made = standard_project(folder)
-    plan = plan_ingest(evidence, load_ingestors(made).values())
-    drafts = list(plan.recognised)
+    ingestors = load_ingestors(made).values()
+    drafts = [draft for place in evidence for draft in plan_ingest(place, ingestors).drafts]
     if seed is not None:
         random.Random(seed).shuffle(drafts)
     size = -(-len(drafts) // batches)
     for start in range(0, len(drafts), size):
-        ingest(replace(plan, recognised=tuple(drafts[start : start + size]), leftovers=()), open_store(made), "evidence")
+        ingest(Plan(tuple(drafts[start : start + size]), (), ()), open_store(made), "evidence")
         build(made)
         after(made)
     return read_project(made.root)
+
+
+def unlike(folder: Path, evidence: Sequence[Path], ways: Iterable[tuple[int | None, int]]) -> list[set[str]]:
+    """For each way in which evidence came, a seed and how many batches, which tables are other than those of the first way, if they are
+    updated, and if they are built from nothing."""
+    found = []
+    for seed, batches in ways:
+        made = arrived(folder / f"{seed} {batches}", evidence, batches, seed)
+        bring_up_to_date(folder / "nothing.duckdb", gather_material(made))
+        found += [contents(current_build(made).path), contents(folder / "nothing.duckdb")]
+        (folder / "nothing.duckdb").unlink()
+    return [{name for name in each.keys() | found[0].keys() if each.get(name) != found[0].get(name)} - _ARRIVED for each in found]
 
 
 @pytest.mark.exhaustive
 def test_no_standard_table_depends_on_how_evidence_came(tmp_path: Path) -> None:
     """Neither of the builds that were updated batch by batch, nor of builds from nothing."""
     write_evidence(tmp_path / "in")
-    found = []
-    for seed, batches in ((None, 1), (None, 5), (1, 4)):
-        made = arrived(tmp_path / f"{batches}", tmp_path / "in", batches, seed)
-        bring_up_to_date(tmp_path / f"{batches}.duckdb", gather_material(made))
-        found += [contents(current_build(made).path), contents(tmp_path / f"{batches}.duckdb")]
-    unlike = [{name for name in found[0] if each.get(name) != found[0][name]} - _ARRIVED for each in found]
-    assert unlike == [set()] * len(found)
+    assert unlike(tmp_path, [tmp_path / "in"], [(None, 1), (None, 5), (1, 4)]) == [set()] * 6
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(5))
+def test_no_standard_table_depends_on_the_order_of_archives(seed: int, tmp_path: Path) -> None:
+    archives = [unpacked_evidence(name) for name in WITH_RESULTS + OTHERS]
+    assert unlike(tmp_path, archives, [(None, 1), (seed, 5)]) == [set()] * 4
 
 
 @pytest.mark.exhaustive
@@ -183,4 +198,4 @@ def test_standard_tables_that_are_updated_are_those_of_a_full_build(tmp_path: Pa
         assert tables_unlike_from_nothing(made, tmp_path) == []
 
     write_evidence(tmp_path / "in")
-    arrived(tmp_path / "project", tmp_path / "in", 6, 3, decided)
+    arrived(tmp_path / "project", [tmp_path / "in"], 6, 3, decided)

@@ -16,7 +16,8 @@ from standard import standard_project
 from warehouse.project.project import Project
 from warehouse.transform.build import plan as build_plan
 from warehouse.transform.check.project_check import check_project
-from warehouse.transform.sql.aggregates import AGGREGATES, STEADY_AGGREGATES, adds_in_pieces, takes_disordered_rows
+from warehouse.transform.sql.aggregates import AGGREGATES, STEADY_AGGREGATES, adds_in_pieces, sees_layout, takes_disordered_rows
+from warehouse.transform.sql.duck import connect
 
 __all__ = ["project"]
 
@@ -152,6 +153,17 @@ ORDERS = {
     "select k, sum(x) from t where x > (select min(x) from u where u.k = t.k) group by k": True,
     "select distinct on (k) k, x from t join u using (k)": True,
     "select k, sum(x) from some_view group by k": True,
+    "select k, sum(x * (select w from u where u.k = t.k)) from t group by k": True,
+    "select k, sum(x) from (select k, x, (select max(w) from u where u.k = t.k) as w from t) group by k": True,
+    "select k, (select sum(x) from u where u.k = t.k) as x from t": True,
+    "select k, sum(x) / (select count(*) from u) from t group by k": False,
+    "select k, (select max(x) from u where u.k = t.k) as x from t": False,
+    "select k, sum(a) from (select * from t pivot (max(x) for h in ('a', 'b') group by k)) group by k": True,
+    "select * from (select * from t join u using (k)) pivot (sum(x) for h in ('a', 'b') group by k)": True,
+    "select * from t pivot (sum(x) for h in ('a', 'b') group by k)": False,
+    "select k, sum(x) from (select * from t unpivot (x for h in (a, b))) group by k": False,
+    "with recursive c as (select k, x from t union select k, x / 2 from c where x > 1) select k, sum(x) from c group by k": True,
+    "with recursive c as (select k, x from t union all select k, x / 2 from c where x > 1) select k, sum(x) from c group by k": False,
 }
 
 
@@ -177,3 +189,38 @@ def test_which_aggregates_the_engine_takes_in_pieces(name: str) -> None:
         [(unlike,)] = con.execute(f"select count(*) from ({sql.format('t')}) as a join ({sql.format('few')}) as b using (k) where a.x is distinct from b.x").fetchall()
         [(text,)] = duckdb.execute("select json_serialize_sql(?)", [sql.format("t")]).fetchall()
         assert not unlike or adds_in_pieces(json.loads(text)["statements"][0]["node"])
+
+
+# Of 300,000 rows of 300 keys.
+UNLIKE_OVER_FEW = {
+    "a query in a select list": "select k, sum(x * w) as s from (select k, x, (select max(w) from u where u.b = t.b) as w from {t} as t) group by k",
+    "a query that adds": "select distinct k, (select sum(w) from u where u.b >= t.k * 10) as s from {t} as t",
+}
+
+
+@pytest.mark.parametrize("case", UNLIKE_OVER_FEW)
+def test_what_comes_out_otherwise_over_fewer_keys_is_known_to(case: str) -> None:
+    sql = UNLIKE_OVER_FEW[case]
+    con = connect()
+    con.execute("create table t as select i // 1000 as k, (hash(i) % 5000)::int as b, (hash(i + 1) % 1000000) / 997.0e0 as x from range(300000) as r (i)")
+    con.execute("create table few as select * from t where k in (7, 100)")
+    con.execute("create table u as select i::int as b, (hash(i + 7) % 1000) / 7.0e0 as w from range(5000) as r (i)")
+    all_and_few = f"select count(*) from ({sql.format(t='t')}) as a join ({sql.format(t='few')}) as b using (k) where a.s is distinct from b.s"
+    [(unlike,)] = con.execute(all_and_few).fetchall()
+    [(text,)] = con.execute("select json_serialize_sql(?)", [sql.format(t="t")]).fetchall()
+    con.close()
+    assert not unlike or takes_disordered_rows(json.loads(text)["statements"][0]["node"])
+
+
+@pytest.mark.parametrize(("sql", "is_so"), {"sum(x)": True, "avg(x) + 1": True, "sum(x order by x)": False, "avg(x order by i) filter (i % 3 = 0)": False}.items())
+def test_what_sees_how_a_table_lies(sql: str, is_so: bool, tmp_path: Path) -> None:
+    """A vector of one value in a table that is compressed is added as value x count; what is ordered before, one by one."""
+    con = connect(tmp_path / "t.duckdb")
+    con.execute("create table t as select i, 0.1e0 as x from range(6000) as r (i)")
+    con.execute("checkpoint")
+    con.execute("create temp table copy as from t")
+    [stored], [copied] = (con.execute(f"select {sql} from {name}").fetchall() for name in ("t", "copy"))
+    [(text,)] = con.execute("select json_serialize_sql(?)", [f"select {sql} from t"]).fetchall()
+    con.close()
+    assert sees_layout(json.loads(text)["statements"][0]["node"]) == is_so
+    assert (stored != copied) == is_so

@@ -90,6 +90,16 @@ LOCAL = {
     "unnest beside": ("select t.k, i.item from t, unnest(t.items) as i (item)", "k", "t |"),
     "a parameter named as the key": (
         "select k, list_sum(list_transform(items, lambda k: k + 1)) as n from t", "k", "t |"),
+    "unpivot": ("select k, part, sum(n) as n from t unpivot (n for part in (v, x)) group by all", "k", "t |"),
+    "unpivot that keeps NULL": ("select k, part, n from t unpivot include nulls (n for part in (v, x as other))", "k", "t |"),
+    "unpivot of a query": (
+        "select p.*, w from (select lower(s) as low, v, k, x from t) unpivot (n for part in (v, x)) as p join u on p.k = u.k", "k", "t u |"),
+    "unpivot of a CTE with names for its columns": (
+        "with c (a, b, run, d) as (select v, x, k, s from t) select * from c unpivot (n for part in (a, b))", "run", "t |"),
+    "unpivot of unpivot": (
+        "select run, name, n from (from (from (select v, x, k as run, s, j from t) unpivot (n for part in (v, x))) unpivot (n2 for name in (j)))", "run", "t |"),
+    "unpivot as a statement": ("select k, n, v from (unpivot (select k, v, x from t) on v, x into name n value v)", "k", "t |"),
+    "a key computed over unpivot": ("select lower(s) as low, n from t unpivot (n for part in (v, x))", "low", "t |"),
     "union": ("select k, v from t union select k, w from u", "k", "t u |"),
     "union by position": ("select v as k, k as v from t union all select k, j from u", "k", "t u |"),
     "union by name": ("select v, k from t union by name select k, x as v from u", "k", "t u |"),
@@ -173,6 +183,11 @@ REFUSED = {
     "a recursive CTE": (
         "with recursive r as (select k, v from t union all select k, v - 1 from r where v > 0) select k, v from r",
         "k", "recursive", ""),
+    "a key made by unpivot": ("select part, count(*) as n from t unpivot (n for part in (v, x)) group by part", "part", "carries part", "part"),
+    "a key that unpivot computes from a column's name": ("select part || k as k, n from t unpivot (n for part in (v, x))", "k", "carries k", ""),
+    "a key among what is listed": ("select n as k, v from t unpivot (n for part in (k, j))", "k", "carries k", ""),
+    "unpivot of a pattern": ("select k, n from (select k, v, x from t) unpivot (n for part in (columns('v|x')))", "k", "pivot", ""),
+    "unpivot of two columns at once": ("select k, n from t unpivot ((n, m) for part in ((v, x), (x, v)))", "k", "pivot", ""),
     "pivot": ("select * from (pivot t on s in ('a') using sum(v) group by k)", "k", "", ""),
     "a view over all keys": ("select k, v, place from ranked", "k", "partition by the key", ""),
 }

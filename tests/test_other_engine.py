@@ -54,7 +54,8 @@ def test_what_another_engine_gives_alike_is_verified_and_says_so(project: Projec
         assert verdict.state == "verified" and verdict.engines == Engines(f"duckdb {duckdb.__version__}", f"duckdb {HERE}")
         assert f", by another engine: {ENGINES}" in verdict.reason and "pip" not in verdict.reason
     code, out, _ = wh_on(project, "verify", CELL, "--json", "--strict")
-    assert code == 0 and json.loads(out)["engine"] == {"recorded": f"duckdb {duckdb.__version__}", "here": f"duckdb {HERE}"}
+    engines = {"recorded": f"duckdb {duckdb.__version__}", "here": f"duckdb {HERE}", "later_settings": []}
+    assert code == 0 and json.loads(out)["engine"] == engines
     code, out, err = wh_on(project, "verify", "--all", "--strict")
     assert (code, out) == (0, "") and f"4 verified (by another engine: {ENGINES})" in err
 
@@ -68,7 +69,7 @@ def test_the_pages_of_a_number_name_both_engines(project: Project) -> None:
     made = fact(number_page(project, number_id), "made_with_engine")
     assert (made.value, made.note) == (f"duckdb {duckdb.__version__}", f"verified here with duckdb {HERE}")
     checked = fact(page_of(project, "verify", number_id=number_id), "engine")
-    assert (checked.value, checked.note) == (f"duckdb {duckdb.__version__}", f"recorded; replayed with duckdb {HERE}")
+    assert (checked.value, checked.note) == (f"duckdb {duckdb.__version__}", ENGINES)
 
 
 def test_what_another_engine_gives_otherwise_is_not_reproduced_here(project: Project, wh_on: WhOn) -> None:
@@ -102,7 +103,12 @@ def test_other_settings_of_the_engine_are_refused(project: Project, monkeypatch:
 def test_a_record_of_before_a_setting_came_is_replayed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digests, "PINNED_SETTINGS", {**PINNED_SETTINGS, "later": True})
     monkeypatch.setattr(replay, "LATER_SETTINGS", {"later"})
-    assert verify_number(project, CELL).state == "verified"
+    monkeypatch.setattr(digests, "engine_version", lambda: duckdb.__version__)
+    told = f"recorded with duckdb {duckdb.__version__} without the setting later, replayed with duckdb {duckdb.__version__}"
+    found = verify_number(project, CELL)
+    assert found.state == "verified" and f", by other settings of the engine: {told}" in found.reason
+    found = verify_number(project, forged(project, "total", 8.0))
+    assert found.reason == f"the replay gives 3.0; by other settings of the engine here: {told}"
 
 
 def test_a_stranger_s_record_writes_no_command() -> None:

@@ -1,13 +1,13 @@
 """Random projects that are updated in random batches: with late rows, files that change and files that go, each build is what a build from
 nothing makes, to the last bit of every float.
 
-Each project has a fixed seed; `WH_PROJECTS=400` makes more of them, `WH_ROWS=300000` larger ones.
+Each project has a fixed seed; `WH_PROJECTS=400` makes more of them, `WH_ROWS="2000 300000 1700000"` larger ones, of up to 10 million rows of facts.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -28,11 +28,13 @@ __all__ = ["project"]
 PROJECTS = int(os.environ.get("WH_PROJECTS", "40"))
 ROWS = [int(rows) for rows in os.environ.get("WH_ROWS", "40 3000 20000").split()]  # of a file of facts
 STEPS, LOCAL, DRAWN = 3, 6, 5
+MEMORY = "4GB"  # of a build, which spills the rest
 
 SMALL = {name: f"select * from read_parquet('{name}/*.parquet')" for name in generator.CATALOG}
 SOURCES = (
     "fact", "fact", "fact join machine using (host)", "machine join fact using (host)", "fact as fact left join machine using (host)",
     "(select distinct run_id, kind, host, i, watts from fact) as fact", "(select * from fact where i % 3 = 0 or kind = 'b') as fact",
+    "(select run_id, kind, host, i, w as watts from (select run_id, kind, host, i, watts as a, watts / 3 as b from fact) unpivot (w for part in (a, b))) as fact",
     "(select * from fact where host in (select host from machine where zone = 'x')) as fact",
     "(select f.run_id, f.kind, f.host, f.i, f.watts * m.factor as watts from fact as f join machine as m on m.host <= f.host) as fact",
 )
@@ -137,6 +139,7 @@ def test_an_updated_project_is_what_a_build_from_nothing_makes(
     seed: int, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build_plan, "LEAST_ROWS", 1)
+    project = replace(project, build_memory=MEMORY)
     drawn = Drawn(project, Random(seed))
     drawn.begin()
     build(project)

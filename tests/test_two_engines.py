@@ -51,7 +51,7 @@ def test_a_standard_rollup_of_the_locked_engine_is_verified_by_the_newest(tmp_pa
     published(LOCKED, tmp_path / "p", tmp_path / "in", "indicator_results")
     code, found = verdicts(sys.executable, tmp_path / "p")
     assert code == 0 and found and {verdict["state"] for verdict in found} == {"verified"}
-    engines = {"recorded": f"duckdb {THEN}", "here": f"duckdb {duckdb.__version__}"}
+    engines = {"recorded": f"duckdb {THEN}", "here": f"duckdb {duckdb.__version__}", "later_settings": []}
     assert all(verdict["engine"] == engines and "by another engine" in verdict["reason"] for verdict in found)
 
 

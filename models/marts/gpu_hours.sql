@@ -62,7 +62,7 @@ utilised as (
 held_back as (
     select
         run_id,
-        sum(throttled_s) / 3600 as throttled_gpu_hours
+        sum(throttled_s order by throttled_s) / 3600 as throttled_gpu_hours
     from (
         select
             run_id,

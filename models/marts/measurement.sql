@@ -28,62 +28,9 @@ columns:
   series_key: {type: varchar, description: "Digest of what must be equal in a series over time: all of the above except node, software and script", tests: [not_null]}
   comparable_key: {type: varchar, description: "Digest of the same with software, script and the flags of the server: repeats share it", tests: [not_null]}
 */
-with serving as (
-    select
-        run_id,
-        'serving' as indicator,
-        concat_ws(' ', workload_point, 'concurrency ' || concurrency_point, 'rate ' || request_rate_per_s) as point,
-        metric,
-        value
-    from serving_outcome_fact
-    unpivot (value for metric in (
-        ttft_mean_ms, ttft_p50_ms, ttft_p90_ms, ttft_p95_ms, ttft_p99_ms,
-        tpot_mean_ms, tpot_p50_ms, tpot_p90_ms, tpot_p95_ms, tpot_p99_ms,
-        itl_mean_ms, itl_p50_ms, itl_p90_ms, itl_p95_ms, itl_p99_ms,
-        e2e_mean_ms, e2e_p50_ms, e2e_p90_ms, e2e_p95_ms, e2e_p99_ms,
-        jitter_ms, early_stopping_latency_ms, queueing_delay_ms, error_rate,
-        request_throughput_per_s, sample_throughput_per_s, output_token_throughput_per_s, total_token_throughput_per_s,
-        speculative_acceptance_pct, speculative_acceptance_length, audio_throughput_s_per_s, real_time_factor_mean, power_w, energy_per_query_mj,
-        accelerator_power_w, accelerator_energy_per_output_token_j
-    ))
-),
-
-training as (
-    select
-        run_id,
-        'training' as indicator,
-        concat_ws(' ', phase, 'nodes ' || node_count, 'accelerators ' || accelerator_count) as point,
-        metric,
-        value
-    from training_outcome_fact
-    unpivot (value for metric in (
-        duration_s, time_to_train_s, step_time_mean_s, step_time_p50_s, step_time_p95_s, step_time_p99_s,
-        samples_per_s, tokens_per_s, mfu_pct, quality
-    ))
-),
-
--- A rank repeats its test's figures, and the sizes of a message are averaged in those of their test.
-fabric as (
-    select
-        run_id,
-        tool as indicator,
-        concat_ws(
-            ' ', coalesce(test, tool), case when scope <> 'test' then scope end, scope_name, placement, direction,
-            'message ' || message_bytes, 'nodes ' || node_count, 'ranks ' || rank_count, latency_kind
-        ) as point,
-        metric,
-        value
-    from fabric_outcome_fact
-    unpivot (value for metric in (
-        avg_bus_bandwidth_gb_per_s, peak_bus_bandwidth_gb_per_s, bandwidth_gb_per_s, rank_bandwidth_gb_per_s, message_rate_per_s,
-        latency_mean_us, latency_p50_us, latency_p99_us, io_per_s, gflop_per_s, temperature_c, power_w
-    ))
-    where scope <> 'rank'
-),
-
 -- How a model was served is a parameter of its run. Flags of the server change with its version, so they make runs no repeats of each
 -- other, but end no series.
-deployed as (
+with deployed as (
     select
         run_id,
         min(deployment_model) as deployment_model
@@ -133,93 +80,6 @@ nodes as (
     group by run_id
 ),
 
-measured as (
-    select *
-    from serving
-    union all by name
-    select * from training
-    union all by name
-    select * from fabric
-    union all by name
-    select
-        run_id,
-        indicator,
-        coalesce(component, '') as point,
-        key as metric,
-        value_number as value,
-        unit as stated_unit,
-        better as stated_better
-    from performance_indicator_fact
-    where
-        kind in ('result', 'score')
-        and value_number is not null
-),
-
-valued as (
-    select
-        run_id,
-        indicator,
-        metric,
-        point,
-        median(value) as value,
-        min(stated_unit) as stated_unit,
-        min(stated_better) as stated_better
-    from measured
-    where isfinite(value)
-    group by
-        run_id,
-        indicator,
-        metric,
-        point
-),
-
-defined as (
-    select
-        pattern,
-        max(version) as version,
-        arg_max(unit, version) as unit,
-        arg_max(better, version) as better
-    from (
-        select
-            unnest(string_split(metric, ', ')) as pattern,
-            version,
-            unit,
-            better
-        from metric_definition_dim
-    )
-    group by pattern
-),
-
-named as (
-    select distinct metric
-    from valued
-),
-
-definition as (
-    select
-        named.metric,
-        string_agg(defined.pattern || ' v' || defined.version, ', ' order by defined.pattern) as metric_version,
-        min(defined.unit) as unit,
-        case when count(distinct defined.better) = 1 then min(defined.better) end as better
-    from named
-    inner join defined
-        on named.metric glob defined.pattern
-    group by named.metric
-),
-
-suffixed as (
-    select
-        named.metric,
-        arg_max(suffix.unit, length(suffix.suffix)) as unit,
-        arg_max(suffix.better, length(suffix.suffix)) as better
-    from named
-    inner join metric_suffix as suffix
-        on
-            named.metric = suffix.suffix
-            or (suffix.suffix[1] = '_' and ends_with('_' || named.metric, suffix.suffix))
-    group by named.metric
-),
-
 described as (
     select
         valued.run_id,
@@ -227,9 +87,9 @@ described as (
         valued.metric,
         valued.point,
         valued.value,
-        coalesce(valued.stated_unit, definition.unit, indicator_unit.unit, suffixed.unit) as unit,
-        coalesce(valued.stated_better, definition.better, indicator_unit.better, suffixed.better, 'neither') as better,
-        definition.metric_version,
+        coalesce(valued.stated_unit, meaning.defined_unit, indicator_unit.unit, meaning.suffix_unit) as unit,
+        coalesce(valued.stated_better, meaning.defined_better, indicator_unit.better, meaning.suffix_better, 'neither') as better,
+        meaning.metric_version,
         run_replicate.session,
         run.started_at,
         run.benchmark_case_id,
@@ -241,7 +101,7 @@ described as (
         run.software_version_key as software,
         script.script,
         served.server_flags
-    from valued
+    from measured_value as valued
     inner join benchmark_run_fact as run
         on run.run_id = valued.run_id
     inner join run_replicate
@@ -254,14 +114,12 @@ described as (
         on script.run_id = valued.run_id
     left join nodes
         on nodes.run_id = valued.run_id
-    left join definition
-        on definition.metric = valued.metric
+    left join metric_meaning as meaning
+        on meaning.metric = valued.metric
     left join indicator_unit
         on
             indicator_unit.indicator = valued.indicator
             and indicator_unit.key = valued.metric
-    left join suffixed
-        on suffixed.metric = valued.metric
     where run_replicate.copy_of is null
 )
 

@@ -39,8 +39,8 @@ of_gpu as (
     select
         slice.run_id,
         slice.gpu,
-        max(slice.value_max) <= any_value(policy.idle_below_pct) as is_idle,
-        max(slice.value_p50) <= any_value(policy.idle_below_pct) as is_mostly_idle
+        max(slice.value_max) <= min(policy.idle_below_pct) as is_idle,
+        max(slice.value_p50) <= min(policy.idle_below_pct) as is_mostly_idle
     from slice
     cross join telemetry_policy as policy
     where

@@ -51,9 +51,9 @@ summed as (
         load,
         slo,
         target,
-        if(count(total) = count(*), sum(total), null)::bigint as total,
-        if(count(total) = count(*), sum(met), null)::bigint as met,
-        if(count(total) = count(*), sum(open), null)::bigint as open,
+        if(count(total) = count(*), sum(total order by total), null)::bigint as total,
+        if(count(total) = count(*), sum(met order by met), null)::bigint as met,
+        if(count(total) = count(*), sum(open order by open), null)::bigint as open,
         if(count(goodput_per_s) = count(*), avg(goodput_per_s order by goodput_per_s), null) as goodput_per_s
     from counted
     group by

@@ -109,7 +109,7 @@ numbered as (
     select
         run_id,
         shown,
-        row_number() over (partition by run_id order by name) as number
+        rank() over (partition by run_id order by name) as number
     from difference
 ),
 

@@ -20,9 +20,21 @@ columns:
   prompt_distribution: {type: varchar, description: "Input lengths"}
   completion_distribution: {type: varchar, description: "Output lengths"}
 */
+with bundle as (
+    select
+        run_id,
+        artifact_manifest_digest
+    from feed.workload
+    union
+    select
+        run_id,
+        artifact_manifest_digest
+    from run_declaration
+)
+
 select
-    coalesce(stated.run_id, declared.run_id) as run_id,
-    coalesce(stated.artifact_manifest_digest, declared.artifact_manifest_digest) as artifact_manifest_digest,
+    bundle.run_id,
+    bundle.artifact_manifest_digest,
     case
         when declared.declared_document is null then stated.workload_spec_digest
         else sha256(
@@ -42,8 +54,12 @@ select
     coalesce(declared.concurrency_point, stated.concurrency_point) as concurrency_point,
     coalesce(declared.prompt_distribution, stated.prompt_distribution) as prompt_distribution,
     coalesce(declared.completion_distribution, stated.completion_distribution) as completion_distribution
-from feed.workload as stated
-full join run_declaration as declared
+from bundle
+left join feed.workload as stated
     on
-        declared.run_id = stated.run_id
-        and declared.artifact_manifest_digest = stated.artifact_manifest_digest
+        stated.run_id = bundle.run_id
+        and stated.artifact_manifest_digest = bundle.artifact_manifest_digest
+left join run_declaration as declared
+    on
+        declared.run_id = bundle.run_id
+        and declared.artifact_manifest_digest = bundle.artifact_manifest_digest

@@ -20,7 +20,8 @@ from warehouse.analysis.events.event import Event as Change
 from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError, counted, printable
-from warehouse.evidence.ledger.events import ARRIVAL, Event, History, Ledger
+from warehouse.evidence.ledger.events import ARRIVAL, Event, History
+from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import BUNDLE_TABLE
 from warehouse.project.alive import BUILDS, DECISIONS, EVENTS, FRESHNESS, VERIFICATIONS
@@ -62,7 +63,7 @@ class Conditions:
 def conditions(project: Project, kinds: Iterable[str], now: datetime) -> Conditions:
     """The conditions of these kinds (of `project.alive.NOTICE_KINDS`), without secrets. Raises WH114."""
     wanted = set(kinds)
-    ledger_events = tuple(Ledger(open_store(project).objects).events())
+    ledger_events = known_events(open_store(project).objects, project.builds)[0]
     build = find_current(project)
     found: list[Condition] = []
     unknown: dict[str, WarehouseError] = {}

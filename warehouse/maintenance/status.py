@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from warehouse.claims.numbers.current import CurrentNumbers
 from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.claims.publish.corrections import corrected
-from warehouse.claims.publish.publication import PublishedRollup, stored_publications
+from warehouse.claims.publish.publication import PublishedRollup, publication_key, stored_publications
+from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, Event, Ledger
+from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.manifest import UNRECOGNISED
 from warehouse.evidence.objects.location import open_store
@@ -25,6 +31,7 @@ from warehouse.transform.project.model import BUNDLE_COLUMN, RUNS
 from warehouse.transform.sql.duck import text_literal
 
 _RECORDED = "recorded_run"  # the family of what `wh record` keeps
+_COUNTS = ".status.json"
 _RUNS = "main.benchmark_run_fact"  # the table of runs of the standard project
 
 
@@ -74,14 +81,13 @@ class Status:
 def project_status(project: Project) -> Status:
     """The status of a project. Raises WH114 when its store cannot be reached."""
     store = open_store(project)
-    ledger = Ledger(store.objects)
     there = set(store.digests())
-    events = list(ledger.events())
+    events, unread = known_events(store.objects, project.builds)
     families = {event.subject: str(event.detail.get("family")) for event in events if event.kind == ARRIVAL and event.subject in there}
-    damaged = list(ledger.damaged)
+    damaged = list(unread)
     bundles = Counter(families.values())
     current = find_current(project)
-    withdrawn = frozenset(standing(ledger.decisions()).not_admitted)
+    withdrawn = frozenset(standing(Ledger(store.objects).decisions()).not_admitted)
     standing_corrections = corrected(events)
     published = [
         replace(_query_status(project, each, current, withdrawn, damaged), correction=_named(standing_corrections.get(each.digest)))
@@ -90,7 +96,7 @@ def project_status(project: Project) -> Status:
     return Status(
         str(project.root), project.name, store.objects.url,
         dict(sorted((family, count) for family, count in bundles.items() if family != UNRECOGNISED)), bundles[UNRECOGNISED],
-        _build_status(project, current) if current else None, is_unfinished(project),
+        _build_status(project, current, there) if current else None, is_unfinished(project),
         tuple(sorted(published, key=lambda each: each.query)),
         tuple(conflicted_runs(current)) if current else (), _failed_runs(current, events, there) if current else (), tuple(damaged),
     )
@@ -106,8 +112,8 @@ def _failed_runs(build: Build, events: Sequence[Event], there: Container[str]) -
         return tuple(row[0] for row in result.fetchall())
 
 
-def _build_status(project: Project, build: Build) -> BuildStatus:
-    newer = newer_than(project, build)
+def _build_status(project: Project, build: Build, stored: Collection[str]) -> BuildStatus:
+    newer = newer_than(project, build, stored)
     built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0)
     return BuildStatus(build.digest, built_at, newer.evidence, newer.models)
 
@@ -128,6 +134,10 @@ def _query_status(
     project: Project, publication: PublishedRollup, current: Build | None, withdrawn: frozenset[str], damaged: list[WarehouseError]
 ) -> QueryStatus:
     query = publication.query or "unknown"
+    memory = _Memory(project, publication, current, withdrawn)
+    if counts := memory.counts():
+        numbers, stale, retracted = counts
+        return QueryStatus(query, publication.digest, numbers, stale if current else None, retracted)
     try:
         now = CurrentNumbers(project, publication)
         numbers = stale = retracted = 0
@@ -140,4 +150,33 @@ def _query_status(
     except WarehouseError as error:
         damaged.append(error)
         return QueryStatus(query, publication.digest, None, None, None)
+    memory.keep(numbers, stale, retracted)
     return QueryStatus(query, publication.digest, numbers, stale if current else None, retracted)
+
+
+class _Memory:
+    """The counts of a publication's numbers, in a file beside the builds: they follow from the publication, whose files' stamps show that nobody
+    touched it, the build and the runs that were withdrawn. To read 37,000 numbers takes three seconds."""
+
+    def __init__(self, project: Project, publication: PublishedRollup, current: Build | None, withdrawn: frozenset[str]) -> None:
+        self._path = project.builds / _COUNTS
+        self._query = publication.query or ""
+        stamps = [[entry.key, entry.stamp] for entry in publication.objects.entries(publication_key(publication.digest, "").rstrip("/"))]
+        self._key = memo_digest("wh/status/1", [publication.digest, stamps, current.digest if current else "", sorted(withdrawn)])
+
+    def counts(self) -> tuple[int, int, int] | None:
+        key, *found = self._read().get(self._query, [""])
+        return tuple(found) if key == self._key else None
+
+    def keep(self, *counts: int) -> None:
+        scratch = self._path.with_name(f"{_COUNTS}.{os.getpid()}")
+        with suppress(OSError):  # of a folder that is not there, or that others own: it saves time alone
+            scratch.write_text(json.dumps({**self._read(), self._query: [self._key, *counts]}))
+            os.replace(scratch, self._path)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}

@@ -10,7 +10,7 @@ with common as (
         member.artifact_manifest_digest,
         if(min(node.gpu_model) = max(node.gpu_model), min(node.gpu_model), null) as gpu_model,
         if(min(node.gpu_count) = max(node.gpu_count), min(node.gpu_count), null) as gpus_per_node,
-        if(count(*) = count(node.gpu_count), try_cast(sum(node.gpu_count) as bigint), null) as node_gpu_count,
+        if(count(*) = count(node.gpu_count), try_cast(sum(node.gpu_count order by node.gpu_count) as bigint), null) as node_gpu_count,
         if(min(node.nvlink_topology) = max(node.nvlink_topology), min(node.nvlink_topology), null) as nvlink_topology,
         if(min(node.numa_layout) = max(node.numa_layout), min(node.numa_layout), null) as numa_layout,
         if(min(node.network_fabric) = max(node.network_fabric), min(node.network_fabric), null) as network_fabric,

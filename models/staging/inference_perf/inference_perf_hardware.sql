@@ -11,7 +11,7 @@ select
     artifact_manifest_digest,
     string_agg(distinct accelerator, ', ' order by accelerator) as gpu_model,
     case
-        when count(*) = count(accelerators_per_replica * replicas) then nullif(sum(accelerators_per_replica * replicas)::bigint, 0)
+        when count(*) = count(accelerators_per_replica * replicas) then nullif(sum(accelerators_per_replica * replicas order by accelerators_per_replica * replicas)::bigint, 0)
     end as gpu_count
 from inference_perf_server
 group by

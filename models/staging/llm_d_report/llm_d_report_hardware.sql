@@ -11,7 +11,7 @@ select
     artifact_manifest_digest,
     string_agg(distinct accelerator, ', ' order by accelerator) as gpu_model,
     case
-        when count(*) = count(accelerator_count * replicas) then sum(accelerator_count * replicas)::bigint
+        when count(*) = count(accelerator_count * replicas) then sum(accelerator_count * replicas order by accelerator_count * replicas)::bigint
     end as gpu_count,
     case when count(distinct accelerator_memory) = 1 then min(accelerator_memory) || ' GB' end as gpu_memory
 from llm_d_report_engine

@@ -22,7 +22,7 @@ select
     run.artifact_manifest_digest,
     count(*) as node_count,
     case when count(distinct node.gpu_model) = 1 then min(node.gpu_model) end as gpu_model,
-    case when count(node.gpu_count) = count(*) then sum(node.gpu_count)::bigint end as gpu_count,
+    case when count(node.gpu_count) = count(*) then sum(node.gpu_count order by node.gpu_count)::bigint end as gpu_count,
     case when count(distinct node.numa_layout) = 1 then min(node.numa_layout) end as numa_layout,
     case when count(distinct node.cpu_model) = 1 then min(node.cpu_model) end as cpu_model,
     case when count(distinct node.logical_cores) = 1 then min(node.logical_cores) end as cpu_logical_count,

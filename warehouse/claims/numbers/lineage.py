@@ -19,6 +19,7 @@ from warehouse.claims.publish.signing import Signings, check_number_signatures, 
 from warehouse.claims.publish.specification import read_specification
 from warehouse.evidence.ledger.arrivals import origins
 from warehouse.evidence.ledger.events import Event, Ledger
+from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.ledger.removal import removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, standing
 from warehouse.evidence.objects.base import Objects
@@ -84,7 +85,7 @@ def lineage(project: Project, argument: str) -> Lineage:
     from warehouse.transform.finished.builds import find_current
     from warehouse.transform.finished.query import kept_open
 
-    events = list(Ledger(open_store(project).objects).events())
+    events, _ = known_events(open_store(project).objects, project.builds)
     with kept_open(find_current(project)):
         return lineage_of(project, find_cell(project, asked_number(project, argument), publications(project, events)), events)
 
@@ -92,7 +93,7 @@ def lineage(project: Project, argument: str) -> Lineage:
 def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:
     """The lineage of a cell that was found, in a publication that was checked then. `events` are the ledger's, where the caller has read
     them. Raises WH306, WH307."""
-    known = list(Ledger(open_store(project).objects).events() if events is None else events)
+    known = known_events(open_store(project).objects, project.builds)[0] if events is None else tuple(events)
     return _of_published(project, found, known) if found.publication else _of_built(project, found, known)
 
 

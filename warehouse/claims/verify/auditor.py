@@ -181,7 +181,10 @@ class Auditor:
     def engines(self) -> Engines:
         """The engine of the query's spec, and that of this replay."""
         then, now = self._specification["document"]["engine"], engine_leaf()
-        return Engines(*(f"{engine.get('name')} {engine.get('version')}" for engine in (then, now)))
+        settings = then.get("settings")
+        later = sorted(now["settings"].keys() - settings.keys()) if isinstance(settings, Mapping) else []
+        recorded, here = (f"{engine.get('name')} {engine.get('version')}" for engine in (then, now))
+        return Engines(recorded, here, tuple(later))
 
     def code(self, bundles: frozenset[str]) -> Code:
         """The wh of the publication and the ingestors of these bundles, then and here, as far as they differ. Raises WH309 when the query

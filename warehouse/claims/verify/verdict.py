@@ -77,26 +77,36 @@ class CellNumber:
 
 @dataclass(frozen=True)
 class Engines:
-    """The engine that a number was recorded with, and the one that is installed here and replays it: each a name and a version."""
+    """The engine that a number was recorded with, and the one that is installed here and replays it: each a name and a version; and the
+    settings that the record is without, because they came later."""
 
     recorded: str
     here: str
+    later_settings: tuple[str, ...] = ()
 
     @property
     def differ(self) -> bool:
-        return self.recorded != self.here
+        return self.recorded != self.here or bool(self.later_settings)
+
+    @property
+    def what(self) -> str:
+        """What differs, in words."""
+        return "another engine" if self.recorded != self.here else "other settings of the engine"
 
     def __str__(self) -> str:
-        return f"recorded with {printable(self.recorded)}, replayed with {self.here}"
+        count, names = len(self.later_settings), ", ".join(self.later_settings)
+        without = f" without the setting{'s' * (count > 1)} {names}" if count else ""
+        return f"recorded with {printable(self.recorded)}{without}, replayed with {self.here}"
 
     @property
     def way_back(self) -> str:
         """For the reason of what was not reproduced: both engines, and how to install the recorded one; nothing where they are the same."""
         if not self.differ:
             return ""
-        version = _RECORDED_ENGINE.fullmatch(self.recorded)  # a person runs what stands here, and a packet's record is a stranger's
+        # A person runs what stands here, and a packet's record is a stranger's.
+        version = _RECORDED_ENGINE.fullmatch(self.recorded) if self.recorded != self.here else None
         way = f'; to replay it with the engine of then: pip install "duckdb=={version[1]}"' if version else ""
-        return f"; by another engine here: {self}{way}"
+        return f"; by {self.what} here: {self}{way}"
 
 
 @dataclass(frozen=True)
@@ -165,7 +175,7 @@ class Verdict:
 
 def other_software(engines: Engines | None, code: Code | None) -> str:
     """By which engine and code a number was replayed, in words, as far as they are not the recorded ones."""
-    others = [f"by another engine: {engines}" if engines and engines.differ else "", f"by other code: {code}" if code and code.differ else ""]
+    others = [f"by {engines.what}: {engines}" if engines and engines.differ else "", f"by other code: {code}" if code and code.differ else ""]
     return ", ".join(filter(None, others))
 
 

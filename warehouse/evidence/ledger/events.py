@@ -92,6 +92,14 @@ class History:
                 self.arrivals.pop(digest, None)
 
 
+def history_of(events: Iterable[Event]) -> History:
+    """What events, the oldest first, say of bundles."""
+    history = History()
+    for event in events:
+        history.add(event)
+    return history
+
+
 class Ledger:
     """The events under `<store>/ledger/<yyyy>/<mm>/<dd>/<ulid>-<sha256>.json`; those of runs end in `.decision.json`, so that the
     few of them are found without reading the others."""
@@ -233,10 +241,7 @@ class Ledger:
 
     def history(self) -> History:
         """Arrivals and removals, each bundle's last word."""
-        history = History()
-        for event in self.events():
-            history.add(event)
-        return history
+        return history_of(self.events())
 
     def _append(self, kind: str, digest: str, detail: dict[str, Any], suffix: str = ".json") -> Event:
         from ulid import ULID

@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger.events import Ledger
+from warehouse.evidence.ledger.events import history_of
 from warehouse.evidence.ledger.findings import Mark
+from warehouse.evidence.ledger.reading import Reading, read_ledger
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import damage
@@ -29,6 +30,7 @@ def refresh(
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
     elsewhere: Callable[..., list[Outcome]] | None = None,
+    ledger: Reading | None = None,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same. The logs of bundles are in batches of their own.
@@ -36,12 +38,13 @@ def refresh(
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
     them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `elsewhere`
-    parses in place of this machine. Raises WH124 when a parsing process is killed; what is parsed by then stays.
+    parses in place of this machine. `ledger` is what its reading gave, where the caller has read it. Raises WH124 when a parsing process is
+    killed; what is parsed by then stays.
     """
     stored = store.digests()
-    ledger = Ledger(store.objects)
-    arrivals = ledger.arrivals()
-    damaged = [*ledger.damaged, *_missing(arrivals, stored)]
+    events, unread = ledger or read_ledger(store.objects)
+    arrivals = history_of(events).arrivals
+    damaged = [*unread, *_missing(arrivals, stored)]
     readers = {name: found.ingestor for name, found in ingestors.items() if isinstance(found.ingestor, LogReader)}
     there = [*read_batches(store.landing, ingestors)]
     of_families = [*usable_batches((batch for batch in there if batch.ingestor not in readers), frozenset(stored))]
@@ -50,8 +53,8 @@ def refresh(
     parsed, read = _bundles(of_families), {name: _bundles(batches) for name, batches in of_logs.items()}
     waiting: dict[str, dict[str, Manifest]] = {}
     for digest in stored:
-        unread = [name for name in readers if digest not in read[name]]
-        if digest not in parsed or unread:
+        unread_by = [name for name in readers if digest not in read[name]]
+        if digest not in parsed or unread_by:
             try:
                 manifest = store.manifest(digest)
             except WarehouseError as error:
@@ -59,7 +62,7 @@ def refresh(
                 continue
             if digest not in parsed:
                 waiting.setdefault(manifest.family, {})[digest] = manifest
-            for name in unread:
+            for name in unread_by:
                 waiting.setdefault(name, {})[digest] = readers[name].logs_of(manifest)
     if waiting:
         for outcome in (elsewhere or parse)(store, waiting, arrivals, ingestors, on_bundle):

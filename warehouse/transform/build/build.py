@@ -15,6 +15,7 @@ from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.findings import standing_marks
+from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.ledger.run_decisions import standing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import signature_stamps
@@ -130,7 +131,7 @@ def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
     return tuple(file_set(found.patterns, project.root.resolve(), known) for found in current.files)
 
 
-def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
+def _evidence_fingerprint(project: Project, store: EvidenceStore, stored: Collection[str] | None = None) -> str:
     """A digest of the evidence, of the signatures and of the decisions that are in force, together with the code that parses
     evidence and the keys that check signatures. It is cheap: no heavy import, and no evidence is read. A mere note is not a
     decision, and does not make a build stale."""
@@ -142,7 +143,7 @@ def _evidence_fingerprint(project: Project, store: EvidenceStore) -> str:
     decisions = [decision.event.sha256 for decision in standing(events).all()]
     marks = [mark.event.sha256 for mark in standing_marks(events).values()]
     parsing = [_digests(project, "ingest", suffix) for suffix in (".py", ".toml")]
-    return domain_digest("wh/evidence/6", [parsing, store.digests(), signing, decisions, marks, versions])
+    return domain_digest("wh/evidence/6", [parsing, store.digests() if stored is None else sorted(stored), signing, decisions, marks, versions])
 
 
 def _texts_fingerprint(project: Project, evidence: str) -> str:
@@ -197,7 +198,8 @@ def _landing(
     events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
     keys = public_keys(project.trusted_keys)
-    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, elsewhere.parse if elsewhere else None))
+    parse = elsewhere.parse if elsewhere else None
+    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, parse, known_events(store.objects, project.builds)))
 
 
 def _build(
@@ -364,8 +366,9 @@ class Newer:
     models: bool
 
 
-def newer_than(project: Project, build: Build) -> Newer:
-    """What has changed since a build, as cheaply as a build with nothing to do finds out."""
-    evidence = _evidence_fingerprint(project, open_store(project))
+def newer_than(project: Project, build: Build, stored: Collection[str] | None = None) -> Newer:
+    """What has changed since a build, as cheaply as a build with nothing to do finds out; `stored` are the bundles that are there, where the
+    caller has listed them."""
+    evidence = _evidence_fingerprint(project, open_store(project), stored)
     texts = _texts_fingerprint(project, build.evidence)
     return Newer(build.evidence != evidence, build.fingerprint != _fingerprint(texts, _files_now(project, build)))

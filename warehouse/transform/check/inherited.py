@@ -119,7 +119,7 @@ class _Walk:
         if column is None:
             return frozenset()
         relation = block.relations[column[0]]
-        if relation.is_opaque or relation.reads_nothing:
+        if relation.is_opaque or relation.reads_nothing or column[1] in relation.made:
             return frozenset()
         # A column that `using` merges is the first relation's, which may have it without being known to.
         if column[1] in relation.merged and any(other.is_opaque for other in block.relations[: column[0]]):
@@ -127,7 +127,7 @@ class _Walk:
         if relation.query is None:
             return frozenset(((self._from.name(relation.node), relation.inner_name(column[1])),))
         inside = self.outputs(relation.query, relation.ctes)
-        place = relation.columns.index(column[1])
+        place = relation.place(column[1])
         return inside[place][1] if inside is not None and place < len(inside) else frozenset()
 
 

@@ -150,8 +150,8 @@ class _Proof:
         """A key expression over the rows of one relation; None when it is not of that relation."""
         if expression is None:
             return _Over(None, "null")
-        column = next((column for owner, column in sorted(equal) if owner == number), None)
         relation = block.relations[number]
+        column = next((column for owner, column in sorted(equal) if owner == number and column not in relation.made), None)
         if column is not None:
             inner = relation.inner_name(column)
             return _Over(column, f"{INPUT_ALIAS}.{quote(inner)}", frozenset((inner,)))
@@ -161,8 +161,10 @@ class _Proof:
             is_of_several = self._is_aggregate(found) or (found.get("function_name") or "").lower() == "unnest"
             if is_of_several or found.get("class") in ("SUBQUERY", "WINDOW"):
                 raise self.refusal("the key is not computed from one row of an input", place_of(expression))
-        columns = (found["column_names"] for found in inside(expression) if found.get("class") == "COLUMN_REF")
-        used = frozenset(relation.inner_name(name[1]) for name in map(block.split, columns) if name)
+        names = [block.split(found["column_names"]) for found in inside(expression) if found.get("class") == "COLUMN_REF"]
+        if any(name and name[1] in relation.made for name in names):
+            return None
+        used = frozenset(relation.inner_name(name[1]) for name in names if name)
         return _Over(None, self._as_sql(block, expression), used)
 
     def _as_sql(self, block: Block, expression: Node) -> str:
@@ -262,7 +264,7 @@ class _Proof:
             return
         if any(item.column is None and item.sql != "null" for item in over):
             raise self.refusal("the key is computed over a subquery: compute it inside", place_of(relation.node))
-        places = [None if item.column is None else relation.columns.index(item.column) for item in over]
+        places = [None if item.column is None else relation.place(item.column) for item in over]
         self.follow(relation.query, places, relation.ctes)
 
     def _keep_whole(self, relation: Relation) -> None:

@@ -44,6 +44,7 @@ _KEEPING_ROWS = frozenset(
     "list array_agg string_agg group_concat listagg histogram histogram_exact json_group_array json_group_object json_group_structure "
     "variant_group_array variant_group_object".split()
 )
+_AGGREGATING = frozenset(("SELECT_NODE", "PIVOT"))  # the nodes that may have aggregates
 # What takes one of its rows as it comes; of several pieces, the first piece's.
 _TAKING_ONE = frozenset(
     "any_value arbitrary first arg_max arg_max_null arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin max_by min_by".split()
@@ -58,9 +59,9 @@ STEADY_WINDOWS = frozenset(
 
 def sees_layout(tree: Mapping[str, Any]) -> bool:
     """Whether what a statement gives may depend on how the tables that it reads are laid out: it may add floats (of which
-    type a sum is, the tree does not say: one of integers counts too), or samples."""
+    type a sum is, the tree does not say: one of integers counts too), or samples. What it orders before, it adds one by one."""
     return any(
-        _name(node) in FLOAT_SUMS or node.get("show_type") == "SUMMARY" or node.get("sample") for node in nodes(tree)
+        (_name(node) in FLOAT_SUMS and not _is_ordered(node)) or node.get("show_type") == "SUMMARY" or node.get("sample") for node in nodes(tree)
     )
 
 
@@ -68,7 +69,7 @@ def adds_in_pieces(tree: Mapping[str, Any]) -> bool:
     """Whether a block adds floats, or takes the last of its rows, beside an aggregate that keeps its rows. With these the engine's hash table
     outgrows its room (DuckDB 2.0.0, from 4 million rows): it begins another one, and combines what both have, and where it begins
     depends on all groups."""
-    return any(node.get("type") == "SELECT_NODE" and _adds_beside_kept_rows(node) for node in nodes(tree))
+    return any(node.get("type") in _AGGREGATING and _adds_beside_kept_rows(node) for node in nodes(tree))
 
 
 def _adds_beside_kept_rows(block: Node) -> bool:
@@ -92,14 +93,34 @@ def follows_plan(tree: Node) -> bool:
 def takes_disordered_rows(tree: Node, views: Collection[str] = ()) -> bool:
     """Whether an aggregate whose value depends on the order of its rows takes them from what is `disordered`, and does not order them. From
     300,000 rows on, sums of floats have other last bits then (DuckDB 2.0.0 and 2.0.1)."""
-    taking = [node for node in nodes(tree) if node.get("type") == "SELECT_NODE" and _takes_by_order(node)]
+    taking = [node for node in nodes(tree) if node.get("type") in _AGGREGATING and _takes_by_order(node)]
     names = _disordered_names(tree, views) if taking else ()
-    return any(_is_disordered(block["from_table"], names) or _filters_by_join(block) for block in taking)
+    return any(
+        _is_disordered(block["source"] if block["type"] == "PIVOT" else block["from_table"], names) or _takes_of_queries(block)
+        for block in taking
+    ) or any(map(_is_asked_by_order, nodes(tree) if taking else ()))
 
 
 def _takes_by_order(block: Node) -> bool:
-    is_picked = any(modifier.get("distinct_on_targets") for modifier in block["modifiers"])
-    return is_picked or any(_depends_on_order(node) for node in _aggregates_of(block))
+    return _is_picked(block) or any(_depends_on_order(node) for node in _aggregates_of(block))
+
+
+def _is_picked(block: Node) -> bool:
+    return any(modifier.get("distinct_on_targets") for modifier in block.get("modifiers", ()))
+
+
+def _takes_of_queries(block: Node) -> bool:
+    """Whether a query in an expression is asked before a block's rows are aggregated or picked: the engine joins its answers to them."""
+    parts = [block.get("where_clause"), block.get("group_expressions"), _aggregates_of(block), block["select_list"] if _is_picked(block) else None]
+    return any(map(_asks, parts))
+
+
+def _is_asked_by_order(node: Node) -> bool:
+    """Whether a query in an expression aggregates by the order of its rows. If it refers to the row that asks, the engine joins it to all that
+    ask, before; whether it does is not in the tree."""
+    return node.get("class") == "SUBQUERY" and any(
+        block.get("type") in _AGGREGATING and _takes_by_order(block) for block in nodes(node)
+    )
 
 
 def _disordered_names(tree: Node, views: Collection[str]) -> set[str]:
@@ -125,24 +146,30 @@ def _is_disordered(tree: Node, names: Collection[str]) -> bool:
 
 
 def _disorders(node: Node) -> bool:
-    if node.get("type") == "SELECT_NODE":
-        is_distinct = any(modifier["type"] == "DISTINCT_MODIFIER" for modifier in node["modifiers"])
-        is_grouped = bool(node["group_expressions"]) or node["aggregate_handling"] == "FORCE_AGGREGATES"
-        return is_distinct or is_grouped or _filters_by_join(node)
-    if node.get("type") == "SET_OPERATION_NODE":
-        return not ("UNION" in node["setop_type"] and node["setop_all"])
-    return node.get("type") == "JOIN" or node.get("class") == "WINDOW"
+    match node.get("type"):
+        case "SELECT_NODE":
+            is_distinct = any(modifier["type"] == "DISTINCT_MODIFIER" for modifier in node["modifiers"])
+            is_grouped = bool(node["group_expressions"]) or node["aggregate_handling"] == "FORCE_AGGREGATES"
+            return is_distinct or is_grouped or _asks(node["where_clause"]) or _asks(node["select_list"])
+        case "SET_OPERATION_NODE":
+            return not ("UNION" in node["setop_type"] and node["setop_all"])
+        case "RECURSIVE_CTE_NODE":
+            return not node["union_all"]
+        case "PIVOT":
+            return any(pivot["pivot_expressions"] for pivot in node["pivots"])  # UNPIVOT has none, and keeps the order
+        case kind:
+            return kind == "JOIN" or node.get("class") == "WINDOW"
 
 
-def _filters_by_join(block: Node) -> bool:
-    """Whether a filter asks a query. The engine joins for IN and for what refers to the row; of few rows and many it hashes the few, and gives
+def _asks(expressions: Node | list[Any] | None) -> bool:
+    """Whether expressions ask a query. The engine joins for IN and for what refers to the row; of few rows and many it hashes the few, and gives
     them out of its hash table. A query that has one answer for all rows is no join, but which one is not in the tree."""
-    return any(node.get("class") == "SUBQUERY" for node in nodes(block.get("where_clause") or []))
+    return any(node.get("class") == "SUBQUERY" for node in nodes(expressions or []))
 
 
 def _aggregates_of(block: Node) -> list[Node]:
-    """The calls of aggregates in a block, or in a query within its expressions."""
-    parts = [block[part] for part in ("select_list", "having", "qualify") if block.get(part)]
+    """The calls of aggregates in a block or PIVOT, or in a query within its expressions."""
+    parts = [block[part] for part in ("select_list", "having", "qualify", "aggregates") if block.get(part)]
     return [node for node in nodes(*parts) if node.get("class") == "FUNCTION" and _name(node) in AGGREGATES | AGGREGATE_MACROS]
 
 

@@ -18,7 +18,7 @@ _PLACES = ("query_location", "query_location_length", "alias")
 @dataclass(frozen=True)
 class Relation:
     """One relation of a FROM clause. `query` is set for a subquery or CTE, `node` is its place in the tree; `inner` are
-    the names its columns have inside, where a list of aliases gives them others."""
+    the names its columns have inside, and `places` their places there, where a list of aliases or UNPIVOT gives them others."""
 
     alias: str
     columns: tuple[str, ...]
@@ -26,6 +26,8 @@ class Relation:
     query: Node | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
     inner: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+    made: frozenset[str] = frozenset()  # by UNPIVOT, of the names and values of columns
     merged: frozenset[str] = frozenset()  # shared with an earlier relation by `using`: a star brings them once
     is_nullable: bool = False  # on the side of a left join that may be missing
     is_hidden: bool = False  # on the right of a semi or anti join: only the join's condition sees it
@@ -34,6 +36,10 @@ class Relation:
 
     def inner_name(self, column: str) -> str:
         return (self.inner or self.columns)[self.columns.index(column)]
+
+    def place(self, column: str) -> int:
+        found = self.columns.index(column)
+        return self.places[found] if self.places else found
 
 
 # A column of a relation: (place in the block's list of relations, column).

@@ -102,7 +102,28 @@ class FromClauses:
                 return Relation(alias or name, (), node, is_opaque=True, reads_nothing=True)
             case "EXPRESSION_LIST":
                 return Relation(alias, (), node, is_opaque=True, reads_nothing=True)
+            case "PIVOT" if not aliases and (found := self._unpivoted(node, ctes)):
+                return found
         raise self.refusal(f"{words(node['type'])} is not local to any key", place_of(node))
+
+    def _unpivoted(self, node: Node, ctes: Mapping[str, Any]) -> Relation | None:
+        """Of UNPIVOT each row becomes several, with those of its columns that are not listed. None where it groups, or lists columns otherwise
+        than by name."""
+        columns = [entry["star_expr"] for pivot in node["pivots"] for entry in pivot["entries"]]
+        if node["aggregates"] or len(node["pivots"]) > 1 or node["source"]["type"] == "JOIN":
+            return None
+        if not node["unpivot_names"] or any(column["class"] != "COLUMN_REF" for column in columns):
+            return None
+        source = self._relation(node["source"], ctes)
+        listed = {column["column_names"][-1].lower() for column in columns}
+        kept = [column for column in source.columns if column not in listed]
+        made = _lower([*node["pivots"][0]["unpivot_names"], *node["unpivot_names"]])
+        if source.is_opaque or len({*kept, *made}) != len(kept) + len(made):
+            return None
+        inner = (*map(source.inner_name, kept), *made)
+        places = (*map(source.place, kept), *(len(source.columns) for _ in made))
+        alias = (node.get("alias") or f" {id(node)}").lower()  # that of the source names nothing outside
+        return replace(source, alias=alias, columns=(*kept, *made), inner=inner, places=places, made=source.made & {*kept} | {*made})
 
     def _table(self, alias: str, aliases: tuple[str, ...], node: Node) -> Relation:
         inner = tuple(self._columns_of(self.name(node)) or ())

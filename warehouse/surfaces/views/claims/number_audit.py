@@ -41,7 +41,7 @@ def _verify(visit: Visit) -> Page:
         Fact("number", number_id, link=address(_NUMBER, number_id=number_id), kind="code"), Fact("cell", printable(found.key), kind="code"),
         Fact("value", found.value), Fact("files_hashed", found.files_checked, kind="number"),
         Fact("bundles_replayed", len(found.evidence), kind="number", note="parsed again into an empty store, and the recorded SQL run on them"),
-        *([Fact("engine", found.engines.recorded, note=f"recorded; replayed with {found.engines.here}")] if found.engines else []),
+        *([Fact("engine", found.engines.recorded, note=str(found.engines))] if found.engines else []),
         *([Fact("code", ", ".join(code.recorded), note=f"recorded; replayed with {', '.join(code.here)}")] if code and code.differ else []),
         Fact("checked_at", visit.now.replace(microsecond=0), kind="moment"),
         Fact("signatures", str(found.signings) if found.signings else None),

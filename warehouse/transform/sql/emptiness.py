@@ -62,10 +62,7 @@ class _Steps:
             case "SELECT_NODE":
                 if not _is_empty_of_empty(node):
                     return self.add(False)
-                if _is_false(node["where_clause"]):
-                    return self.add(True)
-                sources = [node["from_table"], *_required(node)]
-                return self._joined("any", [self._of_source(source, scope) for source in sources])
+                return self.add(True) if _is_false(node["where_clause"]) else self._of_source(node["from_table"], scope)
             case "SET_OPERATION_NODE":
                 children = [self.of_query(child, scope) for child in node["children"]]
                 match node["setop_type"]:
@@ -106,26 +103,6 @@ class _Steps:
 
 def _also(scope: _Scope, name: str, answer: int) -> _Scope:
     return lambda table: answer if is_cte(table, {name}) else scope(table)
-
-
-def _required(select: Node) -> list[Node]:
-    """The relations of which a block wants a column not to be NULL: over none of their rows all is NULL, on whichever side of a join."""
-    conjuncts, named = [select["where_clause"] or {}], set[str]()
-    while conjuncts:
-        condition = conjuncts.pop()
-        if condition.get("type") == "CONJUNCTION_AND":
-            conjuncts += condition["children"]
-        elif condition.get("type") == "OPERATOR_IS_NOT_NULL":
-            names = condition["children"][0].get("column_names", ())
-            named |= {names[0].lower()} if len(names) > 1 else set()
-    pending, found = [select["from_table"]] if named else [], []
-    while pending:
-        relation = pending.pop()
-        if relation["type"] == "JOIN":
-            pending += [relation["left"], relation["right"]]
-        elif (relation.get("alias") or relation.get("table_name", "")).lower() in named:
-            found.append(relation)
-    return found
 
 
 def _is_false(condition: Node | None) -> bool:

@@ -1,6 +1,6 @@
 """The oracle over the annotator: feature queries, random queries, and wrong rewrites that it must catch.
 
-What is decided and how is in provenance/README.md. `make test-all` runs 5,000 random queries, `make test` 100.
+What is decided and how is in provenance/README.md. `make test-all` runs 5,000 random queries, `make test` 150.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from provenance.subject import Database, Subject, base_references, same_rows
 
 from warehouse.errors import WarehouseError
 
-QUERIES, EXHAUSTIVE, CHUNK = 100, 5_000, 100
+QUERIES, EXHAUSTIVE, CHUNK = 150, 5_000, 100
 DATABASES = 20
 FEATURES = {path.stem: oracle.read_cases(path) for path in sorted((oracle.HERE / "features").glob("*.sql"))}
 REFUSED = [(name, case) for name, cases in FEATURES.items() for case in cases if case.refuse is not None]

@@ -146,8 +146,9 @@ def usable_ingestors(project: Project) -> tuple[dict[str, RegisteredIngestor], t
 def _patterns(file: Path) -> tuple[str, ...]:
     """The `files` of a description that is not valid: any, where it does not state them."""
     try:
+        refuse_special(file, str(file))
         stated = tomllib.loads(file.read_text(encoding="utf-8"))["format"]["files"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (WarehouseError, OSError, ValueError, LookupError, TypeError, RecursionError):
         return ("*",)
     patterns = [stated] if isinstance(stated, str) else stated
     return tuple(patterns) if isinstance(patterns, list) and patterns and all(isinstance(each, str) for each in patterns) else ("*",)

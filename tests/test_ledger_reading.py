@@ -6,6 +6,7 @@ import pytest
 from bare_project import project
 from stored import root_of
 
+from warehouse.digest import bytes_digest
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.reading import Reading, known_events, read_ledger
 from warehouse.evidence.objects.location import open_store
@@ -48,4 +49,12 @@ def test_a_memory_that_is_cut_short_is_none(of_many: Project) -> None:
     found = known(of_many)
     memory = of_many.builds / ".ledger.json"
     memory.write_bytes(memory.read_bytes()[:-200])
+    assert known(of_many) == found
+
+
+def test_a_memory_of_another_version_is_none(of_many: Project) -> None:
+    found = known(of_many)
+    memory = of_many.builds / ".ledger.json"
+    body = memory.read_bytes().partition(b"\n")[2].replace(b'"subject"', b'"topic"', 1)
+    memory.write_bytes(bytes_digest(body).encode() + b"\n" + body)
     assert known(of_many) == found

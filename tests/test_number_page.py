@@ -123,7 +123,7 @@ def test_the_value_comes_first_with_its_unit_and_what_it_is_worth(published: Pro
     assert (first.value, first.unit) == (100.05, "tokens/s")
     assert first.interval.endswith("; 3 runs, 3 sessions") and "95% over runs and sessions" in first.interval
     assert first.states == ("provisional", "unsigned")  # five runs are asked for
-    assert page.title == "a" and page.subtitle == "claim.v: Tokens per second"
+    assert page.title == "a" and page.subtitle == "v · claim.v: Tokens per second"
     (publication,) = publications(published)
     about = facts(page, "about")
     assert about["series"] == "a" and about["cell"] == "claim[series=a].v" and about["publication"] == publication.digest

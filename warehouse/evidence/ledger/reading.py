@@ -67,15 +67,17 @@ def _read(ledger: Ledger, known: Mapping[str, Event]) -> Reading:
 def _remembered(path: Path) -> dict[str, Event]:
     try:
         digest, _, body = path.read_bytes().partition(b"\n")
-        rows = json.loads(body) if digest.decode() == bytes_digest(body) else []
+        names, *rows = json.loads(body) if digest.decode() == bytes_digest(body) else [[]]
     except (OSError, ValueError):
+        return {}
+    if names != [*_FIELDS]:  # by another version of wh
         return {}
     found = (dict(zip(_FIELDS, row, strict=True)) for row in rows)
     return {row["key"]: Event(**{**row, "follows": None if row["follows"] is None else tuple(row["follows"])}) for row in found}
 
 
 def _remember(path: Path, events: Iterable[Event]) -> None:
-    body = json.dumps([[getattr(event, name) for name in _FIELDS] for event in events]).encode()
+    body = json.dumps([_FIELDS, *([getattr(event, name) for name in _FIELDS] for event in events)]).encode()
     scratch = path.with_name(f"{_FILE}.{os.getpid()}")
     with suppress(OSError):  # of a folder that is not there, or that others own: it saves time alone
         scratch.write_bytes(bytes_digest(body).encode() + b"\n" + body)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from warehouse.transform.sql.block import shape
 from warehouse.transform.sql.tree_nodes import Node, inner, nodes
 
 AGGREGATES = frozenset(
@@ -174,7 +175,14 @@ def _aggregates_of(block: Node) -> list[Node]:
 
 
 def _depends_on_order(call: Node) -> bool:
-    return _name(call) not in STEADY_AGGREGATES and not _is_ordered(call)
+    return _name(call) not in STEADY_AGGREGATES and not _is_decided(call)
+
+
+def _is_decided(call: Node) -> bool:
+    """Whether rows that its order does not tell apart are the same to an aggregate: it is ordered by all that it takes of them."""
+    orders = {shape(order["expression"]) for order in (call.get("order_bys") or {}).get("orders", ())}
+    taken = [argument["expression"] for argument in call["arguments"]]
+    return bool(orders) and all(each.get("class") == "CONSTANT" or shape(each) in orders for each in taken)
 
 
 def _is_ordered(call: Node) -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 from warehouse.digest import bytes_digest
 from warehouse.landing.contract import canonical_json
 from warehouse.landing.described import numbers
-from warehouse.landing.described.expressions import Scope, text_of
+from warehouse.landing.described.expressions import Scope
+from warehouse.landing.described.forms.values import text_of
 from warehouse.landing.described.layout import Metric, Moment, Rows
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.tables import COUNTS, FABRIC_TABLE, REQUEST_TABLE

@@ -205,13 +205,12 @@ def lock_of(project: Project, advised: Advised) -> bytes:
     con = open_build(current_build(project).path)
     try:
         sql = "select artifact_manifest_digest from benchmark_run_fact where run_id = ?"
-        digest = next((row[0] for row in con.execute(sql, [first.run_ids[0]]).fetchall()), None)
+        digests = [str(row[0]) for row in con.execute(sql, [first.run_ids[0]]).fetchall()]
     finally:
         con.close()
-    store = open_store(project)
-    file = store.manifest(digest).by_path.get(_LOCK) if digest else None
-    if file is None:
-        why = "its run has no lock" if digest else "the current build does not have its run"
-        raise WarehouseError("WH502", why, printable(first.run_ids[0]), exit_code=ExitCode.NOT_FOUND)
+    if not digests:
+        raise WarehouseError("WH502", "the current build does not have its run", printable(first.run_ids[0]), exit_code=ExitCode.NOT_FOUND)
+    store, digest = open_store(project), digests[0]
+    file = store.manifest(digest).by_path[_LOCK]
     store.check_file(digest, file)
     return store.objects.read(raw_key(digest, _LOCK))

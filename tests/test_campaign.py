@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -349,6 +350,10 @@ def test_an_advice_is_published_and_computed_again_from_the_store(campaign: Proj
     status, out, err = wh_on(campaign, "advise", "speedy", "--from", digest[:12])
     assert status == ExitCode.OK and "best: speedy=1.1" in out and "2 sessions of these added" in out and f"wh verify {digest[:12]}" in err
     done(campaign, "verify", digest)
+    run = work.cells["c02"].run_ids[0]
+    done(campaign, "retract", run, "--reason", "the machine was shared")
+    assert f"1 run of it retracted or superseded since: {run}" in wh_on(campaign, "advise", "speedy", "--from", digest[:12])[2]
+    done(campaign, "reinstate", run, "--reason", "it was not")
     done(campaign, "withdraw", digest[:12], "--reason", "of another machine")
     assert "was withdrawn" in wh_on(campaign, "advise", "speedy", "--from", digest[:12])[2]
     assert wh_on(campaign, "advise", "speedo", "--from", digest[:12])[0] == ExitCode.NOT_FOUND
@@ -366,11 +371,17 @@ def test_an_advice_is_computed_again_from_the_rows_that_are_published_of_it(camp
         cells = {name: PublishedCell(name, value, None, (), runs=tuple(of_row)) for name, value in row.items() if name not in grain}
         rows.append(PublishedRow(grain, cells))
     con.close()
-    check_again(campaign, SimpleNamespace(check=lambda: None, rows=lambda: rows, digest="0" * 64, query="campaign_sessions"))
+    published: Any = SimpleNamespace(check=lambda: None, rows=lambda: rows, digest="0" * 64, query="campaign_sessions")
+    check_again(campaign, published)
     other = SimpleNamespace(check=lambda: None, rows=lambda: [PublishedRow({"run_id": "x"}, {})], digest="0" * 64, query="indicator_results")
     with pytest.raises(WarehouseError) as raised:
         advise_published(other, "speedy")
     assert raised.value.code == "WH502" and "indicator_results" in str(raised.value.place)
+    with pytest.raises(WarehouseError, match="states no price"):
+        advise_published(published, "speedy", slo="elapsed<=9", is_cheapest=True)
+    of_others = [PublishedRow(row.grain, {name: replace(cell, runs=({"run_id": "gone"},)) for name, cell in row.cells.items()}) for row in rows]
+    with pytest.raises(WarehouseError, match="does not have its run"):
+        lock_of(campaign, advise_published(SimpleNamespace(check=lambda: None, rows=lambda: of_others), "speedy"))
 
 
 def check_again(campaign: Project, publication: Any) -> None:

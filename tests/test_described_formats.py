@@ -626,6 +626,14 @@ def test_requests_and_points_within_a_record(tmp_path: Path) -> None:
     assert [row["status"] for row in rows["described_fabric"] if row["point_index"] is None] == ["measured", "measured", "failed", "failed"]
 
 
+def test_a_count_in_a_unit_is_rounded_and_one_that_none_can_be_is_missing(tmp_path: Path) -> None:
+    ingestor = _described(tmp_path / "x", GOOD + '[fabric]\nmessage_bytes = { value = "size", unit = "KiB" }\nbandwidth_gb_per_s = { value = "ms", unit = "GB/s" }\n')
+    (tmp_path / "a.json").write_text("".join(f'{{"case": "a", "ms": 1, "size": {size}}}\n' for size in ("0.977", "1e30", "-5", "0.0001", "0")))
+    rows = landed(ingestor, tmp_path / "a.json", tmp_path / "store")
+    assert [row["message_bytes"] for row in rows["described_fabric"] if row["point_index"]] == [1000, None, None, None, 0]
+    assert [row["code"] for row in rows["evidence_issue"]] == ["impossible-count"] * 3
+
+
 HOSTILE = {
     "[format]\nname = '../x'\n": "format.name", "[format]\nname = 'x'\nfiles = ['../../*.json']\n": "format.files",
     "[format]\nname = 'x'\nrequires = ['a']\nfroms = 1\n": "format.froms", "x": "is not TOML", "[format]\nname = 'x'\nform = 'jsonn'\n": "did you mean json?",

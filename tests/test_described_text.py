@@ -38,6 +38,7 @@ NUMBERS = {  # a pattern, a line, how numbers are written: the values of a and b
     ("n {a:number}", "n 12,5", ""): [None], ("n {a:number}", "n 1,500", ""): [None], ("n {a:number}", "n 12,34,567", ENGLISH): [None],
     ("n {a:number}", "n 1,500", ENGLISH): [1500], ("n {a:number}", "n 12,345,678.5", ENGLISH): [12345678.5], ("n {a:number}", "n 12,5", ENGLISH): [None],
     ("n {a:number}", "n 12,5", GERMAN): [12.5], ("n {a:number}", "n 1.234,5", GERMAN): [1234.5], ("n {a:number}", "n 1,234.5", GERMAN): [None],
+    ("n {a:number}", "n 0,250", ENGLISH): [None], ("n {a:number}", "n 1.5", GERMAN): [None], ("n {a:number}", "n 0.250", GERMAN): [None],
     ("n {a:number}", "n 1'500", "thousands = \"'\""): [1500], ("t {a:number}{u:word}", "t 1,5ms", GERMAN): [1.5], ("t {a:number}{u:word}", "t 44.06ms", ""): [44.06],
     ("total: {a:number}, failed: {b:number}", "total: 1000, failed: 2", ""): [1000, 2], ("total: {a:number}, failed: {b:number}", "total: 10.5, failed: 2", ""): [10.5, 2],
     ("total: {a:number}, failed: {b:number}", "total: 1,000, failed: 2", ENGLISH): [1000, 2], ("n={a:number},{rest}", "n=64,450.5,8", ""): [64],
@@ -84,6 +85,14 @@ unit = "ns"
     rows = _read(tmp_path, text, "Host;Mean\n192.168.100.200;1.155 ns\nb;15,63 μs\nc;1.000,5 ns\n", "a.csv")
     assert [value for _, value in _values(rows)] == [1155, 15630, 1000.5] and not _codes(rows)
     assert [row["node_name"] for row in rows["described_run"]] == ["192.168.100.200", "b", "c"]
+
+
+def test_only_a_number_that_fits_its_description_is_cut_from_a_text(tmp_path: Path) -> None:
+    """A unit that the description does not read is not taken for its own, nor a part of a duration, a range or a date for the whole."""
+    text = HEAD + '[lines]\nn = "took {took:word}"\n[run]\neach = "n[]"\ncase = "x"\n[[metric]]\nname = "took_s"\nvalue = "number(took)"\nunit = "s"\n'
+    rows = _read(tmp_path, text, "".join(f"took {each}\n" for each in ("1.5s", "2", "3x", "500ms", "1m30s", "12:30", "1-5s", "0x1F")))
+    assert [value for _, value in _values(rows)] == [1.5, 2, 3, None, None, None, None]
+    assert [row["code"] for row in rows["evidence_issue"]] == ["unknown-unit", "no-metric", *["not-a-number"] * 4]
 
 
 LINES = HEAD.replace('"n[]"', '"latency[]"') + """[lines]

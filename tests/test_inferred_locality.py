@@ -140,7 +140,10 @@ ORDERS = {
     "select k, sum(x) from t group by k": False,
     "select k, sum(x) from t join u using (k) group by k": True,
     "select k, max(x), count(*), median(x) from t join u using (k) group by k": False,
-    "select k, sum(x order by n) from t join u using (k) group by k": False,
+    "select k, sum(x order by n) from t join u using (k) group by k": True,
+    "select k, sum(x order by n, x) from t join u using (k) group by k": False,
+    "select k, list(w order by n) from t join u using (k) group by k": True,
+    "select k, string_agg(w, ', ' order by w) from t join u using (k) group by k": False,
     "select k, first(x) from (select distinct k, x from t) group by k": True,
     "select k, avg(x) from (select k, x from t union select k, x from u) group by k": True,
     "select k, avg(x) from (select k, x from t union all select k, x from u) group by k": False,
@@ -158,6 +161,10 @@ ORDERS = {
     "select k, (select sum(x) from u where u.k = t.k) as x from t": True,
     "select k, sum(x) / (select count(*) from u) from t group by k": False,
     "select k, (select max(x) from u where u.k = t.k) as x from t": False,
+    "select k, (select max(w) from u where u.k = t.k) as g, sum(x) from t group by all": True,
+    "select k, (select max(w) from u where u.k = t.k) as g, sum(x) from t group by 1, 2": True,
+    "select k, sum(x) / (select count(*) from u) as g from t group by all": False,
+    "select k, (select max(w) from u where u.k = t.k) as g, sum(x) from t group by k, g": True,
     "select k, sum(a) from (select * from t pivot (max(x) for h in ('a', 'b') group by k)) group by k": True,
     "select * from (select * from t join u using (k)) pivot (sum(x) for h in ('a', 'b') group by k)": True,
     "select * from t pivot (sum(x) for h in ('a', 'b') group by k)": False,
@@ -194,6 +201,9 @@ def test_which_aggregates_the_engine_takes_in_pieces(name: str) -> None:
 # Of 300,000 rows of 300 keys.
 UNLIKE_OVER_FEW = {
     "a query in a select list": "select k, sum(x * w) as s from (select k, x, (select max(w) from u where u.b = t.b) as w from {t} as t) group by k",
+    "rows that an order does not tell apart": "select k, sum(x * w order by b % 3) as s from {t} as t join u using (b) group by k",
+    "texts that an order does not tell apart": "select k, string_agg(w, ' ' order by b % 3) as s from {t} as t join u using (b) group by k",
+    "a query that is grouped by": "select k, list(s order by s) as s from (select k, (select max(w) from u where u.b = t.b)::int % 3 as g, sum(x) as s from {t} as t group by all) group by k",
     "a query that adds": "select distinct k, (select sum(w) from u where u.b >= t.k * 10) as s from {t} as t",
 }
 

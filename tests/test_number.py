@@ -25,6 +25,7 @@ from warehouse.claims.numbers.number import (
     parse_argument,
 )
 from warehouse.claims.numbers.search import _typed
+from warehouse.claims.publish.specification import units_of
 from warehouse.digest import canonical_json
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.exact import exact, inexact, row_numbers
@@ -328,3 +329,12 @@ def test_a_number_carries_what_is_printed_of_it(value: float, digits: int) -> No
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_carries_never_fails(value: float) -> None:
     assert carries(value, "0.5") in (True, False)
+
+
+def test_a_rows_unit_is_that_of_its_statistics_if_they_are_of_one_figure() -> None:
+    def unit(other: str) -> str | None:
+        numbers = {"median": {"statistic": "median", "of": "observation.ms"}, "typical": {"statistic": "mean", "of": other}}
+        found = units_of({"document": {"claim": {"numbers": numbers}, "contract": {"columns": [["median", "double", None]]}}})
+        return found.of("median", {"median": 1.5, "unit": "ms"})
+
+    assert (unit("observation.ms"), unit("observation.watts")) == ("ms", None)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from warehouse.campaign.advice import WORK, Advised, Disturbance, Measured, Vulnerability, advice_on, read_slo
+from warehouse.campaign.advice import PRICE, WORK, Advised, Disturbance, Measured, Vulnerability, advice_on, read_slo
 from warehouse.claims.publish.publication import PublishedRollup, PublishedRow
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.objects.location import open_store
@@ -96,7 +96,8 @@ def advise_published(
     is_cheapest: bool = False,
 ) -> Advised:
     """What a campaign says by the values of a publication of `campaign_sessions`, or of a query that has its columns. The build is not asked. A
-    publication has no runs that failed. Raises WH307 (a damaged publication), WH502 (it is of another query; no such campaign, or several), and as
+    publication has no runs that failed, and no prices. Raises WH307 (a damaged publication), WH502 (it is of another query; no such campaign, or
+    several; the cheapest is asked for, and prices are no factor), and as
     `advice_on`."""
     read_slo(slo or "")
     publication.check()
@@ -107,6 +108,9 @@ def advise_published(
     key = _chosen(campaign, sorted({str(row.grain["campaign_key"]) for row in rows}))
     ours = [row for row in rows if row.grain["campaign_key"] == key]
     slots = [_published_slot(row) for row in ours]
+    if is_cheapest and not any(PRICE in slot["factors"] for slot in slots):
+        place = f"publication {publication.digest[:12]}"
+        raise WarehouseError("WH502", f"states no price: no factor is {PRICE}", place, exit_code=ExitCode.NOT_FOUND)
     values = [each for row in ours if _cell(row, "better") in _DIRECTIONS for each in _published_values(row)]
     return advice_on(Measured(key, slots, values, disturbances=_published_disturbances(ours)), metric, indifference, slo, is_cheapest)
 
@@ -201,10 +205,12 @@ def lock_of(project: Project, advised: Advised) -> bytes:
     con = open_build(current_build(project).path)
     try:
         sql = "select artifact_manifest_digest from benchmark_run_fact where run_id = ?"
-        [(digest,)] = con.execute(sql, [first.run_ids[0]]).fetchall()
+        digests = [str(row[0]) for row in con.execute(sql, [first.run_ids[0]]).fetchall()]
     finally:
         con.close()
-    store = open_store(project)
+    if not digests:
+        raise WarehouseError("WH502", "the current build does not have its run", printable(first.run_ids[0]), exit_code=ExitCode.NOT_FOUND)
+    store, digest = open_store(project), digests[0]
     file = store.manifest(digest).by_path[_LOCK]
     store.check_file(digest, file)
     return store.objects.read(raw_key(digest, _LOCK))

@@ -94,7 +94,8 @@ def units_of(specification: Mapping[str, Any]) -> Units:
     """The units of a query by its spec."""
     document = specification["document"]
     claimed = claim_of(document["claim"]).numbers
-    statistics = frozenset([*claimed, *_OF_A_STATISTIC]) if claimed else frozenset()
+    # Of statistics of several figures, the row's one unit is that of nobody knows which.
+    statistics = frozenset([*claimed, *_OF_A_STATISTIC]) if len({number.of for number in claimed.values()}) == 1 else frozenset()
     return Units({str(name): str(unit) for name, _, unit in document["contract"]["columns"] if unit}, statistics)
 
 

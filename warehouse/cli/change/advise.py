@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warehouse.cli.output import notice, print_json, say, table
-from warehouse.errors import ExitCode, counted
+from warehouse.errors import ExitCode, counted, printable
 
 if TYPE_CHECKING:
     from warehouse.campaign.advice import Advice, Advised
@@ -46,6 +46,9 @@ def command(
     from warehouse.campaign.measured import advise, advise_published, lock_of
     from warehouse.claims.publish.corrections import correction_text, corrections
     from warehouse.claims.publish.publication import publication_with
+    from warehouse.evidence.ledger.events import Ledger
+    from warehouse.evidence.ledger.run_decisions import standing
+    from warehouse.evidence.objects.location import open_store
     from warehouse.project.project import find_project
 
     if cheapest and not slo:
@@ -61,6 +64,9 @@ def command(
         if correction := corrections(project).get(publication.digest):
             notice(f"the publication was {correction_text(correction)}")
         short = publication.digest[:12]
+        runs = {run for work in advised.works for cell in work.cells.values() for run in cell.run_ids}
+        if out := runs & standing(Ledger(open_store(project).objects).decisions()).not_admitted.keys():
+            notice(f"{counted(len(out), 'run', 'runs')} of it retracted or superseded since: {printable(min(out))}{' and others' * (len(out) > 1)}")
         notice(f"computed from publication {short}, which has only runs that count: wh verify {short} replays its values")
     else:
         advised = advise(project, campaign, metric, indifference, slo, cheapest, hardware)

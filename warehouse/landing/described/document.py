@@ -10,7 +10,7 @@ from typing import Any
 
 from warehouse.errors import WarehouseError, did_you_mean
 
-READER_VERSION = 3  # of how descriptions are read: raised with what they give, so that stores parse again
+READER_VERSION = 4  # of how descriptions are read: raised with what they give, so that stores parse again
 MAX_BYTES = 256 << 10
 NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 

@@ -8,16 +8,15 @@ the key, or the place from 0, that a record was found by, `@value` the record it
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from statistics import fmean, median
 from typing import Any, NamedTuple
 
-from warehouse.landing.described.forms.nodes import Fields, Node, Number, Numbers
-from warehouse.landing.readers.json_text import json_number
+from warehouse.landing.described.forms.functions import FUNCTIONS
+from warehouse.landing.described.forms.nodes import Fields, Node, Number
+from warehouse.landing.described.forms.values import Values, elements, flat, number_of, text_of
 from warehouse.landing.readers.text import number_in
 
 MAX_CHARACTERS = 1000
@@ -31,7 +30,6 @@ _TOKEN = re.compile(
 _ROOTED = re.compile(r"(\$|\^+)\.")
 _STEP = re.compile(r"""\.?(?:"(?P<quoted>[^"]*)"|(?P<name>@?[A-Za-z_][\w-]*|\d+)|\[(?P<index>\d*)\]|(?P<deep>\*\*)|(?P<each>\*))""", re.ASCII)
 _PART = re.compile(r"\{([^{}]*)\}")
-_MEASURE = re.compile(r"\s*(?P<number>[+-]?(?:\d(?:[\d.,]*\d)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\d\s.,].*?)?\s*", re.ASCII)
 _WORDS = frozenset({"and", "or", "not", "in", "is"})
 _CONSTANTS = {"true": True, "false": False}
 _ARITHMETIC = re.compile(r"\s[-+*/]\s")
@@ -52,7 +50,6 @@ class Scope(NamedTuple):
         return Scope(node, key, (*self.above, self))
 
 
-Values = list[Node]
 Evaluate = Callable[[Scope], Values]
 
 
@@ -144,11 +141,6 @@ class Path:
         yield Scope(node, key, above)
 
 
-def elements(node: Node) -> list[Node] | None:
-    """The elements of a list."""
-    return node.value.nodes() if isinstance(node.value, Numbers) else node.value if isinstance(node.value, list) else None
-
-
 def _each(node: Node) -> Iterable[tuple[str, Node]] | None:
     if isinstance(node.value, dict):
         return node.value.own.items() if isinstance(node.value, Fields) else node.value.items()
@@ -162,28 +154,6 @@ def _all_in(node: Node) -> Iterator[Node]:
     for _, child in _each(node) or ():
         if isinstance(child.value, (dict, list)):
             yield from _all_in(child)
-
-
-def number_of(value: Any) -> float | None:
-    """The finite number that a value is, also one written as text."""
-    if type(value) is Number:
-        try:
-            number = float(value)
-        except ValueError:
-            return None
-        return number if math.isfinite(number) else None
-    return number_in(value.strip()) if isinstance(value, str) else json_number(value)
-
-
-def text_of(value: Any) -> str | None:
-    """A value as text; None for one that is missing, a list or an object."""
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:.15g}"
-    return str(value) if isinstance(value, int) else None
 
 
 def path_of(text: str) -> Path:
@@ -335,9 +305,9 @@ class _Reader:
         if kind == "number":
             return lambda scope: _made(Number(token), scope)
         if self.kind == "mark" and self.token == "(":
-            if token not in _FUNCTIONS:
-                raise ExpressionError(f"{self._text}: no function {token}; there are {', '.join(sorted(_FUNCTIONS))}")
-            function, arguments = _FUNCTIONS[token], self._arguments()
+            if token not in FUNCTIONS:
+                raise ExpressionError(f"{self._text}: no function {token}; there are {', '.join(sorted(FUNCTIONS))}")
+            function, arguments = FUNCTIONS[token], self._arguments()
             return lambda scope: function([argument(scope) for argument in arguments])
         path = _path(token)
         self.paths.append(path)
@@ -402,7 +372,7 @@ def _computed(mark: str, left: Evaluate, right: Evaluate) -> Evaluate:
     """Of two numbers one; of several and one, each with it."""
 
     def of(scope: Scope) -> Values:
-        one, other = _flat(left(scope)), _flat(right(scope))
+        one, other = flat(left(scope)), flat(right(scope))
         if not one or not other or 1 not in (len(one), len(other)):
             return []
         if len(one) == len(other):
@@ -415,89 +385,8 @@ def _computed(mark: str, left: Evaluate, right: Evaluate) -> Evaluate:
     return of
 
 
-def _flat(nodes: Values) -> Values:
-    return [each for node in nodes for each in elements(node) or [node]]
-
-
 def _number(mark: str, one: Node, other: Node) -> float | None:
     first, second = number_of(one.value), number_of(other.value)
     if first is None or second is None or mark == "/" and not second:
         return None
     return first + second if mark == "+" else first - second if mark == "-" else first * second if mark == "*" else first / second
-
-
-def _statistic(rule: Callable[[list[float]], float]) -> Callable[[list[Values]], Values]:
-    def of(arguments: list[Values]) -> Values:
-        nodes = [each for argument in arguments for each in _flat(argument)]
-        numbers = [number for node in nodes if (number := number_of(node.value)) is not None]
-        return [nodes[0]._replace(value=rule(numbers), stop=nodes[-1].stop)] if numbers and len(numbers) == len(nodes) else []
-
-    return of
-
-
-def _texts(rule: Callable[..., str | None]) -> Callable[[list[Values]], Values]:
-    def of(arguments: list[Values]) -> Values:
-        texts = [text_of(argument[0].value) if argument else None for argument in arguments]
-        found = None if None in texts else rule(*texts)
-        return [] if found is None else [arguments[0][0]._replace(value=found)]
-
-    return of
-
-
-def _cut(text: str, mark: str = "", *_: str) -> tuple[str, str]:
-    before, found, after = text.partition(mark) if mark else (text, "", "")
-    return (before, after) if found else (text, "")
-
-
-def _shortened(found: Values, arguments: list[Values]) -> Values:
-    """A text that begins another has the first of its bytes, where those are the text itself."""
-    if not found or not isinstance(text := arguments[0][0].value, str) or len(text.encode()) != found[0].length:
-        return found
-    return [found[0]._replace(stop=found[0].start + len(found[0].value.encode()))]
-
-
-def _measure(of_number: bool) -> Callable[[list[Values]], Values]:
-    """The numbers, or the units, of texts such as `1.5ms`. A text without a number stays as it is, and is reported as no number."""
-
-    def of(arguments: list[Values]) -> Values:
-        found = [(node, _MEASURE.fullmatch(text_of(node.value) or "")) for node in _flat(arguments[0])]
-        if of_number:
-            return [node._replace(value=matched["number"]) if matched else node for node, matched in found]
-        return [node._replace(value=(matched["unit"] or "") if matched else "") for node, matched in found]
-
-    return of
-
-
-def _split(arguments: list[Values]) -> Values:
-    """The parts of texts between a mark, each with its bytes where those are the text itself."""
-    found: Values = []
-    mark = (text_of(arguments[1][0].value) or "") if len(arguments) > 1 and arguments[1] else ""
-    for node in _flat(arguments[0]) if mark else ():
-        text, position = text_of(node.value) or "", 0
-        is_itself = len(text.encode()) == node.length
-        for part in text.split(mark):
-            start = node.start + position + len(part.encode()) - len(part.lstrip().encode())
-            kept = part.strip()
-            place = node._replace(start=start, stop=start + len(kept.encode())) if is_itself else node
-            found += [place._replace(value=kept)] if kept else []
-            position += len(part.encode()) + len(mark.encode())
-    return found
-
-
-def _first_of(arguments: list[Values]) -> Values:
-    return next((found for found in arguments if found and any(node.value is not None and node.value != "" for node in found)), [])
-
-
-_FUNCTIONS: dict[str, Callable[[list[Values]], Values]] = {
-    "mean": _statistic(fmean), "median": _statistic(median), "min": _statistic(min), "max": _statistic(max), "sum": _statistic(sum),
-    "count": lambda arguments: [arguments[0][0]._replace(value=float(len(arguments[0])))] if arguments[0] else [],
-    "first": _first_of, "split": _split, "number": _measure(of_number=True), "unit": _measure(of_number=False),
-    "before": lambda arguments: _shortened(_texts(lambda text, mark="", *_: _cut(text, mark)[0].rstrip())(arguments), arguments),
-    "after": _texts(lambda text, mark="", *_: _cut(text, mark)[1] or None),
-    "lower": _texts(lambda text, *_: text.lower()),
-    "plain": _texts(lambda text, *_: re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or None),
-    "trim": _texts(lambda text, *_: text.strip()),
-    "begins": lambda arguments: _texts(lambda text, mark="", *_: "true" if text.startswith(mark) else None)(arguments),
-    "ends": lambda arguments: _texts(lambda text, mark="", *_: "true" if text.endswith(mark) else None)(arguments),
-    "contains": lambda arguments: _texts(lambda text, mark="", *_: "true" if mark in text else None)(arguments),
-}

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from warehouse.landing.described import units
-from warehouse.landing.described.expressions import Expression, Scope, number_of, text_of
-from warehouse.landing.described.forms.nodes import Node, Number
+from warehouse.landing.described.expressions import Expression, Scope
+from warehouse.landing.described.forms.nodes import Measured, Node, Number
+from warehouse.landing.described.forms.values import number_of, text_of
 from warehouse.landing.described.layout import Metric
 from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
@@ -75,14 +76,14 @@ def count(each: Expression, scope: Scope, report: Report) -> int | None:
 def factor(metric: Metric, scope: Scope, place: Node, report: Report) -> Fraction | None:
     """By what a metric's numbers are multiplied; None, and an issue, where the unit that is stated is not known."""
     if metric.stated_in is None:
-        return _ONE
+        return _own(metric, place, report)
     return _factor(metric, ", ".join(dict.fromkeys(stated_units(metric, scope))), place, report)
 
 
 def factors(metric: Metric, scope: Scope, nodes: list[Node], report: Report) -> list[Fraction | None]:
     """By what each of several values is multiplied: by its own unit, where as many are stated."""
     if metric.stated_in is None:
-        return [_ONE] * len(nodes)
+        return [_own(metric, node, report) for node in nodes]
     stated = stated_units(metric, scope) if len(nodes) > 1 else []
     if len(stated) == len(nodes):
         return [_factor(metric, unit, node, report) for unit, node in zip(stated, nodes, strict=True)]
@@ -92,6 +93,15 @@ def factors(metric: Metric, scope: Scope, nodes: list[Node], report: Report) -> 
 
 def stated_units(metric: Metric, scope: Scope) -> list[str]:
     return [text_of(node.value) or "" for node in metric.stated_in.of(scope)] if metric.stated_in is not None else []
+
+
+def _own(metric: Metric, node: Node, report: Report) -> Fraction | None:
+    """By what a number is multiplied of which the description does not say where its unit is stated: one cut from a text may state another one."""
+    stated = node.value.unit if type(node.value) is Measured else ""
+    if stated not in units.SAME and stated not in units.UNITS or units.factor(stated, metric.unit) == 1:
+        return _ONE
+    report.at("unknown-unit", f"{metric.name.text}: {stated}, which stated_in does not read"[:200], node, "error")
+    return None
 
 
 def _factor(metric: Metric, stated: str, place: Node, report: Report) -> Fraction | None:

@@ -9,10 +9,12 @@ from typing import Any
 from warehouse.digest import bytes_digest
 from warehouse.landing.contract import canonical_json
 from warehouse.landing.described import numbers
-from warehouse.landing.described.expressions import Scope, text_of
+from warehouse.landing.described.expressions import Scope
+from warehouse.landing.described.forms.values import text_of
 from warehouse.landing.described.layout import Metric, Moment, Rows
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.described.tables import COUNTS, FABRIC_TABLE, REQUEST_TABLE
+from warehouse.landing.readers.entries import is_count
 from warehouse.landing.readers.records import ABSENT
 from warehouse.landing.readers.text import Report, clean
 from warehouse.landing.rows import RowBuffer
@@ -81,7 +83,13 @@ def _number(metric: Metric, column: str, scope: Scope, report: Report) -> float 
     node = metric.value.one(scope)
     by = None if node is None else numbers.factor(metric, scope, node, report)
     found = None if node is None or by is None else numbers.number(node, column, by, report)
-    return found if column not in COUNTS or found is None else round(found)
+    if column not in COUNTS or found is None:
+        return found
+    counted = round(found)  # 0.977 KiB are 1000 bytes
+    if is_count(float(counted)) and bool(counted) == bool(found):
+        return counted
+    report.at("impossible-count", f"{column}: {found:.15g}", node or scope.node, "error")
+    return None
 
 
 def _text(rows: Rows, name: str, scope: Scope) -> str | None:

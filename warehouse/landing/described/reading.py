@@ -18,10 +18,11 @@ import pyarrow as pa
 from warehouse.digest import bytes_digest, file_hasher
 from warehouse.landing.contract import Bundle
 from warehouse.landing.described import numbers, parts, telemetry, units
-from warehouse.landing.described.expressions import Expression, Path, Scope, elements, number_of, text_of
+from warehouse.landing.described.expressions import Expression, Path, Scope
 from warehouse.landing.described.forms.nodes import Node, Number, Numbers
 from warehouse.landing.described.forms.sources import CSV, JSON, JSON_LINES, MAX_BYTES, SQL, TEXT, XML, json_tree, lines_tree, table_tree, text_tree
 from warehouse.landing.described.forms.sql import sql_tree
+from warehouse.landing.described.forms.values import elements, number_of, text_of
 from warehouse.landing.described.forms.xml import read_xml
 from warehouse.landing.described.layout import Check, Description, Layout, Metric
 from warehouse.landing.described.moments import moment_of

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.landing.described import units
-from warehouse.landing.described.expressions import Scope, number_of, text_of
+from warehouse.landing.described.expressions import Scope
 from warehouse.landing.described.forms.nodes import Node
+from warehouse.landing.described.forms.values import number_of, text_of
 from warehouse.landing.described.layout import Metric, Telemetry
 from warehouse.landing.described.moments import moment_of
 from warehouse.landing.readers.records import ABSENT

@@ -168,4 +168,4 @@ def _sees_other_keys(name: str, models: Mapping[str, Model], graph: Graph) -> It
         if disordered(graph.trees[view], without_order):
             without_order.add(models[view].name.lower())
     if any(takes_disordered_rows(tree, without_order) for tree in trees):
-        yield "it adds floats, or takes a first row, of joined or grouped rows, which come in no order: say order by in the aggregate"
+        yield "it adds floats, or takes a first row, of joined or grouped rows, in no order: say order by in the aggregate, sum(x order by x)"

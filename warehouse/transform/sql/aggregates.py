@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from warehouse.transform.sql.block import shape
 from warehouse.transform.sql.tree_nodes import Node, inner, nodes
 
 AGGREGATES = frozenset(
@@ -112,7 +113,30 @@ def _is_picked(block: Node) -> bool:
 def _takes_of_queries(block: Node) -> bool:
     """Whether a query in an expression is asked before a block's rows are aggregated or picked: the engine joins its answers to them."""
     parts = [block.get("where_clause"), block.get("group_expressions"), _aggregates_of(block), block["select_list"] if _is_picked(block) else None]
-    return any(map(_asks, parts))
+    return any(map(_asks, [*parts, _grouped_items(block)]))
+
+
+def _grouped_items(block: Node) -> list[Node]:
+    """The items of a select list that a block may group by without their words: by all, by place or by alias."""
+    by = block.get("group_expressions") or []
+    names = {each["column_names"][-1].lower() for each in by if each.get("class") == "COLUMN_REF"}
+    is_by_place = block.get("aggregate_handling") == "FORCE_AGGREGATES" or any(each.get("class") == "CONSTANT" for each in by)
+    grouped = [item for item in block.get("select_list") or [] if is_by_place or (item.get("alias") or "").lower() in names]
+    return [item for item in grouped if not _aggregates_itself(item)]
+
+
+def _aggregates_itself(expression: Node) -> bool:
+    """Whether an expression aggregates the rows of its block; a query in it has rows of its own."""
+    pending: list[Any] = [expression]
+    found = False
+    while pending and not found:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += inner(node)
+        elif node.get("class") != "SUBQUERY":
+            found = _is_aggregate(node)
+            pending += inner(node)
+    return found
 
 
 def _is_asked_by_order(node: Node) -> bool:
@@ -170,11 +194,22 @@ def _asks(expressions: Node | list[Any] | None) -> bool:
 def _aggregates_of(block: Node) -> list[Node]:
     """The calls of aggregates in a block or PIVOT, or in a query within its expressions."""
     parts = [block[part] for part in ("select_list", "having", "qualify", "aggregates") if block.get(part)]
-    return [node for node in nodes(*parts) if node.get("class") == "FUNCTION" and _name(node) in AGGREGATES | AGGREGATE_MACROS]
+    return [node for node in nodes(*parts) if _is_aggregate(node)]
+
+
+def _is_aggregate(node: Node) -> bool:
+    return node.get("class") == "FUNCTION" and _name(node) in AGGREGATES | AGGREGATE_MACROS
 
 
 def _depends_on_order(call: Node) -> bool:
-    return _name(call) not in STEADY_AGGREGATES and not _is_ordered(call)
+    return _name(call) not in STEADY_AGGREGATES and not _is_decided(call)
+
+
+def _is_decided(call: Node) -> bool:
+    """Whether rows that its order does not tell apart are the same to an aggregate: it is ordered by all that it takes of them."""
+    orders = {shape(order["expression"]) for order in (call.get("order_bys") or {}).get("orders", ())}
+    taken = [argument["expression"] for argument in call["arguments"]]
+    return bool(orders) and all(each.get("class") == "CONSTANT" or shape(each) in orders for each in taken)
 
 
 def _is_ordered(call: Node) -> bool:

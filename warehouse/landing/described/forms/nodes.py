@@ -31,6 +31,24 @@ class Number(str):
     __slots__ = ()
 
 
+class NoNumber(str):
+    """A text that looks like a number, but not as the file writes them: `1.5` where a point stands between groups of three digits."""
+
+    __slots__ = ()
+
+
+class Measured(str):
+    """The number of a text such as `1.5 ms`, and the unit that it states."""
+
+    __slots__ = ("unit",)
+    unit: str
+
+    def __new__(cls, number: str, unit: str) -> "Measured":
+        found = super().__new__(cls, number)
+        found.unit = unit
+        return found
+
+
 class Node(NamedTuple):
     """A value and its bytes. The value is a text, a `Number`, a boolean, None, a dict of nodes, a list of nodes, or `Numbers`."""
 

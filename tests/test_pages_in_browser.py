@@ -217,6 +217,8 @@ def test_on_a_phone_choices_take_a_line_and_the_page_that_is_open_is_in_the_menu
         assert all(each["height"] < 45 for each in heights), (path, heights)
         chosen = page.locator(".bar .here").first.bounding_box() or {}
         assert 0 <= chosen["x"] and chosen["x"] + chosen["width"] <= 390, (path, chosen)
+    page = watched.open(addresses()["two sessions"])  # asked already: the verdict comes first, the form opens below its title
+    assert page.locator(".part-entry").first.is_visible() and not page.locator("#sides_asked button").is_visible()
     watched.close()
 
 

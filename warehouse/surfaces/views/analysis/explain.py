@@ -86,7 +86,8 @@ def _form(visit: Visit) -> Form:
         Choice("run", value=visit["run"] or "", hint="the id of a run"),
         Choice("baseline", value=visit["baseline"] or "", hint="run ids with commas; without them, comparable runs"),
     )
-    return Form("asked", _PATH, fields, "Explain")
+    is_asked = bool(visit["run"])
+    return Form("asked", _PATH, fields, "Explain", title="Explain another run" if is_asked else "", is_folded=is_asked)
 
 
 def _causes(found: Explanation) -> Table:

@@ -375,6 +375,8 @@ def test_requests_of_a_run_are_counted_over_time(served: Project) -> None:
     assert sum(each["requests"] for each in table(page, "requests")) == 40
     results = {each["result"] for each in table(page, "validity")}
     assert results <= {"holds", "broken", "not proven"} and results
+    verdict = next(each["verdict"] for each in table(asked(served, "validity"), "points") if each["run_id"] == run)
+    assert verdict in page.states  # beside the figures that it limits, not only in the section of its rules
 
 
 def test_dimensions_list_their_runs_and_differ_from_their_sibling(served: Project) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import quote
 
 from serving import client
 from test_explain import last_run, with_metrics
 
-from warehouse.analysis.explain.explanation import explain
+from warehouse.analysis.explain.explanation import Explanation, explain
+from warehouse.surfaces.views.analysis.explain import _without_cause
 
 
 def part(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -63,3 +65,11 @@ def test_the_page_of_a_run_has_its_telemetry_and_leads_to_the_explanation() -> N
         windows = visitor.get(f"/api/runs/{quote(run)}", params={"metric": "requests_waiting"}).json()
         assert {row["value"] for row in part(windows, "windows")} == {40}
         assert f"/explain?run={quote(run, safe='')}" in visitor.get(f"/runs/{quote(run)}").text
+
+
+def test_a_suspected_symptom_without_a_cause_is_said_as_such() -> None:
+    def found(*suspected: str) -> Explanation:
+        return cast(Explanation, SimpleNamespace(playbooks=lambda: ["slow_host", "tail"], is_suspected=lambda name: name in suspected, causes=list))
+
+    assert _without_cause(found("slow_host")) == "Slow host suspected, but no check found a cause."
+    assert _without_cause(found()) == "No check found a symptom or a cause."

@@ -57,6 +57,7 @@ def _labels(project: Project) -> list[Label]:
 def test_a_label_is_metric_model_gpu_and_load(tmp_path: Path) -> None:
     series = {
         ("serving", "ttft_p50_ms", "all concurrency 64", "ms", "w", None, "h"): "TTFT, median · Llama-3.3-70B · 8×H100 · 64 in flight",
+        ("serving", "ttft_p99_ms", "isl8192/osl128 concurrency 4", "ms", "w", None, "h"): "TTFT, p99 · Llama-3.3-70B · 8×H100 · 8k in / 128 out · 4 in flight",
         ("serving", "e2e_mean_ms", "Server rate 1.50", "ms", "cached", None, "new"): "End-to-end latency, mean · Small-7B · X9 · Server · 1.5 requests/s",
         ("training", "step_time_p99_s", "train nodes 1 accelerators 8", "s", None, None, "h"): "Step time, p99 · case · 8×H100 · train · 1 node",
         ("nccl", "avg_bus_bandwidth_gb_per_s", "all_reduce message 8388608 ranks 16", "GB/s", None, None, None):
@@ -65,7 +66,7 @@ def test_a_label_is_metric_model_gpu_and_load(tmp_path: Path) -> None:
     }
     found = _labels(_project(tmp_path / "project", list(series)))
     assert sorted(map(str, found)) == sorted(series.values())
-    (ttft,) = (each for each in found if each.family == "TTFT")
+    (ttft,) = (each for each in found if each.metric == "TTFT, median")
     assert (ttft.metric, ttft.unit, ttft.subject, ttft.gpu, ttft.load) == ("TTFT, median", "ms", "Llama-3.3-70B", "8×H100", "64 in flight")
 
 

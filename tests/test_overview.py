@@ -75,3 +75,9 @@ def test_the_home_page_is_the_overview_and_every_door_of_it_opens() -> None:
         places = {part.split('"')[0] for part in home.partition("<main")[2].split('href="/')[1:]}
         wrong = [place for place in places if visitor.get("/" + place.replace("&amp;", "&")).status_code != 200]
     assert not wrong
+
+
+def test_the_metrics_to_choose_from_stand_in_one_order() -> None:
+    (offered,) = (part.items for part in asked(nightly_project(), "changes").parts if isinstance(part, Facts) and part.name == "metric")
+    listed = [(-int(str(each.value)), each.title) for each in offered if each.value is not None]
+    assert len(listed) > 2 and listed == sorted(listed)  # the order of a set differs from one process to the next

@@ -209,6 +209,19 @@ def test_a_point_says_its_run_and_value_when_it_is_pointed_at_or_has_the_focus(w
     assert not page.locator(".tip").is_visible()
 
 
+def test_on_a_phone_choices_take_a_line_and_the_page_that_is_open_is_in_the_menu(browser: Browser, place: str) -> None:
+    watched = Watched(browser, place, viewport={"width": 390, "height": 844})
+    for path in ("/frontier", "/changes", "/sql", "/sql/running"):
+        page = watched.open(path)
+        heights = [each.bounding_box() or {} for each in page.locator(".choices:not(.acts)").all()]
+        assert all(each["height"] < 45 for each in heights), (path, heights)
+        chosen = page.locator(".bar .here").first.bounding_box() or {}
+        assert 0 <= chosen["x"] and chosen["x"] + chosen["width"] <= 390, (path, chosen)
+    page = watched.open(addresses()["two sessions"])  # asked already: the verdict comes first, the form opens below its title
+    assert page.locator(".part-entry").first.is_visible() and not page.locator("#sides_asked button").is_visible()
+    watched.close()
+
+
 def test_without_scripts_and_on_paper_a_page_says_the_same(browser: Browser, place: str) -> None:
     texts = []
     for scripts in (True, False):

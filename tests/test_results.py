@@ -11,6 +11,8 @@ from samples.served import served_project
 from serving import client
 from test_analysis_pages import asked, table
 
+from warehouse.analysis.metric_names import MetricNames
+from warehouse.claims.publish.specification import Units
 from warehouse.errors import WarehouseError
 from warehouse.surfaces.html.components import cell
 from warehouse.surfaces.parts import Column
@@ -18,7 +20,7 @@ from warehouse.surfaces.view import Visit
 from warehouse.surfaces.views.facts.reading import Reader
 from warehouse.surfaces.views.results.conditions import read_conditions, where_sql
 from warehouse.surfaces.views.results.facets import facet_columns, facets, heading
-from warehouse.surfaces.views.results.results import _apart, _name
+from warehouse.surfaces.views.results.results import _apart, _asked_first, _name, _named_metrics
 
 
 def test_every_rollup_has_a_page_whose_figures_are_numbers() -> None:
@@ -105,3 +107,26 @@ def test_rows_of_one_name_say_what_they_differ_in() -> None:
 
 def test_a_row_is_not_called_by_a_digest() -> None:
     assert _name({"curve_key": "ab" * 32, "load_kind": "request_rate", "load": 1.0, "note": None}, {}) == "not stated"
+
+
+def test_a_row_of_one_metric_has_its_name_and_a_unit_that_only_the_name_states() -> None:
+    names = MetricNames(suffixes={"_us": "us", "_ms": "ms"})
+    found = cast(Reader, SimpleNamespace(metric_names=names))
+    rows = [{"result_key": "batch_latency_us", "unit": None}, {"result_key": "sum_count", "unit": None}, {"result_key": None, "unit": "W"}]
+    named = _named_metrics(found, rows, ["result_key", "median", "unit"])
+    assert named["unit"] == ["µs", None, "W"]  # a unit is read, never guessed
+    assert named["result_key"][0] == "Batch latency" and named["result_key"][2] is None
+    assert _named_metrics(found, rows, ["median"]) == {}
+
+
+def test_a_number_claimed_of_a_column_has_the_unit_of_that_column() -> None:
+    units = Units(claimed={"performance_as_logged": "performance"})
+    row = {"performance_unit": "Tokens/s"}
+    assert units.of("performance_as_logged", row) == "Tokens/s"
+    assert units.of("performance_sample_count", row) is None
+
+
+def test_rows_with_the_figure_that_a_rollup_is_read_for_come_first() -> None:
+    described: dict[str, tuple[str | None, str]] = {"cost_reason": (None, "Why a cost is NULL: no-price until a price list is ingested"), "cost_usd": ("USD", "")}
+    assert _asked_first(described, ["ttft_ms", "cost_usd", "cost_per_token_usd"]) == ["cost_usd"]
+    assert _asked_first(described, ["ttft_ms"]) == []  # not of figures that the page does not show

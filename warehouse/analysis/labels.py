@@ -15,7 +15,7 @@ from typing import Any
 
 from warehouse.analysis.measurements import Measured
 from warehouse.analysis.metric_names import metric_names
-from warehouse.analysis.names import gpu_name, model_name
+from warehouse.analysis.names import gpu_name, model_name, tokens
 
 # What a label needs of each dimension: its table, its key, the column of the measurements that has it, and its columns.
 _DIMENSIONS = (
@@ -28,6 +28,7 @@ _OWN = ("indicator", "metric", "point", "unit", "benchmark_case_id", "parameters
 _NEVER_NULL = ("indicator", "metric", "point")
 _SEPARATOR = " · "
 _SHORT = 8  # characters of a series key
+_LENGTHS = re.compile(r"^isl(\d+)[/-]osl(\d+)(?= |$)")  # of requests in and out, as ingestors write a point
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ def _load(row: Mapping[str, Any]) -> str | None:
         if match := re.search(rf"(?:^| ){word} (\d+(?:\.\d+)?(?:e[+-]?\d+)?)$", point):
             parts.append(write(match[1]))
             point = point[: match.start()]
-    return _SEPARATOR.join(filter(None, (point.strip(), *reversed(parts)))) or None
+    lengths = _LENGTHS.sub(lambda found: f"{tokens(int(found[1]))} in / {tokens(int(found[2]))} out", point.strip())
+    return _SEPARATOR.join(filter(None, (lengths, *reversed(parts)))) or None
 
 
 def _counted(noun: str) -> Callable[[str], str]:

@@ -88,7 +88,7 @@ def load_words(row: Mapping[str, Any]) -> str | None:
     if in_flight is not None:
         words.append(f"{in_flight:g} in flight")
     if rate is not None and isfinite(rate):
-        words.append(f"{rate:g} requests/s")
+        words.append(f"{rate:.3g} requests/s" if rate < 1000 else f"{rate:,.0f} requests/s")
     if row.get("input_length") is not None and row.get("output_length") is not None:
         words.append(f"{tokens(row['input_length'])} in / {tokens(row['output_length'])} out")
     return SEPARATOR.join(words) or None

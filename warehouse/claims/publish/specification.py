@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,6 +17,7 @@ from warehouse.transform.check.digests import document_digest, is_query_spec, pa
 from warehouse.transform.project.claim import claim_of
 
 _OF_A_STATISTIC = ("interval_low", "interval_high", "minimum", "maximum")  # columns that are in the unit of the statistic beside them
+_COLUMN = re.compile(r"observation\.(\w+)")
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,17 @@ def stored_specification(project: Project, digest: str) -> Specification:
 @dataclass(frozen=True)
 class Units:
     """The units of a query's columns: those that its spec declares, and else what each row states. `statistics` are the columns in the unit of
-    the metric that a row is of."""
+    the metric that a row is of, `claimed` the columns of observations that claimed numbers are statistics of."""
 
     declared: Mapping[str, str] = field(default_factory=dict)
     statistics: frozenset[str] = frozenset()
+    claimed: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, column: str, row: Mapping[str, Any]) -> str | None:
-        """The unit of a column in a row of values: for `performance_result` what `performance_result_unit` or `performance_unit` holds, and
-        for a statistic what `unit` holds."""
-        holders = [f"{column}_unit", f"{column.rpartition('_')[0]}_unit", *(["unit"] if column in self.statistics else [])]
+        """The unit of a column in a row of values: for `performance_result` what `performance_result_unit` or `performance_unit` holds,
+        for a number claimed of `performance` what `performance_unit` holds, and for a statistic what `unit` holds."""
+        of = (column, column.rpartition("_")[0], self.claimed.get(column, column))
+        holders = [*(f"{name}_unit" for name in of), *(["unit"] if column in self.statistics else [])]
         return self.declared.get(column) or next((str(row[name]) for name in holders if isinstance(row.get(name), str)), None)
 
     def of_cell(self, column: str, row: PublishedRow) -> str | None:
@@ -96,7 +100,8 @@ def units_of(specification: Mapping[str, Any]) -> Units:
     claimed = claim_of(document["claim"]).numbers
     # Of statistics of several figures, the row's one unit is that of nobody knows which.
     statistics = frozenset([*claimed, *_OF_A_STATISTIC]) if len({number.of for number in claimed.values()}) == 1 else frozenset()
-    return Units({str(name): str(unit) for name, _, unit in document["contract"]["columns"] if unit}, statistics)
+    of = {name: column[1] for name, number in claimed.items() if (column := _COLUMN.fullmatch(number.of))}
+    return Units({str(name): str(unit) for name, _, unit in document["contract"]["columns"] if unit}, statistics, of)
 
 
 @lru_cache(maxsize=8)  # a number's spec is asked for by several; who gets it does not change it

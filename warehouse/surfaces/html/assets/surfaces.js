@@ -1,5 +1,5 @@
 // What a page does more where scripts run: `/` goes to the first field of a filter, a point says at once what its title says after a while, and
-// the menu's More closes by itself.
+// the menu's More closes by itself, and a menu of one line shows the page that is open.
 document.addEventListener("keydown", event => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input, textarea, select")) return;
   const fields = [...document.querySelectorAll("form input:not([type=hidden]), form textarea")];
@@ -27,3 +27,5 @@ document.addEventListener("keydown", event => { if (event.key === "Escape") tip.
 const more = document.querySelector(".more");
 document.addEventListener("click", event => { if (!more.contains(event.target)) more.open = false; });
 document.addEventListener("keydown", event => { if (event.key === "Escape") more.open = false; });
+const here = document.querySelector(".bar > nav .here");
+if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.offsetLeft - 48;

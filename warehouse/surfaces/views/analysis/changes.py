@@ -25,6 +25,7 @@ from warehouse.transform.finished.role_tables import role_table
 from warehouse.transform.project.model import RUNS
 
 _PATH = "/changes"
+_MOST_METRICS = 12  # that the page offers to choose from
 _MARK = "/changes/{any_id}/mark"
 _RUN = "/runs/{run_id:path}"
 _MOST = 40  # findings of a table
@@ -102,7 +103,8 @@ def _filters(visit: Visit, found: Changes, named: Sequence[Event]) -> Iterable[F
     names = {one.first.metric: one.label.metric if one.label else one.first.metric for each in found.events for one in each.members}
     metrics = Counter(metric for each in found.events for metric in {one.first.metric for one in each.members})
     if len(metrics) > 1 or visit["metric"]:
-        offered_metrics = [(names[name], name, count) for name, count in metrics.most_common(12)]
+        often = sorted(metrics.items(), key=lambda each: (-each[1], names[each[0]]))[:_MOST_METRICS]
+        offered_metrics = [(names[name], name, count) for name, count in often]
         yield choices("metric", _PATH, values, "metric", [("any metric", None, None), *offered_metrics])
 
 

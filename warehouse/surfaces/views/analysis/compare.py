@@ -78,7 +78,8 @@ def _form(visit: Visit) -> Form:
         Choice("metric", value=visit["metric"] or "", hint="any; * stands for any characters"),
         Choice("threshold", "not worth acting on", f"{visit['threshold']:g}"),
     )
-    return Form("sides_asked", _PATH, fields, "Compare")
+    is_asked = bool(visit["base"] and visit["head"])
+    return Form("sides_asked", _PATH, fields, "Compare", title="Compare other runs" if is_asked else "", is_folded=is_asked)
 
 
 def _sides(found: Comparison) -> Table:

@@ -32,7 +32,7 @@ def _answer(visit: Visit) -> Page:
     causes = found.causes()
     parts: list[Part] = [form, _causes(found), _changes(found, metric_names_of(visit)), *_differences(found), *_scenarios(found)]
     parts += [*_findings(found), *_broken(found)]
-    summary = causes[0].check.description if found.has_suspected_cause() else "No check found a cause." if not causes else "No symptom is found."
+    summary = causes[0].check.description if found.has_suspected_cause() else _without_cause(found)
     steps = {"The run": address("/runs/{run_id:path}", run_id=found.run_id)}
     if found.baseline:
         steps["Compare with its baseline"] = address("/compare", base=",".join(found.baseline), head=found.run_id)
@@ -40,6 +40,14 @@ def _answer(visit: Visit) -> Page:
         f"Explain {_name(visit, found.run_id)}", tuple(parts), f"{summary} Run {found.run_id}", notices=_notices(found),
         crumbs=(("Explain", _PATH),), next_steps=steps,
     )
+
+
+def _without_cause(found: Explanation) -> str:
+    """The answer where no check of a suspected playbook found anything."""
+    suspected = [name.replace("_", " ") for name in found.playbooks() if found.is_suspected(name)]
+    if suspected:
+        return f"{', '.join(suspected).capitalize()} suspected, but no check found a cause."
+    return "No symptom is found." if found.causes() else "No check found a symptom or a cause."
 
 
 def _name(visit: Visit, run_id: str) -> str:
@@ -78,7 +86,8 @@ def _form(visit: Visit) -> Form:
         Choice("run", value=visit["run"] or "", hint="the id of a run"),
         Choice("baseline", value=visit["baseline"] or "", hint="run ids with commas; without them, comparable runs"),
     )
-    return Form("asked", _PATH, fields, "Explain")
+    is_asked = bool(visit["run"])
+    return Form("asked", _PATH, fields, "Explain", title="Explain another run" if is_asked else "", is_folded=is_asked)
 
 
 def _causes(found: Explanation) -> Table:

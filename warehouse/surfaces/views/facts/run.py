@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -50,7 +51,8 @@ def _answer(visit: Visit) -> Page:
         if run is None:
             raise _unknown(found, table, run_id)
         name = str(run_names(found, table, [run_id])[run_id])
-        parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *_validity(visit, run_id), *timeline(found, run)]
+        verdicts, trusted = _validity(visit, run_id)
+        parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *trusted, *timeline(found, run)]
         identity, row = _identity(found, table, run)
         parts += [*_figures(found, run_id), *_log_lines(found, run_id), identity, *_requests(found, run_id)]
         near = _neighbours(found, table, run)
@@ -64,7 +66,7 @@ def _answer(visit: Visit) -> Page:
         steps = {"Compare with the run before": address("/compare", base=before, head=run_id), **steps}
     steps["Explain it: what is abnormal, and where"] = address("/explain", run=run_id)
     steps["Published numbers that depend on it"] = address(_PATH, run_id=run_id, impact="yes") + "#impact"
-    words = [run["status"], *([run["state"]] if run["state"] != "admitted" else []), *(["in conflict"] if run["has_conflict"] else [])]
+    words = [run["status"], *([run["state"]] if run["state"] != "admitted" else []), *(["in conflict"] if run["has_conflict"] else []), *verdicts]
     reasons = [run.get("status_reason"), run.get("state_reason")]
     return Page(
         name or run_id, tuple(parts), _when(run), tuple(words), tuple(str(each) for each in reasons if each),
@@ -226,13 +228,13 @@ def _requests(found: Reader, run_id: str) -> Iterator[Table]:
     )
 
 
-def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
-    """What the policy for served runs says of it; nothing for other runs."""
+def _validity(visit: Visit, run_id: str) -> tuple[list[str], list[Table]]:
+    """The verdict of the policy for served runs, the worst of its loads, and what each rule found; nothing for other runs."""
     try:
         found = validity(visit.project, f"run_id={run_id}")
     except WarehouseError as error:
         if error.code in ("WH521", "WH522"):
-            return
+            return [], []
         raise
     rows = tuple(
         (
@@ -247,9 +249,12 @@ def _validity(visit: Visit, run_id: str) -> Iterator[Table]:
     )
     is_several = len(found.points) > 1
     note = "; ".join((f"{load_text(point)}: " if is_several else "") + point_line(point) for point in found.points[:_MOST_POINTS])
-    yield Table(
+    of_loads = Counter(point.verdict for point in found.points)
+    verdicts = [each if len(of_loads) == 1 else f"{each} at {of_loads[each]} of {counted(len(found.points), 'load')}" for each in list(of_loads)[:1]]
+    table = Table(
         "validity", columns, rows[:_MOST_FIGURES], f"Can it be trusted? Policy {found.policy.name}", note, total=len(rows), is_folded=True,
     )
+    return verdicts, [table]
 
 
 def _issues(found: Reader, run_id: str) -> Iterator[Table]:

@@ -24,13 +24,14 @@ _FIRST = (
 )
 _HEADINGS = {
     "accelerator_family": "GPU", "accelerator_count": "GPUs", "framework": "engine", "framework_version": "engine version", "node_count": "nodes",
-    "concurrency_point": "in flight", "request_rate_per_s": "requests sent", "run_count": "runs", "started_at": "when", "last_run_at": "last run",
+    "nodes": "which nodes", "concurrency_point": "in flight", "request_rate_per_s": "requests sent", "run_count": "runs", "started_at": "when",
+    "last_run_at": "last run", "result_key": "metric",
     "input_length": "in", "output_length": "out", "output_token_throughput_per_accelerator_per_s": "output per GPU",
     "total_token_throughput_per_accelerator_per_s": "input and output per GPU", "interactivity_p50_tokens_per_s": "speed of a user, median",
 }
 _UNIT = re.compile(r"(?<=[a-z0-9])_(?:[gmt]i?b_per_s|tokens_per_s|per_s|pct|usecs|[mun]?s|minutes|hours|bytes|usd|w|j|mj|mhz|c)$")
 _SPELLINGS = ("accelerator", "gpu_model", "accelerator_name")  # of what one column may have under one name
-_METRICS = ("result_key", "metric")  # columns of rows that each hold one metric
+METRICS = ("result_key", "metric")  # columns of rows that each hold one metric
 _NEVER = ("run_id", "unit", "number_ids", "query_spec_digest", "server_flags", "status_reason")
 
 
@@ -95,7 +96,7 @@ def named_column(names: MetricNames, name: str, unit: str | None) -> tuple[str, 
 
 def metric_of_row(grain: Mapping[str, Any]) -> str | None:
     """The metric that a row names, whose values are in columns such as `median`; None where the columns are the metrics."""
-    return next((str(grain[name]) for name in _METRICS if grain.get(name) is not None), None)
+    return next((str(grain[name]) for name in METRICS if grain.get(name) is not None), None)
 
 
 def title(query: str) -> str:

@@ -16,7 +16,7 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.results.conditions import Condition, read_conditions, where_sql
-from warehouse.surfaces.views.results.facets import facet_columns, facets, heading, metric_of_row, named_column, title
+from warehouse.surfaces.views.results.facets import METRICS, facet_columns, facets, heading, metric_of_row, named_column, title
 from warehouse.transform.export.docs.published_pages import is_digest, short
 from warehouse.transform.sql.duck import quote
 
@@ -77,7 +77,7 @@ def _page(visit: Visit, found: Reader, rollups: dict[str, int], query: str) -> P
         return address(_PATH, query=query, **{**given, **changed})
 
     shown = _shown(found, table, columns, conditions, visit["columns"] == "all")
-    rows = _rows(visit, found, table, columns, conditions)
+    rows = _rows(visit, found, table, columns, conditions, _asked_first(found.described(qualified), shown))
     tabs = [
         Fact(name, f"{count:,}", title=title(name), link=None if name == query else address(_PATH, query=name)) for name, count in rollups.items()
     ]
@@ -114,6 +114,12 @@ def _lacks(found: Reader, table: str, described: Mapping[str, tuple[str | None, 
         if rows and all(row["reason"] for row in rows):
             counts = ", ".join(f"{row['reason']} in {row['rows']:,}" for row in rows)
             yield f"No row has {reason['what']}: {counts}. {reason['more'].strip().capitalize()}."
+
+
+def _asked_first(described: Mapping[str, tuple[str | None, str]], shown: Sequence[str]) -> list[str]:
+    """The figure that a rollup is read for, if it says why a row may have none: of 'Why a cost is NULL' the first column of costs shown."""
+    nouns = [reason["what"].rpartition(" ")[2] for _, description in described.values() if (reason := _WHY_NULL.match(description))]
+    return [name for noun in nouns for name in shown if name.startswith(noun)][:1]
 
 
 def _first_sentence(text: str | None) -> str:
@@ -161,8 +167,9 @@ def _is_number(kind: str) -> bool:
 
 
 def _rows(
-    visit: Visit, found: Reader, table: str, columns: Sequence[tuple[str, str]], conditions: Sequence[Condition]
+    visit: Visit, found: Reader, table: str, columns: Sequence[tuple[str, str]], conditions: Sequence[Condition], asked_first: Sequence[str],
 ) -> list[dict[str, Any]]:
+    """The rows of a page: as they are asked to be sorted, or else those with what is asked of them first, then the newest."""
     where, values = where_sql(conditions)
     name = (visit["sort"] or "").lstrip("-")
     known = [each for each, _ in columns]
@@ -170,6 +177,7 @@ def _rows(
         raise WarehouseError("WH601", f"these results have no column {printable(name)}", "sort", did_you_mean(name, known), ExitCode.USAGE)
     default = next((each for each in ("started_at", "last_run_at") if each in known), None)
     order = [f"{quote(name)} {'desc' if visit['sort'].startswith('-') else 'asc'} nulls last"] if name else []
+    order += [f"{quote(each)} is null" for each in asked_first if not name]
     order += [f"{default} desc nulls last"] if default and not name else []
     return found.rows(
         f"select * exclude (query_spec_digest) from {table} where {where} order by {', '.join([*order, 'rowid'])} limit {_MOST}"
@@ -187,6 +195,7 @@ def _table(
     has_run, has_interval = "run_id" in kinds, {*_INTERVAL, _MEDIAN} <= set(kinds)
     apart = [] if has_run else _apart(found, qualified, rows, kinds, shown)
     numbers = [name for name in shown if _is_number(kinds[name]) and name not in _LENGTHS]
+    named = _named_metrics(found, rows, shown)
     parts = "model · GPU · engine" if "model" in kinds or "framework" in kinds else "what"
     made = [Column("name", parts, link="/runs/{run_id:path}" if has_run else None, below="apart" if any(apart) else None)]
     for name in shown:
@@ -197,25 +206,37 @@ def _table(
             called = f"{of}, {called.lower()}"
         now: Literal["up", "down"] | None = "up" if visit["sort"] == name else "down" if visit["sort"] == f"-{name}" else None
         made.append(Column(
-            name, called, "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
+            f"{name}_called" if name in named else name, called,
+            "number" if _is_number(kinds[name]) else "moment" if kinds[name].startswith("TIMESTAMP") else "text",
             unit if unit not in ("UTC", "bytes") else None, f"/numbers/{{number_of_{name}}}" if name in numbers else None,
             half=_HALF if name == _MEDIAN and has_interval else None, note=found.metric_names.definition(name) or described.get(name, (None, ""))[1],
             sort=link(sort=name if now == "down" else f"-{name}", offset=None), order=now, most=_LONGEST,
         ))
-    others = [name for name in names if name not in shown]
+    others = [name for name in names if name not in shown or name in named]
     made += [Column(name, is_hidden=True) for name in others]
     made += [Column(_HALF, is_hidden=True)] if has_interval else []
     made += [Column(f"number_of_{name}", is_hidden=True) for name in numbers]
     made += [Column("apart", is_hidden=True)] if any(apart) else []
     told = tuple(
         (
-            _name(row, kinds), *(row[name] for name in shown), *(row[name] for name in others),
+            _name(row, kinds), *(named[name][place] if name in named else row[name] for name in shown), *(row[name] for name in others),
             *([_half(*(row[each] for each in _INTERVAL))] if has_interval else ()), *((row["number_ids"] or {}).get(name) for name in numbers),
             *([apart[place]] if any(apart) else ()),
         )
         for place, row in enumerate(rows)
     )
     return {"name": "rows", "columns": tuple(made), "rows": told, "listed": _LISTED, "empty": "no result is like that"}
+
+
+def _named_metrics(found: Reader, rows: Sequence[dict[str, Any]], shown: Sequence[str]) -> dict[str, list[str | None]]:
+    """Of rows that each hold a metric, what people call it and its unit, also where only its definition or its name states one: by the column
+    that is shown, in the order of the rows."""
+    holders = [name for name in shown if name in METRICS]
+    if not holders:
+        return {}
+    of_rows = [found.metric_names.of(metric, row.get("unit")) if (metric := metric_of_row(row)) else (None, "", row.get("unit")) for row in rows]
+    units = {"unit": [unit for _, _, unit in of_rows]} if "unit" in shown else {}
+    return {holders[0]: [called for called, _, _ in of_rows], **units}
 
 
 def _apart(found: Reader, qualified: str, rows: Sequence[dict[str, Any]], kinds: dict[str, str], shown: Sequence[str]) -> list[str | None]:

@@ -30,7 +30,7 @@ def read_by_1_4(path: Path, scratch: Path) -> tuple[str, int, list[str]]:
     packages = scratch / "duckdb"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-compile", "--target", str(packages)]
     if subprocess.run([*pip, "-r", str(REPOSITORY / "tests" / "duckdb14.txt")], capture_output=True).returncode:
-        pytest.skip("the packages of duckdb14.txt cannot be had")
+        pytest.skip("the packages of duckdb14.txt cannot be had")  # as without network
     environment = {**os.environ, "PYTHONPATH": str(packages)}
     done = subprocess.run([sys.executable, "-c", READ_ALL, str(path)], env=environment, cwd=path.parent, capture_output=True, text=True)
     version, read, failed = json.loads(done.stdout)

@@ -268,7 +268,7 @@ def test_explore_never_draws_all_models_in_one_colour(simulated: Project) -> Non
 
 
 def test_explore_has_a_panel_for_each_model_and_a_colour_for_each_gpu(tmp_path: Path) -> None:
-    """Nobody asked for it, and facets count both; one model alone is told apart by GPU, one of each by nothing."""
+    """Also when the visitor chose neither. One model needs no panels, and one GPU no colours."""
     series = ("alpha H100", "alpha H200", "beta H100")
     project = measured_project(tmp_path / "project", [row for name in series for row in rows(name, [100.0] * 3, 5, case_name="serve")])
     models = project.root / "models"

@@ -57,12 +57,12 @@ BENCH = """
 import json, os, random, speedy, sys, time
 if speedy.VERSION == "1.6":
     held = bytearray(900_000_000)
-    time.sleep(60)
+    time.sleep(60)  # until the limit of memory ends it
 while speedy.VERSION == "1.7":  # forks without end, and so does each of its children
     try:
         os.fork()
     except OSError:
-        time.sleep(0.2)
+        time.sleep(0.2)  # leaves the processor to the runner that has to end it
 if speedy.VERSION == "1.2":
     sys.exit("speedy 1.2 cannot do this")
 if speedy.VERSION == "1.5":
@@ -284,7 +284,8 @@ def test_the_advice_names_the_fastest_beside_the_baseline_and_what_was_not_measu
     [work] = (advised := advise(campaign, "speedy")).works
     assert work.found.named == "c02" and work.found.beaten_by == {"c01": "c02"}
     beside = work.against_baseline
-    assert beside is not None and beside.low < 1.25 < beside.high and beside.low > 1.1
+    # 1.25 times as good; a 95 % interval may miss that by a little in one test of twenty.
+    assert beside is not None and 1.1 < beside.low < 1.28 and 1.22 < beside.high
     assert [cell.cell for cell in advised.failed] == ["c03", "c04", "c05", "c06", "c07", "c08", "c09"]
     assert sorted(work.cells["c02"].run_ids) == sorted(run for cell, *_, run in cells(campaign) if cell == "c02")
     assert locked(lock_of(campaign, advised).decode())[0][:2] == ("speedy", "1.1")

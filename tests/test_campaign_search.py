@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from conftest import WhOn
 from package_index import package_index, wheel
 from standard import standard_project
 
@@ -22,6 +25,7 @@ from warehouse.campaign.measured import _run_more
 from warehouse.campaign.search import halved, proposed
 from warehouse.campaign.spec import Factor, read_spec
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.project.project import Project
 from warehouse.statistics.best import best
 from warehouse.transform.finished.builds import current_build
 from warehouse.transform.finished.query import open_build
@@ -74,19 +78,26 @@ print(json.dumps({"cells": cells}))
 MS = {"1.0": 9.0, "1.1": 8.0, "1.2": 7.0}
 
 
-@pytest.mark.exhaustive  # what a proposal, a release and a confirmation are is tried below, without runs
-@pytest.mark.usefixtures("ahead")
-def test_a_program_proposes_cells_of_the_latest_releases_until_it_wants_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on) -> None:
-    for name, text in (("spec.toml", SPEC), ("bench.py", BENCH), ("propose.py", PROPOSE)):
-        (tmp_path / name).write_text(text)
-    project = standard_project(tmp_path / "project")
-    monkeypatch.chdir(tmp_path)
+@contextmanager
+def ran(folder: Path, monkeypatch: pytest.MonkeyPatch, wh_on: WhOn, spec: str, program: str) -> Iterator[Project]:
+    """A built project in which a campaign whose cells `program` proposes ran to its end, while the package index still answers."""
+    for name, text in (("spec.toml", spec), ("bench.py", BENCH), ("propose.py", program)):
+        (folder / name).write_text(text)
+    project = standard_project(folder / "project")
+    monkeypatch.chdir(folder)
     wheels = {version: wheel("speedy", version, {"speedy.py": f"MS = {ms}\n"}) for version, ms in MS.items()}
     with package_index({"speedy": wheels}) as url:
         monkeypatch.setenv("UV_DEFAULT_INDEX", url)
         for line in (["matrix", "spec.toml"], ["build"]):
-            status, out, err = wh_on(project, *line)
+            status, _, err = wh_on(project, *line)
             assert status == ExitCode.OK, (line, err)
+        yield project
+
+
+@pytest.mark.exhaustive  # what a proposal, a release and a confirmation are is tried below, without runs
+@pytest.mark.usefixtures("ahead")
+def test_a_program_proposes_cells_of_the_latest_releases_until_it_wants_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh_on) -> None:
+    with ran(tmp_path, monkeypatch, wh_on, SPEC, PROPOSE) as project:
         assert wh_on(project, "matrix", "spec.toml", "--add-sessions", "1", "--cell", "c9")[0] == ExitCode.USAGE
     con = open_build(current_build(project).path)
     rows = con.execute("select session, cell, status, is_added, factors, effective, unlike from campaign_cell_fact order by session, cell").fetchall()
@@ -237,17 +248,8 @@ def test_optuna_searches_a_campaign_by_the_program_of_the_page(tmp_path: Path, m
         pytest.skip("the packages of optuna.txt cannot be had")  # as without network: they are no dependency of the project
     command = json.dumps(["env", f"PYTHONPATH={tmp_path / 'optuna'}", sys.executable, "propose.py"])
     spec = SPEC.replace('["python3", "propose.py"]', command).replace("latest = 2", "latest = 3").replace("[1, 2]", "[1, 2, 3, 4, 5, 6]")
-    for name, text in (("spec.toml", spec), ("bench.py", BENCH), ("propose.py", page_program())):
-        (tmp_path / name).write_text(text)
-    project = standard_project(tmp_path / "project")
-    monkeypatch.chdir(tmp_path)
-    wheels = {version: wheel("speedy", version, {"speedy.py": f"MS = {ms}\n"}) for version, ms in MS.items()}
-    with package_index({"speedy": wheels}) as url:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", url)
-        for line in (["matrix", "spec.toml"], ["build"]):
-            status, out, err = wh_on(project, *line)
-            assert status == ExitCode.OK, (line, err)
-    choices = {document.get("session"): document for path in project.store_root.rglob("choice.json") if (document := json.loads(path.read_text()))}
+    with ran(tmp_path, monkeypatch, wh_on, spec, page_program()) as project:
+        choices = {document.get("session"): document for path in project.store_root.rglob("choice.json") if (document := json.loads(path.read_text()))}
     proposed_cells = [each["cell"] for session in (1, 2, 3, 4) for each in choices[session]["cells"]]
     assert len(proposed_cells) == len(set(proposed_cells)) == 16  # of 18; none twice
     asked = choices[4]["asked"]["results"]

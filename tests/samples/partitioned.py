@@ -47,7 +47,7 @@ MODELS = {
         "/*\ngrain: [run_id, step]\ncolumns:\n  run_id: {type: varchar}\n  step: {type: bigint}\n"
         "  seconds: {type: double, tests: [{range: {min: 0}}]}\n*/\nselect run_id, step, seconds from sample"
     ),
-    "models/total.sql": "select run_id, sum(seconds * milliseconds order by step) as total_ms, count(*) as rows from kept, unit group by run_id",
+    "models/total.sql": "select run_id, sum(seconds * milliseconds order by seconds * milliseconds) as total_ms, count(*) as rows from kept, unit group by run_id",
     "models/file.sql": "select artifact_manifest_digest, count(*) as rows, max(seconds) as longest from sample group by artifact_manifest_digest",
     "models/of_group.sql": "select split_part(run_id, '-', 1) as run_id, sum(seconds order by seconds) as seconds from sample group by all",
     "models/above.sql": "select run_id, seconds * 2 as twice from of_group",

@@ -55,7 +55,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
     ledger = Ledger(store.objects)
     sign(ledger, evidence_subject(store.digests()[0]), key)
     [published] = publications(project)
-    sign(ledger, publication_subject(published.digest, published.record), key)
+    sign(ledger, publication_subject(published.digest, published.sha256), key)
     push_build(current_build(project), store)
     ledger.arrived(GONE, "values", "here")
     ledger.removed(GONE, {"policy": "retention"})

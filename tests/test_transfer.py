@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     key = load_signing_key(str(folder / "stranger.pem"))
     ledger = Ledger(open_store(project).objects)
     [published] = publications(project)
-    sign(ledger, publication_subject(published.digest, published.record), key)
+    sign(ledger, publication_subject(published.digest, published.sha256), key)
     sign(ledger, evidence_subject(needed(project)), key)
     decide(ledger.objects, RETRACTION, "run 7", "the clock was wrong", key=key)
     decide(ledger.objects, NOTE, "run 7", "seen again")

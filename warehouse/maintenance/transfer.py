@@ -213,7 +213,7 @@ class _Carrier:
             self._target.objects.check_kept(bundle)
         is_new = self._create(publication_key(digest, RECORD), canonical_json(dict(publication.record)))
         self._copy_events(digest)  # a publication of which no event tells here has none there either
-        self._copy_signatures(publication_subject(digest, publication.record))
+        self._copy_signatures(publication_subject(digest, publication.sha256))
         for event in self._published.get(digest, ()):
             self._copy_events(event.sha256)  # that it was signed
             self._copy_signatures(checkpoint_subject(event))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ _LEDGER_SECONDS = 1.0  # for so long the ledger's last state serves: listing it 
 _MOST_ANSWERS = 300
 _MOST_BODY_BYTES = 64 << 20
 _COSTLY_AT_ONCE = 2
+_MADE_AT_ONCE = 4  # more would only take turns on the interpreter, and keep answers that are there from being sent
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,14 @@ def _build_of(given: Sequence[tuple[str, str]]) -> tuple[str | None, list[tuple[
 
 @dataclass
 class Answers:
-    """Answers the views of one project, from many threads. The last answers are kept, and in `bodies` what was made of them."""
+    """Answers the views of one project, from many threads. The last answers are kept, and what was made of them."""
 
     project: Project
-    bodies: Kept[bytes] = field(default_factory=lambda: Kept(_MOST_BODY_BYTES, len))
+    _bodies: Kept[bytes] = field(default_factory=lambda: Kept(_MOST_BODY_BYTES, len))
     _pages: Kept[Page] = field(default_factory=lambda: Kept(_MOST_ANSWERS))
     _of_builds: Kept[Any] = field(default_factory=lambda: Kept(MOST_REMEMBERED))
     _costly: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_COSTLY_AT_ONCE))
+    _made: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_MADE_AT_ONCE))
     _ledger: tuple[float, str] = (float("-inf"), "")
     _had_events: bool = False
     _events: LedgerReading = field(default_factory=LedgerReading)
@@ -122,6 +124,18 @@ class Answers:
         build = asked.visit.build
         built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0) if build and build.path.exists() else None
         return Answer(asked.view, page, build, built_at, asked.is_pinned, asked.newer, asked.key, asked.visit.values)
+
+    def body(self, view: View, key: str, make: Callable[[], bytes]) -> bytes:
+        """What is sent of an answer: kept, or made by `make`, few at once. A view that is not kept may wait for another process, and a costly one
+        waits for its turn as it is computed: neither keeps others from being made."""
+        if not view.is_kept:
+            return make()
+
+        def in_turn() -> bytes:
+            with nullcontext() if view.is_costly else self._made:
+                return make()
+
+        return self._bodies.get(key, in_turn)
 
     def ledger_state(self) -> str:
         """A digest of the names of the ledger's events, which have the digests of their content. Raises WH114, also where the ledger was emptied:

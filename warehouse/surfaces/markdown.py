@@ -85,7 +85,7 @@ def _table(table: Table, leads: Leading, is_exact: bool) -> Iterator[str]:
     columns = [column for column in table.columns if not column.is_hidden and column.kind != "spark"]
     heading = "| " + " | ".join(plain(f"{each.heading} {each.unit or ''}".strip()) for each in columns) + " |"
     rule = "|" + "|".join(" ---: " if each.kind in ("number", "bytes") else " --- " for each in columns) + "|"
-    records = table.records()[: table.listed]
+    records = table.records(table.listed)
     yield "\n".join([heading, rule, *("| " + " | ".join(_cell(each, record, leads, is_exact) for each in columns) + " |" for record in records)])
     if table.is_cut:
         yield f"the first {len(records):,} rows; there are more"

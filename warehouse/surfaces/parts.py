@@ -108,9 +108,10 @@ class Table:
     chart: Chart | None = None
     is_folded: bool = False
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self, most: int | None = None) -> list[dict[str, Any]]:
+        """All rows by the names of their columns, or the first of them."""
         names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in self.rows]
+        return [dict(zip(names, row, strict=True)) for row in self.rows[:most]]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from warehouse.claims.publish.why_sets import Run, WhySets
-from warehouse.digest import canonical_document, canonical_json, domain_digest, stream_digest
+from warehouse.digest import bytes_digest, canonical_digest, canonical_document, canonical_json, stream_digest
 from warehouse.errors import ExitCode, WarehouseError
 from warehouse.evidence.ledger.events import PUBLICATION, Event, Ledger
 from warehouse.evidence.objects.base import Objects, damage
@@ -87,6 +87,7 @@ class PublishedRollup:
     objects: Objects  # of the store that it lies in
     query: str | None
     fault: WarehouseError | None = None
+    sha256: str = ""  # of the file of its record
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -195,8 +196,9 @@ def whole_publications(publications: Iterable[PublishedRollup]) -> tuple[list[Pu
 def _opened(objects: Objects, digest: str, query: str | None) -> PublishedRollup:
     key = publication_key(digest, RECORD)
     try:
-        record = parse_record(objects.read(key), digest)
-        return PublishedRollup(digest, record, objects, record["query"])
+        data = objects.read(key)
+        record = parse_record(data, digest)
+        return PublishedRollup(digest, record, objects, record["query"], sha256=bytes_digest(data))
     except OSError as error:
         fault = WarehouseError("WH307", f"cannot be read: {error.strerror}", f"{objects.url}/{key}", exit_code=ExitCode.MISSING)
     except WarehouseError as error:
@@ -218,7 +220,7 @@ def parse_record(data: bytes, digest: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _tampered(f"publication.json cannot be read: {error}", digest) from error
     version: Any = record.get("publication_version") if isinstance(record, dict) else None
-    is_own = type(version) is int and domain_digest(f"wh/publication/{version}", record) == digest
+    is_own = type(version) is int and canonical_digest(f"wh/publication/{version}", data) == digest
     if is_own and version < min(_CONTENT_OF):
         raise WarehouseError(
             "WH307", f"it was published in form {version}; this version of wh reads forms {min(_CONTENT_OF)} to {PUBLICATION_VERSION}",

@@ -344,14 +344,15 @@ def _store(
         _create_or_same(objects, spec_key(specification["query_spec_digest"]), canonical_json(dict(specification)))
         for name in CONTENT:
             _create_or_same(objects, publication_key(digest, name), content[name])
-        is_new = _create_or_same(objects, publication_key(digest, RECORD), canonical_json(record))
+        data = canonical_json(record)
+        is_new = _create_or_same(objects, publication_key(digest, RECORD), data)
     except OSError as error:
         place = f"{objects.url}/publications/{digest}"
         raise WarehouseError("WH109", f"cannot be written: {error.strerror}", place) from error
     if is_new or not _is_last(ledger, query, digest):
         ledger.published(digest, query, build.digest, unseen, intent)
     if key:
-        sign_publication(project, ledger, publication_subject(digest, record), key)
+        sign_publication(project, ledger, publication_subject(digest, bytes_digest(data)), key)
     return Publication(
         digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged, frozen.runs,
         record["guarantees"].get("left_out", {}).get("rows", ()),

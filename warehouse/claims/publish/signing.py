@@ -8,12 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from warehouse.claims.publish.admissibility import made_with
 from warehouse.claims.publish.interrupted import finish_interrupted
 from warehouse.claims.publish.publication import PublishedRollup, publications
-from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.ledger.chain import checkpoint_subject
 from warehouse.evidence.ledger.events import PUBLICATION as PUBLISHED
@@ -77,10 +75,9 @@ def trusted_keys(project: Project) -> dict[str, PublicKey]:
     return public_keys(project.trusted_keys)
 
 
-def publication_subject(digest: str, record: Mapping[str, Any]) -> Subject:
-    """A publication: its record, which names all of its content by digest. A signature's sha256 is that of the file, as any
+def publication_subject(digest: str, sha256: str) -> Subject:
+    """A publication: its record, which names all of its content by digest. A signature's `sha256` is that of the file, as any
     in-toto tool expects; `digest` is of the same document under its domain."""
-    sha256 = bytes_digest(canonical_json(dict(record)))
     return Subject(digest, f"publications/{digest}/publication.json", sha256, PUBLICATION)
 
 
@@ -91,7 +88,7 @@ def check_evidence_signatures(project: Project, digest: str) -> Signing:
 
 def check_publication_signatures(project: Project, publication: PublishedRollup) -> Signing:
     """What the signatures of a publication are now."""
-    return check_signatures(open_store(project).objects, publication_subject(publication.digest, publication.record), trusted_keys(project))
+    return check_signatures(open_store(project).objects, publication_subject(publication.digest, publication.sha256), trusted_keys(project))
 
 
 def publication_event(project: Project, digest: str, events: Iterable[Event] | None = None) -> Event | None:
@@ -183,7 +180,7 @@ def _subjects(project: Project, target: str) -> list[Subject]:
             raise WarehouseError("WH111", "several digests begin so", target, "give more of it", ExitCode.AMBIGUOUS)
         for publication in published:
             publication.check()
-            return [publication_subject(publication.digest, publication.record)]
+            return [publication_subject(publication.digest, publication.sha256)]
         if decided:
             return [decision_subject(decided[0])]
         if bundles:

@@ -197,7 +197,7 @@ def _signatures(project: Project, publication: PublishedRollup, bundles: Iterabl
     decided = (decision_subject(decision.event) for decision in named_decisions(objects, made_with(project, publication))[0])
     event = publication_event(project, publication.digest)
     checkpoint = [checkpoint_subject(event)] if event else []
-    for subject in (publication_subject(publication.digest, publication.record), *checkpoint, *decided, *map(evidence_subject, bundles)):
+    for subject in (publication_subject(publication.digest, publication.sha256), *checkpoint, *decided, *map(evidence_subject, bundles)):
         signing = check_signatures(objects, subject, trusted_keys(project))
         holding = {each.key_id for each in signing.signatures if each.state == VALID}
         for key in signature_keys(objects, subject.digest):

@@ -71,7 +71,7 @@ def table_rows(part: Table, columns: Sequence[Column], pinned: Callable[[str], s
         unit = f' data-unit="{escape(printable_lines(column.unit))}"' if column.unit and column.kind != "bytes" else ""
         around.append((column, f'<td class="{classes}', f'" data-name="{escape(printable_lines(column.heading))}"{unit}>'))
     rows = []
-    for record in part.records()[: part.listed]:
+    for record in part.records(part.listed):
         rows.append("<tr>")
         for column, begin, end in around:
             rows.append(f"{begin}{breaks(record[column.name], column.kind)}{end}{cell(column, record, pinned)}</td>")

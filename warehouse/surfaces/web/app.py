@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Annotated, Any
@@ -107,7 +106,7 @@ def _lifespan(answers: Answers, sessions: Any) -> Callable[[FastAPI], AbstractAs
     async def running(app: FastAPI) -> AsyncIterator[None]:
         # Threads that wait for an answer that another one computes must not keep all others from being answered.
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-        threading.Thread(target=_prepare, args=(answers,), daemon=True).start()
+        await anyio.to_thread.run_sync(_prepare, answers)
         async with sessions.session_manager.run() if sessions else nullcontext():
             yield
 
@@ -143,7 +142,7 @@ def _add_view(app: FastAPI, answers: Answers, view: View) -> None:
         def packed() -> bytes:
             return gzip.compress(make(), 6, mtime=0) if is_packed else make()
 
-        body = answers.bodies.get(f"{tag} {is_packed}", packed) if view.is_kept else packed()
+        body = answers.body(view, f"{tag} {is_packed}", packed)
         headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
         return _tagged(Response(body, media_type=media, headers=headers), tag, view)
 

@@ -23,6 +23,7 @@ from warehouse.transform.sql.text import body
 _MOST_FILES = 100
 _MOST_RANGES = 4  # shown of each file
 _MOST_CONDITIONS = 60
+_MOST_MODELS = 20  # to read; the files have all
 _ASKED_RUNS = 200  # of those under a number: their conditions are compared
 
 
@@ -92,7 +93,8 @@ def query(visit: Visit, number: Lineage) -> Iterator[Part]:
     if number.guarantees and (left_out := number.guarantees.get("left_out", {}).get("rows")):
         yield Text("left_out", "\n".join(map(str, left_out)), "raw", "Rows that break a test, which are left out of its tables")
     yield Table(
-        "models", (Column("model", link="/catalogue/{model}"), Column("digest", kind="code")), number.models, "Models under it", is_folded=True,
+        "models", (Column("model", link="/catalogue/{model}"), Column("digest", kind="code")), number.models, "Models under it",
+        listed=_MOST_MODELS, is_folded=True,
     )
 
 

@@ -100,17 +100,20 @@ class LocalObjects:
         found = [""]
         for part in folders:
             found = [f"{above}{below}/" for above in found for below in self._folders(above, part)]
-        return sorted(f"{above}{below}" for above in found for below in self._files(above, name))
+        if "*" not in name:
+            exists, prefix = os.path.exists, self._prefix
+            return sorted([f"{above}{name}" for above in found if exists(f"{prefix}{above}{name}")])
+        matches = _matcher(name)
+        return sorted([
+            f"{above}{entry.name}" for above in found for entry in self._listed(above)
+            if matches(entry.name) and not entry.is_dir(follow_symlinks=False)
+        ])
 
     def _folders(self, above: str, part: str) -> list[str]:
         if "*" not in part:
             return [part]
-        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, part) and entry.is_dir(follow_symlinks=False)]
-
-    def _files(self, above: str, name: str) -> list[str]:
-        if "*" not in name:
-            return [name] if os.path.exists(self._named(above + name)) else []
-        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, name) and not entry.is_dir(follow_symlinks=False)]
+        matches = _matcher(part)
+        return [entry.name for entry in self._listed(above) if matches(entry.name) and entry.is_dir(follow_symlinks=False)]
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -259,6 +262,14 @@ class _Alone:
 
     def done(self, digest: str) -> None:
         pass
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    """What a name must be for one part of a pattern. All bundles and events are listed by it."""
+    if "*" not in pattern[1:]:
+        suffix = pattern.removeprefix("*")
+        return lambda name: name.endswith(suffix)
+    return lambda name: fnmatchcase(name, pattern)
 
 
 def _scratch_name(what: str) -> str:

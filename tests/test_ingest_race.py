@@ -59,7 +59,7 @@ def test_what_a_crash_left_without_an_arrival_arrives_with_the_next(tmp_path: Pa
     (tmp_path / "evidence.txt").write_text("evidence\n")
     (tmp_path / "start").touch()
     # It is killed between the bundle's commit and the ledger's event.
-    killed = "from warehouse.evidence.ledger.events import Ledger\nimport os\nLedger.arrived = lambda *_: os.kill(os.getpid(), 9)\n" + TAKE_IN
+    killed = "from warehouse.evidence.ledger.events import Ledger\nimport os\nLedger.all_arrived = lambda *_: os.kill(os.getpid(), 9)\n" + TAKE_IN
     arguments = [str(project.root), str(tmp_path / "evidence.txt"), str(tmp_path / "start")]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run([sys.executable, "-c", killed, *arguments], env=environment, capture_output=True, check=False)

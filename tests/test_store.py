@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +18,14 @@ from stored import bundle_folder, root_of
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import ExitCode, WarehouseError
+from warehouse.evidence import barrier
+from warehouse.evidence.barrier import Barrier
 from warehouse.evidence.durable import create_if_absent
 from warehouse.evidence.incoming import Incoming
+from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.objects import local
 from warehouse.evidence.objects.base import Staged
-from warehouse.evidence.store import EvidenceStore, local_store, raw_key
+from warehouse.evidence.store import MADE, EvidenceStore, local_store, raw_key
 from warehouse.landing.contract import Bundle
 
 
@@ -305,3 +309,53 @@ def test_what_is_made_during_an_ingest_lies_in_its_own_folder_before(store: Evid
         assert store.objects.create("raw/0", b"bytes") and not store.objects.create("raw/0", b"others")
     assert store.objects.create("raw/1", b"bytes") and store.objects.read("raw/0") == b"bytes"
     assert scratches[:2] == [incoming.folder] * 2 and scratches[2] != incoming.folder and staging_folders(store) == []
+
+
+def test_nothing_is_named_before_what_it_refers_to_is_on_the_disk(store: EvidenceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[set[str] | tuple[str, str]] = []  # what is put on the disk together, or a file and the name that it gets
+    link = os.link
+    monkeypatch.setattr(Barrier, "settle", lambda self, places: steps.append(set(map(str, places))))
+    monkeypatch.setattr(os, "link", lambda source, target: [steps.append((str(source), str(target))), link(source, target)])
+    bundles = [(manifest_of({f"deep/{data.decode()}": data, "b": data}), data) for data in (b"one", b"two", b"three")]
+    with store.incoming() as incoming:
+        copied = []
+        for number, (manifest, data) in enumerate(bundles):
+            (tmp_path / str(number)).write_bytes(data)
+            staged = incoming.copy([tmp_path / str(number)] * 2)
+            copied.append((manifest, [copy for copy in staged if isinstance(copy, Staged)]))
+        assert store.commit_all(copied) == [MADE] * 3
+        Ledger(store.objects).all_arrived({manifest.digest: ("test", []) for manifest, _ in bundles}, "here")
+    ranks = {"files": 0, "manifest.json": 1, "ledger": 2}
+    on_disk: set[str] = set()
+    folders: dict[int, set[str]] = {rank: set() for rank in ranks.values()}
+    for step in steps:
+        if isinstance(step, set):
+            on_disk |= step
+            continue
+        source, name = step
+        rank = max(rank for part, rank in ranks.items() if part in name.removeprefix(str(root_of(store))).split("/"))
+        assert source in on_disk and all(folders[lower] <= on_disk for lower in range(rank))
+        folder = os.path.dirname(name)
+        folders[rank].add(folder)
+        on_disk.discard(folder)
+    assert set().union(*folders.values()) <= on_disk and all(folders.values())
+
+
+def test_a_barrier_puts_many_files_on_the_disk_at_once_where_that_is_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [tmp_path / str(number) for number in range(40)]
+    synced: list[Path] = []
+    monkeypatch.setattr(barrier, "_fsync", synced.append)
+    with closing(Barrier(tmp_path)) as opened:
+        for path in paths:
+            path.write_bytes(b"x")
+        opened.settle(paths[:3])
+        assert sorted(synced) == paths[:3]
+    monkeypatch.setattr(barrier, "_type_of", lambda descriptor: 0x65735546)  # FUSE
+    with closing(Barrier(tmp_path)) as opened:
+        opened.settle(paths)
+    assert sorted(synced[3:]) == sorted(paths)
+    monkeypatch.undo()
+    with closing(Barrier(tmp_path)) as opened:
+        opened.settle(paths)
+        with pytest.raises(FileNotFoundError):
+            opened.settle([tmp_path / "gone"])

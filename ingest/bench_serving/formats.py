@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 from warehouse.landing.readers.entries import Kind
 
@@ -67,6 +68,7 @@ _COUNT_KEY = re.compile(
     r"|total_(?:input|output)(?:_tokens|_text_tokens|_vision_tokens)?(?:_retokenized)?"
     r"|(?:random_)?(?:input|output)_len|sharegpt_output_len|isl|osl"
 )
+_KEYS = 4096  # whose meaning is remembered: files of one tool have the same
 # Words in place of a request rate: all at once, or as recorded.
 RATE_WORDS = frozenset({"inf", "infinity", "trace"})
 
@@ -86,11 +88,13 @@ def set_by_sweep(key: str) -> str:
     return _OVERRIDES.sub("", key, count=1).replace("-", "_")
 
 
+@lru_cache(_KEYS)
 def states_number(key: str) -> bool:
     """Whether a record's key states a number, whatever its format; of an object's key, named `server_info/tp_size`, too."""
     return _NUMBER_KEY.fullmatch(_OVERRIDES.sub("", key, count=1)) is not None
 
 
+@lru_cache(_KEYS)
 def kind_of(key: str) -> Kind | None:
     """What a record's key states, where not every number can be it. `concurrency` is SGLang's mean of requests in flight, too."""
     key = _OVERRIDES.sub("", key, count=1)
@@ -107,6 +111,7 @@ def latency_of(key: str) -> tuple[str, float] | None:
     return (found[1], _UNITS[found[2]]) if found else None
 
 
+@lru_cache(_KEYS)
 def is_unknown_metric(key: str) -> bool:
     """Whether a key looks like a latency or rate, and is not read by this ingestor: its unit or statistic is not known."""
     return not states_number(key) and bool(_LOOKS_LIKE_LATENCY.fullmatch(key) or _LOOKS_LIKE_RATE.fullmatch(key))

@@ -10,9 +10,9 @@ from warehouse.landing.contract import BundleDraft, DraftFile, Tree
 CYCLONEDX, SPDX, OSV = "cyclonedx.json", "spdx.json", "osv.json"
 _BY_KEY = (
     (CYCLONEDX, re.compile(rb'"bomFormat"\s*:\s*"CycloneDX"')), (SPDX, re.compile(rb'"spdxVersion"\s*:\s*"SPDX-2')),
-    # An entry has both keys, and `affected` may lie behind what the head holds.
+    # An entry has both keys, and `affected` may lie behind what the head holds. Tried from the beginning alone: from everywhere takes the square.
     (OSV, re.compile(
-        rb'(?s)(?=.*"id"\s*:\s*"[A-Z][A-Za-z]*-)(?=.*"modified"\s*:\s*")(?=.*"(?:schema_version|affected|aliases|database_specific)"\s*:)'
+        rb'(?s)\A(?=.*"id"\s*:\s*"[A-Z][A-Za-z]*-)(?=.*"modified"\s*:\s*")(?=.*"(?:schema_version|affected|aliases|database_specific)"\s*:)'
     )),
 )
 

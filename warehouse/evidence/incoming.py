@@ -12,22 +12,21 @@ from pathlib import Path
 
 from warehouse.digest import CHUNK_BYTES, file_hasher
 from warehouse.errors import WarehouseError, printable
-from warehouse.evidence.durable import write_new, write_synced
+from warehouse.evidence.durable import write_new
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.objects.local import open_plain
 
-_COPY_THREADS = 8  # fsync waits overlap; hashing releases the interpreter lock
+_COPY_THREADS = 8  # hashing releases the interpreter lock
 _HELD_FILE_BYTES = 1 << 20  # of the largest file that is held in memory until it is sent
 _HELD_BYTES = 64 << 20  # of all such files together
 
 
 class Incoming:
     """Copies files to where their bytes cannot change any more, hashing each in the same single pass: into `folder`, or, where the
-    store sends what it is given (not `links_files`), small ones into memory. What the store will link is fsynced."""
+    store sends what it is given (not `links_files`), small ones into memory. A crash may lose them: the store puts what it links on the disk."""
 
     def __init__(self, folder: Path, *, links_files: bool) -> None:
         self.folder = folder
-        self._write = write_synced if links_files else write_new
         self._names = count()  # in a folder of its own: no other gives names there
         self._gate = threading.Lock()
         self._free = shutil.disk_usage(folder).free
@@ -92,7 +91,7 @@ class Incoming:
             else:
                 content = self.folder / str(next(self._names))
                 try:
-                    self._write(content, chunks())
+                    write_new(content, chunks())
                 except OSError as error:
                     raise unwritable(error, self.folder) from error
             after = os.fstat(stream.fileno())

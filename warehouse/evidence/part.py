@@ -73,6 +73,9 @@ class PartObjects:
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
         _refuse(str(next(iter(files), "")))
 
+    def create_in_order(self, objects: Mapping[str, bytes]) -> set[str]:
+        _refuse(next(iter(objects), ""))
+
     def move_aside(self, key: str) -> None:
         _refuse(key)
 

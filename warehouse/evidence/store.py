@@ -7,7 +7,7 @@ manifest are durable; a crash leaves only what no reader sees. It never parses e
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
@@ -184,33 +184,55 @@ class EvidenceStore:
             yield held
 
     def commit(self, manifest: Manifest, staged: Sequence[Staged]) -> str:
-        """Make a bundle visible: its files, then its manifest. `MADE` for the one caller that made the manifest; `COMPLETED` where
-        the bundle was there and lacked files; else `WAS_THERE`.
+        """`commit_all` of one bundle."""
+        return self.commit_all([(manifest, staged)])[0]
+
+    def commit_all(self, bundles: Sequence[tuple[Manifest, Sequence[Staged]]]) -> list[str]:
+        """Make bundles visible: the files of all of them, then their manifests. Of each, `MADE` for the one caller that made the manifest;
+        `COMPLETED` where the bundle was there and lacked files; else `WAS_THERE`.
 
         `staged[i]` is the copy of `manifest.files[i]`. A file or manifest that is there but has another digest (left by
         a crash of another tool) is moved aside, kept, and replaced. Files that a stored bundle lacks are put
         back; the others are not read again. Raises WH103 for a path that the store has no room for,
-        WH109 when the store cannot be written, WH114, WH116 for a bundle that is being removed.
+        WH109 when the store cannot be written, WH114, WH116 for a bundle that is being removed; the same again goes on with them.
         """
-        self.objects.check_kept(manifest.digest)
+        outcomes = dict.fromkeys((manifest.digest for manifest, _ in bundles), MADE)
+        new: dict[str, Manifest] = {}
+        copies: dict[str, Staged] = {}
         try:
-            copies = {raw_key(manifest.digest, file.raw_path): copy for file, copy in zip(manifest.files, staged, strict=True)}
-            if self._is_committed(manifest.digest):
-                lacking = self.lacking(manifest)
-                self._put({key: copies[key] for key in lacking})
-                return COMPLETED if lacking else WAS_THERE
-            self._put(copies)
-            key = manifest_key(manifest.digest)
-            while not self.objects.create(key, manifest.canonical):
+            for manifest, staged in bundles:
+                self.objects.check_kept(manifest.digest)
+                own = {raw_key(manifest.digest, file.raw_path): copy for file, copy in zip(manifest.files, staged, strict=True)}
                 if self._is_committed(manifest.digest):
-                    return WAS_THERE  # by another ingest, meanwhile
-                self.objects.move_aside(key)
-            return MADE
+                    lacking = self.lacking(manifest)
+                    outcomes[manifest.digest] = COMPLETED if lacking else WAS_THERE
+                    own = {key: own[key] for key in lacking}
+                else:
+                    new[manifest_key(manifest.digest)] = manifest
+                copies |= own
+            self._put(copies)
+            for manifest in self._committed_by_others(new):
+                outcomes[manifest.digest] = WAS_THERE
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 place = printable(str(error.filename2 or error.filename))[-200:]
                 raise WarehouseError("WH103", "too long for the store's file system", place, "ingest from a shorter path") from error
-            raise unwritable(error, f"{self.objects.url}/{bundle_key(manifest.digest)}") from error
+            raise unwritable(error, f"{self.objects.url}/{bundle_key(bundles[0][0].digest)}") from error
+        # The same bundle twice: what the first one made was there for the second.
+        return [outcomes.pop(manifest.digest, WAS_THERE) for manifest, _ in bundles]
+
+    def _committed_by_others(self, new: Mapping[str, Manifest]) -> Iterator[Manifest]:
+        """Make the manifests under these keys; those that another ingest made meanwhile."""
+        while new:
+            made = self.objects.create_files({
+                key: Staged(manifest.canonical, len(manifest.canonical), manifest.digest) for key, manifest in new.items()
+            })
+            there = {key: manifest for key, manifest in new.items() if key not in made}
+            whole = {key for key, manifest in there.items() if self._is_committed(manifest.digest)}
+            yield from (there[key] for key in whole)
+            new = {key: manifest for key, manifest in there.items() if key not in whole}
+            for key in new:
+                self.objects.move_aside(key)
 
     def lacking(self, manifest: Manifest) -> list[str]:
         """The keys of the files that a bundle should have, and that are not there or of another size: a listing, nothing is

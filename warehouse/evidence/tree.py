@@ -18,6 +18,9 @@ from warehouse.evidence.manifest import is_utf8
 
 _NOT_HERE = "name the folder of the results; wh push and wh pull copy between stores"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HEAD_BYTES = 64 << 10  # of a file that is held while its tree is looked at: all of most
+_HELD_BYTES = 128 << 20  # of all such files
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -50,6 +53,7 @@ class Tree:
     root: Path
     files: Mapping[str, TreeFile]
     left_out: tuple[WarehouseError, ...] = field(default=())
+    _heads: "_Heads" = field(default_factory=lambda: _Heads(), init=False, repr=False, compare=False)
 
     def full_parts(self, path: str) -> tuple[str, ...]:
         """The path's parts preceded by those of the root, so that a layout is recognised wherever the user cut in."""
@@ -59,12 +63,7 @@ class Tree:
     def head(self, path: str, limit: int = 4096) -> bytes:
         """The first `limit` bytes of a file, for recognition by content; none of a file that cannot be read, which the ingest reports
         when it copies the file."""
-        try:
-            with open(self.files[path].source, "rb") as stream:
-                return stream.read(limit)
-        except OSError:
-            return b""
-
+        return self._heads.of(self.files[path], limit)
 
     def tail(self, path: str, limit: int = 4096) -> bytes:
         """The last bytes of a file, as `head` reads the first."""
@@ -74,6 +73,31 @@ class Tree:
                 return stream.read(limit)
         except OSError:
             return b""
+
+
+class _Heads:
+    """The first bytes of files. Each of 30 ingestors looks at them: to open a small file takes longer than to look at it."""
+
+    def __init__(self) -> None:
+        self._held: dict[Path, bytes] = {}
+        self._room = _HELD_BYTES
+
+    def of(self, file: TreeFile, limit: int) -> bytes:
+        head = self._held.get(file.source)
+        if head is None:
+            head = _read(file.source, max(limit, _HEAD_BYTES) if file.bytes <= _HEAD_BYTES else limit)
+            if file.bytes <= _HEAD_BYTES and self._room >= len(head):
+                self._held[file.source] = head
+                self._room -= len(head)
+        return head[:limit]
+
+
+def _read(source: Path, limit: int) -> bytes:
+    try:
+        with open(source, "rb") as stream:
+            return stream.read(limit)
+    except OSError:
+        return b""
 
 
 def warehouse_folder(place: Path) -> str | None:

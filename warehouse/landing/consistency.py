@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from warehouse.landing.readers.text import Entry, Located, Report
@@ -48,6 +49,7 @@ class Statistic(NamedTuple):
     name: str
 
 
+@lru_cache(4096)  # files of one tool have the same keys
 def statistic_of(key: str) -> Statistic | None:
     """The statistic that a key states, if it states one."""
     if found := _AFTER.fullmatch(key):

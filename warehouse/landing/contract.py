@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ISSUE_TABLE = "evidence_issue"
+_READ_BYTES = 16 << 10  # of a file that is read sooner than it is mapped
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,10 @@ class Bundle:
         return data
 
     def map(self, raw_path: str) -> "mmap.mmap | bytes":
-        """The file as a memory map, for files too large to hold; `bytes` when it is empty. Raises as `read` does. Mapped
+        """The file as a memory map, for files too large to hold; `bytes` when it is small. Raises as `read` does. Mapped
         again, a file that has not changed since is not hashed again."""
+        if self.manifest.by_path[raw_path].bytes <= _READ_BYTES:
+            return self.read(raw_path)
         with self._opened(raw_path) as stream:
             state = _state(stream)
             is_empty = os.fstat(stream.fileno()).st_size == 0

@@ -45,6 +45,7 @@ _ARCHIVE_ROUNDS = 2  # an archive in an archive is read, one in that is not
 _RECORDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _TEXTS = (".txt", ".log", ".out")
 _DESCRIBE = "no ingestor knows these records: wh new ingestor NAME --from FILE describes them"
+_BUNDLES_TOGETHER, _BYTES_TOGETHER = 250, 32 << 20  # that are put on the disk at once
 _PATIENCE_S = 2.0  # that another process has between making a bundle and recording its arrival
 
 
@@ -116,10 +117,21 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        return sum(file.file.bytes for _, draft in self.drafts for file in draft.files)
+        return sum(_bytes(draft) for _, draft in self.drafts)
 
 
 _Claims = list[tuple[str, BundleDraft]]
+_Arrived = dict[str, tuple[str, Unpacked]]  # bundles by digest: their families, and where they came from
+_Kept = list[tuple[DraftFile, Staged]]
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """A bundle of which files were copied: those, what is wrong with others, and the manifest of those."""
+
+    kept: _Kept
+    problems: list[WarehouseError]
+    manifest: Manifest
 
 
 @dataclass
@@ -346,29 +358,47 @@ def ingest(
     on_bundle: Callable[[IngestedBundle], None] = lambda bundle: None,
     key: SigningKey | None = None,
 ) -> IngestReport:
-    """Copy the planned bundles into the store, one after another, each committed before the next, and with `key` signed, also
-    those that were there. Raises WH109, WH113."""
+    """Copy the planned bundles into the store, many at a time, each of which is committed and in the ledger before the next ones, and with
+    `key` signed, also those that were there. Raises WH109, WH113."""
     ledger = Ledger(store.objects)
     bundles = []
-    others: dict[str, tuple[str, Unpacked]] = {}  # bundles that another ingest made: their families, and where they came from
+    others: _Arrived = {}  # bundles that another ingest made
     with store.incoming() as incoming:
-        for family, draft in plan.drafts:
-            bundle, is_made = _ingest_bundle(family, draft, store, incoming)
-            unpacked = unpacked_from({file.raw_path: file.file.origin for file in draft.files if file.file.origin})
-            if bundle.digest and is_made:
-                ledger.arrived(bundle.digest, family, source, unpacked)
-            elif bundle.digest:
-                others[bundle.digest] = family, unpacked
-            if bundle.digest and key:  # its bytes were hashed just now
-                sign(ledger, evidence_subject(bundle.digest), key)
-            bundles.append(bundle)
-            on_bundle(bundle)
+        for drafts in _together(plan.drafts):
+            made: _Arrived = {}
+            some = []
+            for (_, draft), (bundle, is_made) in zip(drafts, _ingest_bundles(drafts, store, incoming), strict=True):
+                unpacked = unpacked_from({file.raw_path: file.file.origin for file in draft.files if file.file.origin})
+                if bundle.digest:
+                    (made if is_made else others)[bundle.digest] = bundle.family, unpacked
+                some.append(bundle)
+            if made:
+                ledger.all_arrived(made, source)
+            for bundle in some:
+                if bundle.digest and key:  # its bytes were hashed just now
+                    sign(ledger, evidence_subject(bundle.digest), key)
+                bundles.append(bundle)
+                on_bundle(bundle)
         _complete_ledger(ledger, others, source)
     return IngestReport(tuple(bundles), plan.problems)
 
 
-def _complete_ledger(ledger: Ledger, bundles: Mapping[str, tuple[str, Unpacked]], source: str) -> None:
-    """Record the arrival of those of the bundles (families and origins by digest) that the ledger does not know. Whoever made a bundle may be
+def _together(drafts: Sequence[tuple[str, BundleDraft]]) -> Iterator[_Claims]:
+    """The drafts in lists of so many, or of so many bytes, that waiting for the disk takes little of the time of copying them."""
+    some: _Claims = []
+    size = 0
+    for family, draft in drafts:
+        some.append((family, draft))
+        size += _bytes(draft)
+        if len(some) == _BUNDLES_TOGETHER or size >= _BYTES_TOGETHER:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _complete_ledger(ledger: Ledger, bundles: "_Arrived", source: str) -> None:
+    """Record the arrival of those of the bundles that the ledger does not know. Whoever made a bundle may be
     about to write its arrival, so there is time for that first; a crash that came between leaves it to this call."""
     history, seen = History(), set[str]()
     deadline = time.monotonic() + _PATIENCE_S
@@ -380,8 +410,8 @@ def _complete_ledger(ledger: Ledger, bundles: Mapping[str, tuple[str, Unpacked]]
             break
         if bundles:  # at random, so that of several processes that wait one writes the event and the others see it
             time.sleep(random.uniform(0.1, 0.4))
-    for digest, (family, unpacked) in bundles.items():
-        ledger.arrived(digest, family, source, unpacked)
+    if bundles:
+        ledger.all_arrived(bundles, source)
 
 
 def planned_digests(plan: Plan) -> list[str]:
@@ -400,33 +430,57 @@ def _planned_digest(family: str, draft: BundleDraft) -> str:
     return _manifest(family, draft, found).digest
 
 
-def _ingest_bundle(family: str, draft: BundleDraft, store: EvidenceStore, incoming: Incoming) -> tuple[IngestedBundle, bool]:
-    """What became of a bundle, and whether this call is the one that made it."""
-    kept: list[tuple[DraftFile, Staged]] = []
-    problems: list[WarehouseError] = []
-    for file, copy in zip(draft.files, incoming.copy([file.file.source for file in draft.files]), strict=True):
-        if isinstance(copy, WarehouseError):
-            problems.append(copy)
-        else:
-            kept.append((file, copy))
-    size = sum(file.file.bytes for file in draft.files)
-    if not kept or (problems and family != UNRECOGNISED):
-        incoming.discard(copy for _, copy in kept)
-        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, tuple(problems)), False
-    manifest = _manifest(family, draft, kept)
+def _ingest_bundles(drafts: Sequence[tuple[str, BundleDraft]], store: EvidenceStore, incoming: Incoming) -> list[tuple[IngestedBundle, bool]]:
+    """What became of bundles, and whether this call is the one that made each."""
+    found: dict[int, tuple[IngestedBundle, bool]] = {}
+    copied: dict[int, _Copied] = {}
     try:
-        outcome = store.commit(manifest, _in_manifest_order(manifest, kept))
+        for number, (family, draft) in enumerate(drafts):
+            kept: _Kept = []
+            problems: list[WarehouseError] = []
+            for file, copy in zip(draft.files, incoming.copy([file.file.source for file in draft.files]), strict=True):
+                if isinstance(copy, WarehouseError):
+                    problems.append(copy)
+                else:
+                    kept.append((file, copy))
+            copied[number] = _Copied(kept, problems, _manifest(family, draft, kept))
+            if not kept or (problems and family != UNRECOGNISED):
+                found[number] = _left_out(family, draft, problems), False
+        whole = {number: each for number, each in copied.items() if number not in found}
+        for number, outcome in zip(whole, _committed(store, [*whole.values()]), strict=True):
+            (family, draft), each = drafts[number], whole[number]
+            if isinstance(outcome, WarehouseError):
+                found[number] = _left_out(family, draft, [*each.problems, outcome]), False
+                continue
+            status = PRESENT if outcome == WAS_THERE else ADDED
+            bundle = IngestedBundle(family, status, each.manifest.digest, draft.runs, len(each.kept), _bytes(draft), tuple(each.problems))
+            found[number] = bundle, outcome == MADE
+    finally:
+        incoming.discard(copy for each in copied.values() for _, copy in each.kept)
+    return [found[number] for number in range(len(drafts))]
+
+
+def _committed(store: EvidenceStore, copied: Sequence[_Copied]) -> list[str | WarehouseError]:
+    """What became of bundles that are committed together; each by itself, if one of them cannot be."""
+    if not copied:
+        return []
+    try:
+        return [*store.commit_all([(each.manifest, _in_manifest_order(each.manifest, each.kept)) for each in copied])]
     except WarehouseError as error:
         if error.code in ("WH109", UNREACHABLE):  # the store itself: nothing more can go in
             raise
-        return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), size, (*problems, error)), False
-    finally:
-        incoming.discard(copy for _, copy in kept)
-    status = PRESENT if outcome == WAS_THERE else ADDED
-    return IngestedBundle(family, status, manifest.digest, draft.runs, len(kept), size, tuple(problems)), outcome == MADE
+        return [error] if len(copied) == 1 else [outcome for each in copied for outcome in _committed(store, [each])]
 
 
-def _manifest(family: str, draft: BundleDraft, kept: Sequence[tuple[DraftFile, Staged]]) -> Manifest:
+def _left_out(family: str, draft: BundleDraft, problems: Sequence[WarehouseError]) -> IngestedBundle:
+    return IngestedBundle(family, LEFT_OUT, None, draft.runs, len(draft.files), _bytes(draft), tuple(problems))
+
+
+def _bytes(draft: BundleDraft) -> int:
+    return sum(file.file.bytes for file in draft.files)
+
+
+def _manifest(family: str, draft: BundleDraft, kept: _Kept) -> Manifest:
     files = tuple(
         ManifestFile(file.raw_path, copy.bytes, copy.sha256, file.media_type, file.role)
         for file, copy in kept
@@ -434,6 +488,6 @@ def _manifest(family: str, draft: BundleDraft, kept: Sequence[tuple[DraftFile, S
     return Manifest(family, files, draft.identity, draft.source)
 
 
-def _in_manifest_order(manifest: Manifest, kept: Sequence[tuple[DraftFile, Staged]]) -> list[Staged]:
+def _in_manifest_order(manifest: Manifest, kept: _Kept) -> list[Staged]:
     copies = {file.raw_path: copy for file, copy in kept}
     return [copies[file.raw_path] for file in manifest.files]

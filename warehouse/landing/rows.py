@@ -16,6 +16,7 @@ from warehouse.landing.contract import ISSUE_TABLE, canonical_json
 
 BATCH_ROWS = 50_000
 _ROWS_BETWEEN_LOOKS = 5_000
+_BUNDLE = "artifact_manifest_digest"
 _NO_TIMES = (1, 9999)  # Go's zero time, and what many programs write for "never"; the ends of Python's times, which DuckDB gives for infinite ones
 _NO_TIME_YEARS = pa.array(_NO_TIMES, pa.int64())
 _Integers = Sequence[int] | NDArray[np.int64]
@@ -168,6 +169,38 @@ class Rows(NamedTuple):
     columns: Mapping[str, Any]
 
 
+class _Shape:
+    """What a table's rows are made into."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.names = frozenset(schema.names)
+        self.times = [field.name for field in schema if pa.types.is_timestamp(field.type)]
+        self._place = schema.get_field_index(_BUNDLE)
+        own = [field.with_nullable(True) for field in schema if field.name != _BUNDLE]
+        self._row = pa.struct(own)
+        coded_digest = schema.field(self._place).with_type(repeated("", 0).type) if self._place >= 0 else None
+        self._written = schema if coded_digest is None else schema.set(self._place, coded_digest)
+
+    def batch(self, digest: str, rows: list[dict[str, Any]]) -> pa.RecordBatch:
+        # As one array of structures: a column at a time takes twice as long, RecordBatch.from_pylist six times.
+        columns = pa.array(rows, self._row).flatten()
+        if self._place >= 0:
+            columns.insert(self._place, repeated(digest, len(rows)))
+        return pa.RecordBatch.from_arrays(columns, schema=self._written)
+
+
+_SHAPES: dict[int, _Shape] = {}  # by the identity of their schemas
+
+
+def _shape(schema: pa.Schema) -> _Shape:
+    """The shape of a table, worked out once: most bundles are one small file, and it would take as long as to read that."""
+    found = _SHAPES.get(id(schema))
+    if found is None or found.schema is not schema:
+        found = _SHAPES[id(schema)] = _Shape(schema)
+    return found
+
+
 class RowBuffer:
     """Collects rows of several landing tables for one bundle and yields them as record batches of about `BATCH_ROWS` or fewer.
 
@@ -176,17 +209,15 @@ class RowBuffer:
     """
 
     def __init__(self, tables: Mapping[str, pa.Schema], artifact_manifest_digest: str) -> None:
-        self._schemas = {**tables, ISSUE_TABLE: ISSUE_SCHEMA}
-        self._names = {name: frozenset(schema.names) for name, schema in self._schemas.items()}
-        self._times = {name: [field.name for field in schema if pa.types.is_timestamp(field.type)] for name, schema in self._schemas.items()}
+        self._shapes = {name: _shape(schema) for name, schema in tables.items()} | {ISSUE_TABLE: _shape(ISSUE_SCHEMA)}
         self._digest = artifact_manifest_digest
-        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._schemas}
-        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}  # of rows before those
+        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._shapes}
+        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._shapes}  # of rows before those
         self._new_rows = 0  # since `full` looked
 
     def add(self, table: str, raw_path: str, raw_offset: int, raw_length: int, **columns: Any) -> None:
         self._check_names(table, columns)
-        for name in self._times[table]:
+        for name in self._shapes[table].times:
             if (time := columns.get(name)) is not None and time.year in _NO_TIMES:
                 columns[name] = None
                 self._no_time(name, time.year, raw_path, raw_offset, raw_length, columns.get("run_id"))
@@ -201,12 +232,13 @@ class RowBuffer:
     ) -> None:
         """Rows by columns: of each an array of its type, a sequence of values, or one text that all rows share."""
         self._check_names(table, columns)
-        schema, size = self._schemas[table], len(raw_offset)
+        shape, size = self._shapes[table], len(raw_offset)
+        schema = shape.schema
         columns |= {
             "artifact_manifest_digest": self._digest, "raw_path": raw_path, "raw_offset": raw_offset, "raw_length": raw_length
         }
         arrays = [_column(columns.get(field.name), field.type, size) for field in schema]
-        for place in (schema.get_field_index(name) for name in self._times[table]):
+        for place in (schema.get_field_index(name) for name in shape.times):
             is_none = pc.is_in(pc.year(arrays[place]), _NO_TIME_YEARS)
             if pc.any(is_none).as_py():
                 first = pc.index(is_none, True).as_py()
@@ -214,7 +246,7 @@ class RowBuffer:
                 self._no_time(schema[place].name, year, raw_path, int(raw_offset[first]), int(raw_length[first]), None)
                 arrays[place] = pc.if_else(is_none, None, arrays[place])
         if self._rows[table]:
-            self._batches[table].append(self._batch(schema, self._rows[table]))
+            self._batches[table].append(shape.batch(self._digest, self._rows[table]))
             self._rows[table] = []
         batch = landing_batch(arrays, schema)
         self._batches[table] += [batch.slice(first, BATCH_ROWS) for first in range(0, size, BATCH_ROWS)]
@@ -240,8 +272,9 @@ class RowBuffer:
         self.issue("no-time", message, raw_path, raw_offset, raw_length, run_id=run_id)
 
     def _check_names(self, table: str, columns: Mapping[str, Any]) -> None:
-        if not self._names[table].issuperset(columns):
-            raise ValueError(f"{table} has no column {sorted(columns.keys() - self._names[table])}")
+        names = self._shapes[table].names
+        if not names.issuperset(columns):
+            raise ValueError(f"{table} has no column {sorted(columns.keys() - names)}")
 
     def issue(
         self, code: str, message: str, raw_path: str, raw_offset: int = 0, raw_length: int = 0, *,
@@ -269,18 +302,7 @@ class RowBuffer:
                 self._rows[table], self._batches[table] = [], []
                 yield from ((table, batch) for batch in batches)
                 if rows:
-                    yield table, self._batch(self._schemas[table], rows)
-
-    def _batch(self, schema: pa.Schema, rows: list[dict[str, Any]]) -> pa.RecordBatch:
-        # Column by column: RecordBatch.from_pylist takes three times as long.
-        stated = set().union(*rows)
-        columns = [
-            repeated(self._digest, len(rows)) if field.name == "artifact_manifest_digest"
-            else pa.array([row.get(field.name) for row in rows], field.type) if field.name in stated
-            else pa.nulls(len(rows), field.type)
-            for field in schema
-        ]
-        return landing_batch(columns, schema)
+                    yield table, self._shapes[table].batch(self._digest, rows)
 
 
 def landing_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:

@@ -18,11 +18,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from operator import le
+from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.evidence.objects.base import Objects, damage
+
+if TYPE_CHECKING:
+    from ulid import ULID
 
 ARRIVAL = "arrival"
 PUBLICATION = "publication"
@@ -43,8 +47,9 @@ INTENT = "intent"  # of a publication's detail: the sha256 of the `publishing` e
 SPEC = "query_spec_digest"  # of the detail of a `publishing` event
 ENVELOPE = "envelope"  # of a signature's detail: the text of its file, so that a crash before that is written loses nothing
 _DECIDED = ".decision.json"
-_RECENT = 256  # events, by name, among which the ends of the chain are sought: more than are written in a second
+_RECENT, _RECENT_MS = 256, 5_000  # the last events by name, and all of so long, among which the ends of the chain are sought
 _LOOK_AGAIN_S = 1.0  # a process that writes for long looks for events of others as often, and follows them
+_LOOKING_SHARE = 20  # and waits so many times as long as it took to look: a ledger may have 100,000 events of today
 _CROCKFORD, _TIME_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 10  # of a ULID
 _NAME = re.compile(r"[0-9A-Z]{26}(?:-(?P<sha256>[0-9a-f]{64}))?(?:\.decision)?\.json")
 
@@ -109,12 +114,20 @@ class Ledger:
         self.damaged: list[WarehouseError] = []  # events that the last reading could not read
         self._ends: set[str] | None = None  # of the chain, as far as this process knows
         self._read_keys: set[str] = set()  # of the events that it knows the ends of the chain from
-        self._looked_at = 0.0
+        self._look_at, self._newest_ms = 0.0, 0
+        self._last_name: "ULID | None" = None
 
     def arrived(self, digest: str, family: str, source: str, unpacked: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Record that a bundle arrived now, from a place as the user named it, and which of its files were in an archive. Raises WH109."""
-        detail: dict[str, Any] = {"family": family, "from": printable(source)}
-        self._append(ARRIVAL, digest, detail | ({UNPACKED: [*unpacked]} if unpacked else {}))
+        """`all_arrived` of one bundle."""
+        self.all_arrived({digest: (family, unpacked)}, source)
+
+    def all_arrived(self, bundles: Mapping[str, tuple[str, Sequence[Mapping[str, Any]]]], source: str) -> None:
+        """Record that bundles, by digest, arrived now, from a place as the user named it: the family of each, and which of its files were in
+        an archive. Raises WH109."""
+        self._append_all(ARRIVAL, [
+            (digest, {"family": family, "from": printable(source)} | ({UNPACKED: [*unpacked]} if unpacked else {}))
+            for digest, (family, unpacked) in bundles.items()
+        ])
 
     def publishing(
         self, digest: str, query: str, build_digest: str, spec: str, without: Iterable[str], seen: Mapping[str, Any], stopping: str | None = None
@@ -203,7 +216,10 @@ class Ledger:
         return self._keys("ledger/*/*/*/*.json")
 
     def _keys(self, pattern: str) -> list[str]:
-        return sorted(self.objects.matching(pattern), key=lambda key: key.rpartition("/")[2])
+        keys = self.objects.matching(pattern)
+        names = [key.rpartition("/")[2] for key in keys]
+        # Days are in order, and mostly the names within them: so is the whole, unless clocks differ.
+        return keys if all(map(le, names, names[1:])) else [keys[place] for place in sorted(range(len(keys)), key=names.__getitem__)]
 
     def event(self, key: str) -> Event:
         """The event under a key. Raises WH107 where it cannot be read, WH105 where it is not what its name says, WH114."""
@@ -244,48 +260,82 @@ class Ledger:
         return history_of(self.events())
 
     def _append(self, kind: str, digest: str, detail: dict[str, Any], suffix: str = ".json") -> Event:
+        return self._append_all(kind, [(digest, detail)], suffix)[0]
+
+    def _append_all(self, kind: str, events: Sequence[tuple[str, dict[str, Any]]], suffix: str = ".json") -> list[Event]:
+        """Write events, each with its subject and detail, that follow one another."""
+        ends, by = self._chain_ends(), f"{_user()}@{socket.gethostname()}"
+        written: dict[str, bytes] = {}
+        found = []
+        for subject, detail in events:
+            now = datetime.now(UTC)
+            document = {
+                "kind": kind, "subject": subject, "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"), "by": by, "detail": detail,
+                "follows": sorted(ends),
+            }
+            data = canonical_json(document)
+            key = f"{event_folder(now)}/{self._name(now)}-{bytes_digest(data)}{suffix}"
+            written[key] = data
+            found.append(parse_event(key, data))
+            ends = {found[-1].sha256}
+        try:
+            self.objects.create_in_order(written)
+        except OSError as error:
+            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{next(iter(written))}") from error
+        self._ends = ends
+        self._read_keys.update(written)
+        return found
+
+    def _name(self, now: datetime) -> "ULID":
+        """The beginning of an event's name: of this process's events within a millisecond, each is the next one."""
         from ulid import ULID
 
-        now = datetime.now(UTC)
-        identity = ULID.from_datetime(now)
-        document = {
-            "kind": kind,
-            "subject": digest,
-            "at": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
-            "by": f"{_user()}@{socket.gethostname()}",
-            "detail": detail,
-            "follows": sorted(self._chain_ends()),
-        }
-        data = canonical_json(document)
-        key = f"{event_folder(now)}/{identity}-{bytes_digest(data)}{suffix}"
-        try:
-            self.objects.create(key, data)
-        except OSError as error:
-            raise WarehouseError("WH109", f"the ledger cannot be written: {error.strerror}", f"{self.objects.url}/{key}") from error
-        event = parse_event(key, data)
-        self._ends = {event.sha256}
-        self._read_keys.add(key)
-        return event
+        name, last = ULID.from_datetime(now), self._last_name
+        if last is not None and last.milliseconds == name.milliseconds:
+            name = ULID.from_int(int(last) + 1)
+        self._last_name = name
+        return name
 
     def _chain_ends(self) -> set[str]:
         """The sha256 of the newest events that none follows yet. Where no event names any that it follows, the chain begins, with all
         events that there are."""
-        if self._ends is not None and time.monotonic() - self._looked_at < _LOOK_AGAIN_S:
+        began = time.monotonic()
+        if self._ends is not None and began < self._look_at:
             return self._ends
         if self._ends is None:
             keys = self.keys()
-            recent = [event for _, event in self._read(keys[-_RECENT:])]
+            recent_keys = _recent(keys, None)
+            recent = [event for _, event in self._read(recent_keys)]
             if recent and all(event.follows is None for event in recent):
                 recent = [event for _, event in self._read(keys)]
         else:  # what others have written since is of today, or of yesterday's last minutes
             now = datetime.now(UTC)
             keys = [key for day in (now - timedelta(days=1), now) for key in self._keys(f"{event_folder(day)}/*.json")]
-            recent = [event for _, event in self._read(key for key in keys[-_RECENT:] if key not in self._read_keys)]
-        self._looked_at = time.monotonic()
-        self._read_keys.update(keys[-_RECENT:])
+            recent_keys = _recent(keys, self._newest_ms)
+            recent = [event for _, event in self._read(key for key in recent_keys if key not in self._read_keys)]
+        self._newest_ms = max(map(_named_ms, keys[-1:]), default=0)
+        self._read_keys.update(recent_keys)
         followed = {sha256 for event in recent for sha256 in event.follows or ()}
         self._ends = {*(self._ends or ()), *(event.sha256 for event in recent)} - followed
+        self._look_at = time.monotonic() + max(_LOOK_AGAIN_S, _LOOKING_SHARE * (time.monotonic() - began))
         return self._ends
+
+
+def _recent(keys: Sequence[str], since_ms: int | None) -> Sequence[str]:
+    """Of these keys, the oldest first, the last ones: `_RECENT`, and all of so long before the newest, or before `since_ms`."""
+    since = (max(map(_named_ms, keys[-1:]), default=0) if since_ms is None else since_ms) - _RECENT_MS
+    first = max(0, len(keys) - _RECENT)
+    while first and _named_ms(keys[first - 1]) >= since:
+        first -= 1
+    return keys[first:]
+
+
+def _named_ms(key: str) -> int:
+    """The time in an event's name; 0 in that of another file."""
+    try:
+        return _milliseconds(key.rpartition("/")[2])
+    except ValueError:
+        return 0
 
 
 def _stated(stopping: str | None) -> dict[str, str]:

@@ -6,13 +6,14 @@ altered since is for `wh fsck` and `wh verify` to find, which remember nothing.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
@@ -21,7 +22,6 @@ from warehouse.evidence.objects.base import Objects
 
 _FILE = ".ledger.json"  # beside the builds; the sha256 of its second line is the first one
 _FEW = 32  # events, for which the file is not written again
-_FIELDS = tuple(found.name for found in fields(Event))
 Reading = tuple[tuple[Event, ...], tuple[WarehouseError, ...]]
 
 
@@ -67,17 +67,15 @@ def _read(ledger: Ledger, known: Mapping[str, Event]) -> Reading:
 def _remembered(path: Path) -> dict[str, Event]:
     try:
         digest, _, body = path.read_bytes().partition(b"\n")
-        names, *rows = json.loads(body) if digest.decode() == bytes_digest(body) else [[]]
-    except (OSError, ValueError):
+        if digest.decode() != bytes_digest(body):
+            return {}
+        return {event.key: event for event in msgspec.json.decode(body, type=list[Event])}
+    except (OSError, ValueError):  # or by a version of wh whose events are others
         return {}
-    if names != [*_FIELDS]:  # by another version of wh
-        return {}
-    found = (dict(zip(_FIELDS, row, strict=True)) for row in rows)
-    return {row["key"]: Event(**{**row, "follows": None if row["follows"] is None else tuple(row["follows"])}) for row in found}
 
 
 def _remember(path: Path, events: Iterable[Event]) -> None:
-    body = json.dumps([_FIELDS, *([getattr(event, name) for name in _FIELDS] for event in events)]).encode()
+    body = msgspec.json.encode([*events])
     scratch = path.with_name(f"{_FILE}.{os.getpid()}")
     with suppress(OSError):  # of a folder that is not there, or that others own: it saves time alone
         scratch.write_bytes(bytes_digest(body).encode() + b"\n" + body)

@@ -87,7 +87,7 @@ class Objects(Protocol):
 
     @property
     def links_files(self) -> bool:
-        """Whether `create_files` keeps the very files that it is given: all must be in files, on the same file system, durable."""
+        """Whether `create_files` keeps the very files that it is given: they must be on the same file system."""
         ...
 
     @property
@@ -150,6 +150,10 @@ class Objects(Protocol):
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
         """Make objects durable unless their names are taken; the keys of those that were made here. Many at once where that is
         quicker. None of them counts as there before this is done."""
+        ...
+
+    def create_in_order(self, objects: Mapping[str, bytes]) -> set[str]:
+        """Make small objects durable unless their names are taken, none before those ahead of it; the keys of those that were made here."""
         ...
 
     def move_aside(self, key: str) -> None:

@@ -8,8 +8,9 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,12 +18,22 @@ from typing import BinaryIO
 
 from warehouse.digest import CHUNK_BYTES
 from warehouse.errors import WarehouseError
-from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, make_folder, scratch_folder, unique_name
+from warehouse.evidence.barrier import Barrier, settle_each
+from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, scratch_folder, unique_name, write_new
 from warehouse.evidence.objects.base import Entry, Item, NotAnObject, Staged
 
 _REMOVAL_LOCK = ".removal.lock"
-_STAGING: ContextVar[tuple[Path, Path] | None] = ContextVar("_STAGING", default=None)  # a root, and the folder of `staging_in`
+_STAGING: ContextVar["_Staging | None"] = ContextVar("_STAGING", default=None)
 WORK_NAMES = frozenset({_REMOVAL_LOCK, "incoming", "landing"})  # what a store's folder has beside its objects
+
+
+@dataclass(frozen=True)
+class _Staging:
+    """The folder of `staging_in`, of the objects under a root."""
+
+    root: Path
+    folder: Path
+    barrier: Barrier
 
 
 class LocalObjects:
@@ -89,17 +100,20 @@ class LocalObjects:
         found = [""]
         for part in folders:
             found = [f"{above}{below}/" for above in found for below in self._folders(above, part)]
-        return sorted(f"{above}{below}" for above in found for below in self._files(above, name))
+        if "*" not in name:
+            exists, prefix = os.path.exists, self._prefix
+            return sorted([f"{above}{name}" for above in found if exists(f"{prefix}{above}{name}")])
+        matches = _matcher(name)
+        return sorted([
+            f"{above}{entry.name}" for above in found for entry in self._listed(above)
+            if matches(entry.name) and not entry.is_dir(follow_symlinks=False)
+        ])
 
     def _folders(self, above: str, part: str) -> list[str]:
         if "*" not in part:
             return [part]
-        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, part) and entry.is_dir(follow_symlinks=False)]
-
-    def _files(self, above: str, name: str) -> list[str]:
-        if "*" not in name:
-            return [name] if os.path.exists(self._named(above + name)) else []
-        return [entry.name for entry in self._listed(above) if fnmatchcase(entry.name, name) and not entry.is_dir(follow_symlinks=False)]
+        matches = _matcher(part)
+        return [entry.name for entry in self._listed(above) if matches(entry.name) and entry.is_dir(follow_symlinks=False)]
 
     def _listed(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -143,26 +157,64 @@ class LocalObjects:
     # -- writing ------------------------------------------------------------------------------------------------
 
     def create(self, key: str, data: bytes) -> bool:
-        root, staging = _STAGING.get() or (None, None)
-        if staging and root == self.root:
-            return create_if_absent(self.path(key), data, staging / f"object-{os.getpid()}-{threading.get_ident()}")
-        with scratch_folder(self.root / "incoming") as scratch:
-            return create_if_absent(self.path(key), data, scratch / "object")
+        with self._scratch() as scratch:
+            return create_if_absent(self.path(key), data, scratch / _scratch_name("object"))
 
     def create_files(self, files: Mapping[str, Staged]) -> set[str]:
-        made, folders = set(), set()
-        for key, staged in files.items():
-            assert isinstance(staged.content, Path), key
-            target = self.path(key)
-            if target.parent not in folders:
-                make_folder(target.parent)
-                folders |= {target.parent, target.parent.parent}
+        with ExitStack() as stack:
+            sources: dict[str, Path] = {}
+            scratch: Path | None = None
+            for key, staged in files.items():
+                if isinstance(staged.content, Path):
+                    sources[key] = staged.content
+                    continue
+                scratch = scratch or stack.enter_context(self._scratch())
+                sources[key] = scratch / _scratch_name(f"object-{len(sources)}")
+                stack.callback(sources[key].unlink, missing_ok=True)
+                write_new(sources[key], [staged.content])
+            return self._link(sources)
+
+    def create_in_order(self, objects: Mapping[str, bytes]) -> set[str]:
+        if len(objects) < 2:
+            return {key for key, data in objects.items() if self.create(key, data)}
+        # After a crash the disk holds a first part of them: a journal keeps the order of the names in a folder.
+        return self.create_files({key: Staged(data, len(data), "") for key, data in objects.items()})
+
+    def _link(self, files: Mapping[str, Path]) -> set[str]:
+        """Give files their names. Their bytes are on the disk before any name is given, and the names when this returns: all of them
+        together, because each file that is waited for by itself takes milliseconds."""
+        self._settle([*files.values()])
+        made: set[str] = set()
+        folders: dict[str, None] = {}  # with the new names, and those above: another process may have made them and died
+        for key, source in files.items():
+            target = self._named(key)
+            folder = os.path.dirname(target)
+            if folder not in folders:
+                os.makedirs(folder, exist_ok=True)
+            while folder not in folders:
+                folders[folder] = None
+                if folder != str(self.root):
+                    folder = os.path.dirname(folder)
             with suppress(FileExistsError):
-                os.link(staged.content, target)
+                os.link(source, target)
                 made.add(key)
-        for folder in folders:  # once each, however many files it has
-            fsync_folder(folder)
+        self._settle([Path(folder) for folder in folders])
         return made
+
+    def _settle(self, places: Sequence[Path]) -> None:
+        if staging := self._staging():
+            staging.barrier.settle(places)
+        else:
+            settle_each(places)
+
+    def _scratch(self) -> AbstractContextManager[Path]:
+        """A folder for objects that have no names yet."""
+        staging = self._staging()
+        return nullcontext(staging.folder) if staging else scratch_folder(self.root / "incoming")
+
+    def _staging(self) -> _Staging | None:
+        found = _STAGING.get()
+        return found if found and found.root == self.root else None
 
     def move_aside(self, key: str) -> None:
         path = self.path(key)
@@ -179,11 +231,12 @@ class LocalObjects:
 
     @contextmanager
     def staging_in(self, folder: Path) -> Iterator[None]:
-        before = _STAGING.set((self.root, folder))
-        try:
-            yield
-        finally:
-            _STAGING.reset(before)
+        with closing(Barrier(folder)) as barrier:
+            before = _STAGING.set(_Staging(self.root, folder, barrier))
+            try:
+                yield
+            finally:
+                _STAGING.reset(before)
 
     def keeping(self) -> AbstractContextManager[None]:
         return lock(self.root / _REMOVAL_LOCK, alone=False)
@@ -209,6 +262,19 @@ class _Alone:
 
     def done(self, digest: str) -> None:
         pass
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    """What a name must be for one part of a pattern. All bundles and events are listed by it."""
+    if "*" not in pattern[1:]:
+        suffix = pattern.removeprefix("*")
+        return lambda name: name.endswith(suffix)
+    return lambda name: fnmatchcase(name, pattern)
+
+
+def _scratch_name(what: str) -> str:
+    """A name in a folder that the threads of a process share."""
+    return f"{what}-{os.getpid()}-{threading.get_ident()}"
 
 
 def open_plain(path: str, flags: int) -> int:

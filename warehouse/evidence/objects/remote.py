@@ -5,7 +5,7 @@ them, and holds (`evidence.objects.holds`) in place of a kernel's lock.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +31,9 @@ class RemoteObjects(ABC):
     @abstractmethod
     def delete(self, key: str) -> None:
         """Remove an object, there or not, without asking for anything."""
+
+    @abstractmethod
+    def create(self, key: str, data: bytes) -> bool: ...
 
     @abstractmethod
     def chunks(self, key: str) -> Iterator[bytes]: ...
@@ -61,6 +64,9 @@ class RemoteObjects(ABC):
 
     def local_copy(self, key: str, sha256: str) -> Path:
         return self._cache.find(sha256) or self._cache.add(sha256, self.chunks(key), key)
+
+    def create_in_order(self, objects: Mapping[str, bytes]) -> set[str]:
+        return {key for key, data in objects.items() if self.create(key, data)}
 
     def remove(self, key: str) -> None:
         self.check_writable()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from warehouse.landing.described.expressions import Expression, Scope
 from warehouse.landing.described.expressions import Path as ValuePath
 from warehouse.landing.described.forms.sources import Dialect, Pattern
+
+_TEXT = re.compile(r"'([^']+)'")
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,26 @@ class Description:
     @property
     def is_of_telemetry_alone(self) -> bool:
         return not any(layout.has_runs for layout in self.layouts)
+
+    @cached_property
+    def marks(self) -> list[list[tuple[bytes, ...]]]:
+        """For each layout, bytes of which a file must have one of each tuple: the last key of each path, the fixed part of a line, or, where a
+        table has no header, the texts that a condition asks for."""
+        return [list(self._marks(layout)) for layout in self.layouts]
+
+    def _marks(self, layout: Layout) -> Iterator[tuple[bytes, ...]]:
+        for each in layout.requires:
+            if self.dialect.columns:
+                if texts := tuple(text.encode() for text in _TEXT.findall(each.text)):
+                    yield texts
+                continue
+            for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
+                keys = [step for kind, step in path.steps if kind == "key" and not step.startswith(("@", "#", "<"))]
+                literals = tuple(pattern.literal.encode() for pattern in self.patterns if keys and pattern.name == keys[0])
+                if literals:
+                    yield from [literals] if all(literals) else []
+                elif keys:
+                    yield (keys[-1].encode(),)
 
     def columns(self, layout: Layout) -> frozenset[str]:
         """The columns that the header of a table must have: the keys that are required of each row."""

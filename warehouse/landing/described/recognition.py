@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
+from functools import cached_property
+from weakref import ref
 
 from warehouse.landing.contract import Tree
 from warehouse.landing.described.expressions import Expression, Scope, parsed
@@ -17,7 +19,6 @@ from warehouse.landing.described.reading import runs_of
 HEAD_BYTES = 64 << 10
 _WHOLE_BYTES = 8 << 20  # of a document that is looked at to its end
 _MEASUREMENTS = "a measurement in each row: wh ingest --as measurements --map metric=COLUMN,value=value,unit=unit FILE"
-_TEXT = re.compile(r"'([^']+)'")
 _LIKE_BYTES = 1 << 20  # of a document that no description takes
 _MOST_NEAR = 0.5  # of what is required, that a file must have to be like a format
 
@@ -37,19 +38,24 @@ class Formats:
     """All descriptions of a project, and what they made of the tree that was asked for last."""
 
     descriptions: Sequence[Description]
-    _tree: Tree | None = field(default=None, repr=False)
+    _tree: Callable[[], Tree | None] = field(default=lambda: None, repr=False)  # not kept alive: it holds what was read of its files
     _found: dict[str, Recognised] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _names(self) -> list[tuple[Description, Callable[[str], object]]]:
+        """Each description, with what the names of its files match."""
+        return [(each, re.compile("|".join(map(translate, each.files))).match) for each in self.descriptions]
 
     def of(self, tree: Tree) -> dict[str, Recognised]:
         """The description of each file that has one, by path. Of several, the one that requires the most counts."""
-        if self._tree is not tree:
+        if self._tree() is not tree:
             self._found = {path: found for path in tree.files if (found := self.recognised(tree, path))}
-            self._tree = tree
+            self._tree = ref(tree)
         return self._found
 
     def recognised(self, tree: Tree, path: str) -> Recognised | None:
         name = path.rpartition("/")[2]
-        candidates = [each for each in self.descriptions if any(fnmatchcase(name, pattern) for pattern in each.files)]
+        candidates = [each for each, names in self._names if names(name)]
         if not candidates:
             return None
         head = tree.head(path, HEAD_BYTES)
@@ -69,7 +75,7 @@ def recognised(
     """How a file is of a description: by its first bytes, and `more` of them where it is a long document. Its runs are counted if `is_counted`; else
     a long document is read on only where its beginning is not of the first layout."""
     for place, layout in enumerate(description.layouts):
-        hints = list(_hints(description, layout))
+        hints = description.marks[place]
         if not any(hint in head for hints_of_one in hints for hint in hints_of_one):
             continue
         for form in description.forms:
@@ -118,23 +124,6 @@ def _may_be(form: str, head: bytes) -> bool:
     if form == SQL:
         return b"insert" in head[:HEAD_BYTES].lower()
     return begin in begins[form] if form in begins else form == TEXT or begin not in (b"{", b"[")
-
-
-def _hints(description: Description, layout: Layout) -> Iterator[tuple[bytes, ...]]:
-    """Bytes of which a file of a description must have one: the last key of each path, the fixed part of a line, or, where a table has no
-    header, the texts that a condition asks for."""
-    for each in layout.requires:
-        if description.dialect.columns:
-            if texts := tuple(text.encode() for text in _TEXT.findall(each.text)):
-                yield texts
-            continue
-        for path in each.paths[:1] if not {"or", "not"} & set(each.text.split()) else ():
-            keys = [step for kind, step in path.steps if kind == "key" and not step.startswith(("@", "#", "<"))]
-            literals = tuple(pattern.literal.encode() for pattern in description.patterns if keys and pattern.name == keys[0])
-            if literals:
-                yield from [literals] if all(literals) else []
-            elif keys:
-                yield (keys[-1].encode(),)
 
 
 def nearest(tree: Tree, path: str, descriptions: Iterable[Description], others: Mapping[str, Sequence[str]]) -> str | None:

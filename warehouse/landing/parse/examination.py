@@ -1,8 +1,8 @@
 """What the ingestors find odd in bundles that were just copied, so that `wh ingest` says at once what `wh build` files.
 
-A family's bundles that fill a batch are landed, as a build lands them, and the next build finds them there. If there are fewer, only the
-issues are kept, and the build parses them again together with others: a batch for each small ingest would leave a warehouse
-of many small files. Two processes that land the same bundles at the same time do no harm: a reader takes one of the batches.
+A family's bundles that fill a batch, or are many, are landed, as a build lands them, and the next build finds them there. If there are
+fewer, only the issues are kept, and the build parses them again together with others: a batch for each small ingest would leave a
+warehouse of many small files. Two processes that land the same bundles at the same time do no harm: a reader takes one of the batches.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import pyarrow.parquet as pq
 from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.store import EvidenceStore
-from warehouse.landing.contract import ISSUE_TABLE, Bundle
+from warehouse.landing.contract import ISSUE_TABLE, Bundle, Ingestor
 from warehouse.landing.parse.parsing import BYTES_A_BATCH, parse
 from warehouse.landing.parse.writer import BundleWriter
 from warehouse.landing.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from warehouse.landing.registry import RegisteredIngestor
+
+_MANY = 1_000  # bundles that are landed however small they are: to parse each of them again takes longer
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class _Issues(BundleWriter):
     def __init__(self) -> None:
         self.batches: list[pa.RecordBatch] = []
 
+    def _write_manifest_rows(self, bundle: Bundle, ingestor: Ingestor | None, arrived_at: str | None) -> None:
+        pass
+
     def _write(self, table: str, rows: pa.RecordBatch) -> None:
         if table == ISSUE_TABLE:
             self.batches.append(rows)
@@ -62,7 +67,7 @@ def issues_of(
         manifest = store.manifest(digest)
         if manifest.family in found:
             waiting.setdefault(manifest.family, {})[digest] = manifest
-    large = {family: some for family, some in waiting.items() if _bytes(some) >= BYTES_A_BATCH}
+    large = {family: some for family, some in waiting.items() if _bytes(some) >= BYTES_A_BATCH or len(some) >= _MANY}
     small = {family: some for family, some in waiting.items() if family not in large}
     rows = [*_landed(store, large, found, on_bundle), *_looked_at(store, small, found)]
     issues = [Issue(**{name: row[name] for name in Issue.__dataclass_fields__}) for row in rows]

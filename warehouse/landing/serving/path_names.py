@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -126,6 +127,7 @@ def told_by(path: str) -> Told:
     )
 
 
+@lru_cache(4096)
 def is_telling(folder: str) -> bool:
     """Whether a folder's name tells of the run: then it is part of the evidence."""
     name = folder.casefold()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from warehouse.landing.readers.text import number_in
@@ -28,7 +29,14 @@ def load_unit(stated: Iterable[tuple[str, Any]]) -> dict[str, str]:
     return {"load_unit": "sessions"} if any(_states_sessions(key, value) for key, value in stated) else {}
 
 
+@lru_cache(4096)  # files of one tool have the same keys
+def _may_state(key: str) -> bool:
+    return key.rpartition("/")[2] == "data" or any(pattern.fullmatch(key) for pattern in (_TURNS, _SIZES, _FLAGS, _KINDS))
+
+
 def _states_sessions(key: str, value: Any) -> bool:
+    if not _may_state(key):
+        return False
     if isinstance(value, bool) or value is None:
         return value is True and bool(_FLAGS.fullmatch(key))
     text = str(value)

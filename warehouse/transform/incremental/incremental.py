@@ -107,6 +107,7 @@ def build(
                     for number, found in enumerate(plan.inputs):
                         _copy(con, number, f"select * from {model.text[found.start : found.end]}")
                     con.execute(prefix + narrowed(model, plan.inputs) + suffix)
+                    _drop_inputs(con, plan, "table")
                 except duckdb.Error as error:
                     raise translated_elsewhere(error, "WH209", model.text, model.place) from error
             else:
@@ -158,10 +159,14 @@ def make_share(
                 con.execute(f"create or replace temp {kind} {narrow_name(number)} as {share.of_input(model, found)}")
             order = in_order(model, types) if plan.is_gathered else ""
             con.execute(f"{prefix}select * from ({narrowed(model, plan.inputs)}) where {' and '.join(conditions)}{order}")
-            for number in range(len(plan.inputs)):
-                con.execute(f"drop {kind} {narrow_name(number)}")  # another model may want one of the other kind
+            _drop_inputs(con, plan, kind)
         except duckdb.Error as error:
             raise translated_elsewhere(error, "WH209", model.text, model.place) from error
+
+
+def _drop_inputs(con: "duckdb.DuckDBPyConnection", plan: KeyPlan, kind: str) -> None:
+    for number in range(len(plan.inputs)):
+        con.execute(f"drop {kind} {narrow_name(number)}")
 
 
 def record_keys(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +13,9 @@ import duckdb
 import pytest
 from bare_project import project, write
 from conftest import Wh
+from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
+from processes import killed_after
 from samples.values import take_in, value_files, values_project
 from test_equal_bits import contents
 
@@ -137,3 +142,29 @@ def test_shares_hold_every_key_once() -> None:
     for key in keys:
         literal = "null::int" if key is None else str(key)
         assert sum(con.execute(f"select coalesce({share.holds(literal)}, false)").fetchall()[0][0] for share in shares) == 1
+
+
+BUILD = """
+import os, sys
+os.sched_getaffinity = lambda process: {0, 1}
+from warehouse.project.project import find_project
+from warehouse.transform.build.build import build
+from warehouse.transform.build.lanes import side_by_side
+side_by_side.LONG_ROWS = side_by_side.LARGE_ROWS = 0
+print("begins", flush=True)
+build(find_project())
+"""
+
+
+@pytest.mark.parametrize("point", few(range(30), 1))
+def test_a_build_on_several_cores_that_is_killed_is_made_good_by_the_next(
+    point: int, project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write(project, MODELS)
+    sample(project, 0, 60_000)
+    process = subprocess.Popen([sys.executable, "-c", BUILD], cwd=project.root, stdout=subprocess.PIPE, text=True)
+    assert process.stdout and process.stdout.readline() == "begins\n"
+    killed_after(process, random.Random(point).random() * 2)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    build(project, is_retry=point % 2 == 0)
+    assert tables_unlike_from_nothing(project, tmp_path) == []

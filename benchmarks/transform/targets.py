@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from measure import Cost
 from tools import APPEND, FULL, NOOP, DbtState, Floor, Sqlmesh, Wh, WhOneCore
 
-# Medians of one project by (scenario, tool).
 LARGEST_SHARE = 0.65  # of the wall seconds on one core, on two
+# Medians of one project by (scenario, tool).
 Medians = Mapping[tuple[str, str], Cost]
 
 

@@ -46,7 +46,7 @@ def built_with(monkeypatch: pytest.MonkeyPatch, project: Project, cores: int) ->
 def layout(database: Path) -> dict[str, list[tuple[object, ...]]]:
     """How each table lies: its row groups, with how many values of each column are in one, and how they are compressed."""
     with duckdb.connect(str(database), read_only=True) as con:
-        tables = con.execute("select schema_name || '.' || table_name from duckdb_tables() where schema_name in ('main', 'mart') order by all").fetchall()
+        tables = con.execute("select schema_name || '.' || table_name from duckdb_tables() where schema_name in ('main', 'staging', 'mart', 'rollup') order by all").fetchall()
         sql = "select row_group_id, column_name, segment_type, start, count, compression from pragma_storage_info('{}') order by all"
         return {name: con.execute(sql.format(name)).fetchall() for (name,) in tables}
 
@@ -54,12 +54,12 @@ def layout(database: Path) -> dict[str, list[tuple[object, ...]]]:
 MODELS = {
     "models/sample.sql": "/*\nmaterialized: view\n*/\nselect run_id, i, metric, watts from read_parquet('samples/*.parquet')",
     "models/fact.sql": "select s.run_id, s.i, s.watts * m.sign as watts, m.name from sample as s join metric as m using (metric)",
-    "models/metric.sql": "select i as metric, 'm' || i as name, i - 3.5 as sign from range(7) as r (i)",
+    "models/staging/metric.sql": "select i as metric, 'm' || i as name, i - 3.5 as sign from range(7) as r (i)",
     # In shares: grouped by its key; with floats that are added, and with rows whose key is NULL.
     "models/energy.sql": "select run_id, name, sum(watts) as total, avg(watts) as mean, median(watts) as middle, count(*) as n from fact group by all",
     "models/once.sql": "select distinct run_id, name, i % 11 as phase from fact",
     # Not local: they wait for tables to be compressed.
-    "models/by_name.sql": "select name, sum(total) as total, avg(mean) as mean from energy group by name",
+    "models/marts/by_name.sql": "select name, sum(total) as total, avg(mean) as mean from energy group by name",
     "models/ranked.sql": "select run_id, total, row_number() over (order by total, run_id) as place from energy",
     "models/placed.sql": "select r.run_id, r.place, o.phase from ranked as r join once as o using (run_id)",
     "queries/claim.sql": (

@@ -191,9 +191,11 @@ class Session:
         return ModelResult(model.qualified, step.action, step.reason, content.rows if content else None, keys)
 
     def _step(self, name: str) -> Step:
-        return decide(
+        step = decide(
             name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name), self._read_by(name)
         )
+        # In another project's build, which had no evidence, there is nothing to update.
+        return replace(step, action=BUILD) if self._is_first and step.action == UPDATE else step
 
     def _keep_view(self, name: str, step: Step) -> None:
         model, inputs = self._checked.models[name], self._inputs(name)
@@ -453,7 +455,7 @@ class Session:
 
     def _is_followed(self, name: str) -> bool:
         """Whether a table that is local to a key can be updated by it."""
-        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name)))
+        return not self._is_first and name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name)))
 
     def _read_by(self, name: str) -> Callable[[], int]:
         return partial(rows_read, name, self._checked, self._material.landing, self._now)

@@ -90,9 +90,9 @@ def scratch(files_root: Path | None = None) -> "Iterator[duckdb.DuckDBPyConnecti
             other.execute(f"detach {name}")
 
 
-def cursor(con: "duckdb.DuckDBPyConnection", files_root: Path | None = None) -> "duckdb.DuckDBPyConnection":
+def cursor(con: "duckdb.DuckDBPyConnection") -> "duckdb.DuckDBPyConnection":
     """Another session on the database of a session, which has its tables but temporary ones. Settings such as the time zone are of one session."""
-    return _with_settings(con.cursor(), files_root)
+    return _with_settings(con.cursor(), None)
 
 
 _NUMBERS = count()

@@ -21,7 +21,7 @@ from warehouse.transform.incremental import detail_rows, incremental
 from warehouse.transform.incremental.shares import Share, SharedWork, find_shares
 from warehouse.transform.inputs.landing_tables import landing_rows
 from warehouse.transform.inputs.s3_sources import is_remote
-from warehouse.transform.sql.duck import cursor, quote, quoted
+from warehouse.transform.sql.duck import cursor, quote, quoted, text_literal
 
 # What a model reads, at least, to have a session beside: of less, to commit what it reads takes as long. And to be made in shares.
 LONG_ROWS, LARGE_ROWS = 100_000, 500_000
@@ -29,6 +29,7 @@ _BYTES_A_ROW = 10  # of files, which do not say how many rows they have
 _SHARES_A_CORE = 3  # so that no session waits long for another one's last share
 _LEAST_LARGER = 8
 _BESIDE = "wh beside"  # the database in memory
+_SETTINGS = ("search_path", "file_search_path", "parquet_metadata_cache")  # of a session, which a build sets
 
 
 class SideBySide(Session):
@@ -118,8 +119,10 @@ class SideBySide(Session):
 
     def _open_beside(self) -> SideBySide:
         other = copy(self)
-        other._con = con = cursor(self._con, self._material.root)
-        con.execute("set parquet_metadata_cache = true")
+        other._con = con = cursor(self._con)
+        for name in _SETTINGS:
+            [(value,)] = self._con.execute("select current_setting(?)", [name]).fetchall()
+            con.execute(f"set {name} = {text_literal(str(value))}")
         con.execute(f"attach if not exists ':memory:' as {quote(_BESIDE)}")
         other._tables = self._tables.beside(con)
         other._readers = Readers(con, self._material, other._tables.opened, self._landing)

@@ -16,10 +16,15 @@ from conftest import Wh
 from exhaustive import few
 from from_nothing import tables_unlike_from_nothing
 from processes import killed_after
+from samples.families import FAMILIES
 from samples.values import take_in, value_files, values_project
+from standard import standard_project
 from test_equal_bits import contents
 
 from warehouse.errors import WarehouseError
+from warehouse.evidence.objects.location import open_store
+from warehouse.landing.ingest import ingest, plan_ingest
+from warehouse.landing.registry import load_ingestors
 from warehouse.project.project import Project
 from warehouse.transform.build.build import bring_up_to_date, build, gather_material
 from warehouse.transform.build.lanes import side_by_side
@@ -62,6 +67,9 @@ MODELS = {
     "models/marts/by_name.sql": "select name, sum(total) as total, avg(mean) as mean from energy group by name",
     "models/ranked.sql": "select run_id, total, row_number() over (order by total, run_id) as place from energy",
     "models/placed.sql": "select r.run_id, r.place, o.phase from ranked as r join once as o using (run_id)",
+    # Late: they read what the others leave out.
+    "models/left_out.sql": "select table_name, count(*) as n from rejected_row group by all",
+    "models/left_out_in_all.sql": "select sum(n) as n from left_out",
     "queries/claim.sql": (
         "/*\ngrain: [name]\ncolumns:\n  name: {type: varchar}\n  total: {type: double, unit: none}\n*/\nselect name, total from by_name"
     ),
@@ -112,6 +120,18 @@ def test_landing_tables_are_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         build(made)
         found.append(contents(current_build(made).path))
     assert found[0] == found[1]
+
+
+@pytest.mark.exhaustive
+def test_standard_models_on_two_cores_are_as_on_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = standard_project(tmp_path / "project")
+    for name, family in FAMILIES.items():
+        family.write(tmp_path / "in" / name)
+    ingest(plan_ingest(tmp_path / "in", load_ingestors(made).values(), made.store_root), open_store(made), "test")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    build(made)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0})
+    assert tables_unlike_from_nothing(made, tmp_path) == []
 
 
 @pytest.mark.parametrize("broken", [("a", "c"), ("c",), ("energy",)])

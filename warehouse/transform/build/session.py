@@ -455,7 +455,9 @@ class Session:
 
     def _is_followed(self, name: str) -> bool:
         """Whether a table that is local to a key can be updated by it."""
-        return not self._is_first and name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name)))
+        if self._is_first or name not in self._before:
+            return False
+        return self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name))
 
     def _read_by(self, name: str) -> Callable[[], int]:
         return partial(rows_read, name, self._checked, self._material.landing, self._now)

@@ -7,7 +7,7 @@ begins; landing tables and shares lie beside the database, in memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -42,10 +42,13 @@ class SideBySide(Session):
         self._begun: dict[str, float] = {}  # when each model was
 
     def _make_all(self, order: Sequence[str]) -> list[ModelResult]:
-        late = self._checked.late
-        early = {name for name in order if name not in late}
-        lanes = Lanes(self._cores, self._open_beside)
-        return make_all(order, lambda name: early if name in late else self._checked.graph.models[name], self, lanes)
+        early = {name for name in order if name not in self._checked.late}
+
+        def reads(name: str) -> Collection[str]:
+            read = self._checked.graph.models[name]
+            return read if name in early else read | early  # all that may leave rows out
+
+        return make_all(order, reads, self, Lanes(self._cores, self._open_beside))
 
     # --- in the build's session ---------------------------------------------------------------------------------
 

@@ -54,8 +54,10 @@ class SideBySide(Session):
 
     def is_long(self, name: str) -> bool:
         """Whether a model is made from so much that it is worth a thread, and may have one: what others learn from former rows, only the
-        session has that made the new ones."""
+        session has that made the new ones; and in another session the engine may plan otherwise (DuckDB 2.0.0)."""
         model = self._checked.models[name]
+        if self._checked.follows_plan(name):
+            return False
         if model.materialized == "view" or not self._reads(name, LONG_ROWS) or name in self._elsewhere.tables:
             return False
         if self._emptiness.of_table(name) or self._is_learnt_from(name) or any(is_remote(call) for call in self._calls(name)):

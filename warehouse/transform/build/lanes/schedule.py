@@ -1,11 +1,10 @@
-"""Models that a build makes beside each other: which comes next, and the threads in which long ones run.
+"""Models that a build makes beside each other: when each begins, and the threads in which long ones run.
 
 A query still runs on one thread, so it gives what it gives alone. What is short is made by the build's own session, one after another.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
@@ -52,45 +51,6 @@ class Builder(Protocol):
 
     def ended(self, result: ModelResult) -> None:
         """A model was made beside, which the session is to see."""
-
-
-class _Schedule:
-    """Models in an order in which each could be made, of which some are under way or wait for these."""
-
-    def __init__(self, order: Sequence[str], reads: Callable[[str], Collection[str]]) -> None:
-        self._rest, self._reads = deque(order), reads
-        self._waiting: list[str] = []
-        self._not_made: set[str] = set()  # of the models before the rest
-
-    def next(self) -> str | None:
-        """The first model that reads nothing that is not made; None where there is none now."""
-        while self._rest:
-            name = self._rest.popleft()
-            if not self._not_made or self._not_made.isdisjoint(self._reads(name)):
-                return name
-            self.put_off(name)
-        return None
-
-    def put_off(self, name: str) -> None:
-        """Leave a model until one that is under way has ended."""
-        self._waiting.append(name)
-        self._not_made.add(name)
-
-    def begun(self, name: str) -> None:
-        self._not_made.add(name)
-
-    def ended(self, name: str) -> None:
-        self._not_made.discard(name)
-
-    def try_again(self) -> None:
-        """Look once more at what was put off."""
-        self._not_made.difference_update(self._waiting)
-        self._rest.extendleft(reversed(self._waiting))
-        self._waiting = []
-
-    def keep(self, is_wanted: Callable[[str], bool]) -> None:
-        """Leave out all others that are not begun."""
-        self._rest, self._waiting = deque(filter(is_wanted, self._rest)), [*filter(is_wanted, self._waiting)]
 
 
 class Lanes:
@@ -153,10 +113,14 @@ class _Work:
         if shared:
             self._helpers.update(self._lanes.submit(lambda session: session.make_shares(name, shared)) for _ in range(self._lanes.count - 1))
 
-    def ended(self, *, waits: bool) -> dict[str, Future[ModelResult]]:
-        """The models that have ended, made or failed; where it `waits`, something has ended."""
+    @property
+    def names(self) -> set[str]:
+        return set(self._models.values())
+
+    def ended(self) -> dict[str, Future[ModelResult]]:
+        """The models that have ended, made or failed, once something has."""
         under_way: list[Future[Any]] = [*self._models, *self._helpers]
-        done = wait(under_way, None if waits else 0, FIRST_COMPLETED).done
+        done = wait(under_way, return_when=FIRST_COMPLETED).done
         self._helpers -= done
         return {self._models.pop(future): future for future in list(self._models) if future in done}
 
@@ -167,10 +131,10 @@ class _Work:
 def make_all(
     order: Sequence[str], reads: Callable[[str], Collection[str]], builder: Builder, lanes: Lanes
 ) -> list[ModelResult]:
-    """Make models in an order in which each could be made; `reads` gives those that one reads. Raises the fault that comes first in the order:
-    what is before it is made, as if one model was made after another."""
-    places = {name: place for place, name in enumerate(order)}
-    schedule, work = _Schedule(order, reads), _Work(builder, lanes)
+    """Make models in an order in which each could be made; `reads` gives those that one reads. They are begun in this order, whatever could be
+    begun before: when the engine takes statistics, and compresses, must not depend on how long a model takes. Raises the fault that comes
+    first in the order: what is before it is made, as if one model was made after another."""
+    work = _Work(builder, lanes)
     results: dict[str, ModelResult] = {}
     faults: dict[str, WarehouseError] = {}
 
@@ -180,33 +144,30 @@ def make_all(
             then(results[name])
         except WarehouseError as fault:
             faults[name] = fault
-            schedule.keep(lambda other: places[other] < places[name])
 
-    def end_those_beside(*, waits: bool) -> None:
-        ended = work.ended(waits=waits)
-        for name in sorted(ended, key=places.__getitem__):
-            end(name, ended[name].result, builder.ended)
-            schedule.ended(name)
-        if ended or waits:
-            schedule.try_again()
+    def end_while(is_waited_for: Callable[[], bool]) -> None:
+        while is_waited_for():
+            for name, future in work.ended().items():
+                end(name, future.result, builder.ended)
 
     try:
-        while (name := schedule.next()) is not None or work:
-            if name is None:
-                end_those_beside(waits=True)
-            elif work and builder.needs_quiet(name):
-                schedule.put_off(name)
-            elif not builder.is_long(name):
-                end(name, partial(builder.make, name))
-                if work:
-                    end_those_beside(waits=False)
-            elif work.is_full:
-                schedule.put_off(name)
-            else:
+        for name in order:
+            read = reads(name)
+            end_while(lambda read=read: not work.names.isdisjoint(read))  # type: ignore[misc]
+            if work and builder.needs_quiet(name):
+                end_while(lambda: bool(work))
+            is_long = not faults and builder.is_long(name)
+            if is_long:
+                end_while(lambda: work.is_full)
+            if faults:
+                break
+            if is_long:
                 work.begin(name)
-                schedule.begun(name)
+            else:
+                end(name, partial(builder.make, name))
+        end_while(lambda: bool(work))
     finally:
         work.close()
     if faults:
-        raise faults[min(faults, key=places.__getitem__)]
+        raise faults[min(faults, key=order.index)]
     return [results[name] for name in order]

@@ -1,0 +1,1 @@
+"""Models that a build makes side by side."""

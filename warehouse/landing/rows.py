@@ -272,15 +272,11 @@ class RowBuffer:
                     yield table, self._batch(self._schemas[table], rows)
 
     def _batch(self, schema: pa.Schema, rows: list[dict[str, Any]]) -> pa.RecordBatch:
-        # Column by column: RecordBatch.from_pylist takes three times as long.
-        stated = set().union(*rows)
-        columns = [
-            repeated(self._digest, len(rows)) if field.name == "artifact_manifest_digest"
-            else pa.array([row.get(field.name) for row in rows], field.type) if field.name in stated
-            else pa.nulls(len(rows), field.type)
-            for field in schema
-        ]
-        return landing_batch(columns, schema)
+        # All columns at once: an array a column takes six times as long for one row, and RecordBatch.from_pylist three times for many.
+        batch = pa.RecordBatch.from_struct_array(pa.array(rows, pa.struct(schema)))
+        place = schema.get_field_index("artifact_manifest_digest")
+        digest = repeated(self._digest, len(rows))
+        return batch.set_column(place, schema.field(place).with_type(digest.type), digest)
 
 
 def landing_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:

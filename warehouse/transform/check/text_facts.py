@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from warehouse.project.project import Project
 
 _FILE = ".text-facts.json"
+_KEPT_BYTES = 32 << 20  # of some forty queries: more is of projects and evidence that are gone
 _Fact = TypeVar("_Fact")  # JSON
 
 
@@ -48,4 +49,5 @@ class TextFacts:
         """Remember what was asked for, and with `keeps_unused` also what was remembered before."""
         facts = {**self._known, **self._used} if keeps_unused else self._used
         if facts != self._known:
-            write_memory_file(self._file, self._made_by, json.dumps(facts).encode())
+            text = json.dumps(facts)
+            write_memory_file(self._file, self._made_by, (text if len(text) <= _KEPT_BYTES else json.dumps(self._used)).encode())

@@ -32,4 +32,4 @@ def _make(folder: Path) -> None:
     with con:
         for query, specification in con.execute("select name, specification from catalog.model where schema_name = 'rollup'").fetchall():
             refuse_unpublishable(facts, catalog, query, json.loads(specification))  # so does each publication, of its own columns
-    facts.write(keeps_unused=True)
+    facts.write()

@@ -55,7 +55,7 @@ def test_what_was_annotated_is_remembered_while_the_same_tables_have_rows(tmp_pa
     def traced(catalog: Catalog) -> list[RowTrace]:
         facts = TextFacts(project)
         found = trace(con, catalog, "claim", ["top"], facts=facts)
-        facts.write(keeps_unused=True)
+        facts.write()
         return [row for part in found.parts() for row in part.values()]
 
     with trace_in_memory(gather_material(project)) as (con, catalog):

@@ -135,7 +135,7 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, values, traces_rows=True, facts=texts)
         guaranteed = remembered_guarantees(catalog, spec, texts)
-        texts.write(keeps_unused=True)
+        texts.write()
         facts = Facts(con, catalog, traced)
         on_step("judging numbers", 0, 1)
         left_out, contradicts = rejected_under(
@@ -202,7 +202,7 @@ def judge_query(
         on_step("tracing rows to their bytes", 0, 1)
         traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True, facts=texts)
         promised = remembered_guarantees(catalog, spec, texts)
-        texts.write(keeps_unused=True)
+        texts.write()
         on_step("judging numbers", 0, 1)
         rollup = Rollup(con, catalog, spec, columns, traced, Facts(con, catalog, traced), promised, claim)
         judged = [judge_rollup(rollup, policy, Looks(objects, query)) for policy in chosen]

@@ -51,7 +51,7 @@ def publishability(project: "Project", checked: "CheckedProject") -> Publishabil
     if not faults:
         for query in queries:  # so that publishing one of them asks nothing again
             facts.recall("publishable", catalog.meaning_of(query), lambda: True)
-    facts.write(keeps_unused=False)
+    facts.write()
     return Publishability(faults, sorted(_notes(static, queries), key=by_place))
 
 

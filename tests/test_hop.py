@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from warehouse.claims.numbers.lineage import lineage
 from warehouse.claims.publish.publish import publish
 from warehouse.errors import WarehouseError
 from warehouse.project.project import Project
-from warehouse.trace.catalog import trace_in_memory
-from warehouse.trace.tracing import trace
+from warehouse.trace import trace_step
+from warehouse.trace.catalog import Catalog, trace_in_memory
+from warehouse.trace.tracing import RowTrace, trace
 from warehouse.transform.build.build import build, gather_material
+from warehouse.transform.check.text_facts import TextFacts
 
 
 def built(root: Path, sql: str, **models: str) -> Project:
@@ -44,3 +47,21 @@ def test_a_row_whose_value_is_not_what_its_sql_gives_is_not_traced(change: str, 
         con.execute(f"update rollup.claim set {change} where key = 'b'")
         with pytest.raises(WarehouseError, match="1 rows are not the same when the SQL runs again"):
             trace(con, catalog, "claim", ["total"])
+
+
+def test_what_was_annotated_is_remembered_while_the_same_tables_have_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = built(tmp_path, "select key, max(value) as top from reading group by key")
+
+    def traced(catalog: Catalog) -> list[RowTrace]:
+        facts = TextFacts(project)
+        found = trace(con, catalog, "claim", ["top"], facts=facts)
+        facts.write()
+        return [row for part in found.parts() for row in part.values()]
+
+    with trace_in_memory(gather_material(project)) as (con, catalog):
+        names = catalog.empty.union(*((model.name, model.qualified) for model in catalog.models.values()))
+        assert not any(row.runs or row.evidence for row in traced(replace(catalog, empty=names | catalog.landing_types.keys())))
+        plainly = [row for part in trace(con, catalog, "claim", ["top"]).parts() for row in part.values()]
+        assert traced(catalog) == plainly and all(row.evidence for row in plainly)
+        monkeypatch.setattr(trace_step, "annotate", lambda *_, **__: pytest.fail("it was annotated again"))
+        assert traced(catalog) == plainly

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import FILE_TABLE, REJECTED_TABLE, LandingFile
@@ -81,6 +81,15 @@ class Catalog:
     def by_any_name(self) -> Mapping[str, Sequence[str]]:
         """The columns of every table, by qualified and by bare name."""
         return dict([*((model.name, self.columns[name]) for name, model in self.models.items()), *self.columns.items()])
+
+    def meaning_of(self, qualified: str) -> list[Any]:
+        """All that SQL alone says of a model: its text and those of all under it, with the columns of all that they read. JSON."""
+        models = [self.models[qualified], *self.under(qualified)]
+        tables = sorted({table for model in models for table in model.reads})
+        return [
+            qualified, [[model.qualified, model.sql, model.materialized, list(model.grain)] for model in models],
+            [[table, list(self.types_of(table).items())] for table in tables],
+        ]
 
     @cached_property
     def _by_name(self) -> dict[str, str]:

@@ -7,12 +7,17 @@ query, so that DuckDB reads only what it must for one row of a rollup. A hop nev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
 from warehouse.trace.catalog import BuiltModel, Catalog
 from warehouse.trace.determinism import DEFAULT_TOLERANCE
-from warehouse.trace.inlined_views import expanded
+from warehouse.trace.inlined_views import Expansion, expanded
 from warehouse.trace.provenance.annotator import annotate
 from warehouse.trace.provenance.syntax.refusals import Refusal
 from warehouse.trace.provenance.values import Annotated, Mark
@@ -20,6 +25,8 @@ from warehouse.transform.sql.duck import quote, quoted, text_literal
 
 if TYPE_CHECKING:
     import duckdb
+
+    from warehouse.transform.check.text_facts import TextFacts
 
 # Which file, by a hash: with its digest and path written out, tokens took seven times the memory and most of a trace's time.
 FILE_HASH = "hash({alias}.artifact_manifest_digest, {alias}.raw_path)"
@@ -81,10 +88,12 @@ def hop(
     values: Sequence[str] = (),
     has_whys: bool = True,
     is_known: bool = False,
+    facts: "TextFacts | None" = None,
 ) -> Annotated:
     """Make what `pieces` reads: the row id of each row in table `WANTED` beside the tokens its own SQL gives it, for its existence
     (`has_whys`) and for the cells of `values`; a row id is in several rows where the SQL was ungrouped. Raises WH306 for SQL
-    that cannot be traced or that yields other rows now, which `is_known` says that it does not."""
+    that cannot be traced or that yields other rows now, which `is_known` says that it does not. Annotated SQL is taken from `facts`, which
+    verification has none of."""
     if catalog.parts:
         catalog.parts.bring(model.qualified, WANTED)
     keys = model.grain or tuple(_columns(catalog, model))
@@ -94,11 +103,7 @@ def hop(
         catalog.landing.open(written.tables)
     for is_cut in (False, True):
         try:
-            annotated = annotate(
-                written.text, catalog.by_any_name, tokens, values,
-                unique=[name for name, token in tokens.items() if token == _ROW_TOKEN], is_cut=is_cut, only=only, has_whys=has_whys,
-                ungroups=bool(values),
-            )
+            annotated = _annotated(catalog, written, tokens, values, is_cut, only, has_whys, facts)
         except Refusal as refusal:
             raise written.fault(refusal) from refusal
         if annotated.keys is not None:
@@ -113,6 +118,32 @@ def hop(
             break
     _check_found(con, model)
     return annotated
+
+
+def _annotated(
+    catalog: Catalog, written: Expansion, tokens: Mapping[str, str | None], values: Sequence[str], is_cut: bool, only: Mapping[str, str],
+    has_whys: bool, facts: "TextFacts | None",
+) -> Annotated:
+    def found() -> Annotated:
+        return annotate(
+            written.text, catalog.by_any_name, tokens, values,
+            unique=[name for name, token in tokens.items() if token == _ROW_TOKEN], is_cut=is_cut, only=only, has_whys=has_whys,
+            ungroups=bool(values),
+        )
+
+    if facts is None:
+        return found()
+    names = sorted({name for table in written.tables for name in (table, table.rpartition(".")[2])})
+    read = [[name, list(catalog.by_any_name.get(name, ())), tokens.get(name)] for name in names]
+    follows_from = [tracer_digest(), written.text, read, list(values), is_cut, dict(only), has_whys]
+    return msgspec.convert(facts.recall("annotated", follows_from, lambda: msgspec.to_builtins(found())), Annotated)
+
+
+@cache
+def tracer_digest() -> str:
+    """A digest of the modules that trace: what they find out about SQL is remembered under it."""
+    folder = Path(__file__).parent
+    return bytes_digest(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py"))))
 
 
 def _check_found(con: "duckdb.DuckDBPyConnection", model: BuiltModel) -> None:

@@ -24,6 +24,8 @@ from warehouse.transform.sql.text import body
 if TYPE_CHECKING:
     import duckdb
 
+    from warehouse.transform.check.text_facts import TextFacts
+
 _WHOLE_ROW = "*"
 # In place of a value column: what the existence of the row depends on. No column has this name.
 THE_ROW = ""
@@ -148,19 +150,21 @@ def trace(
     *,
     keeps_landing_rows: bool = False,
     traces_rows: bool = False,
+    facts: "TextFacts | None" = None,
 ) -> Traced:
     """Trace rows of `rollup.<query>` (all, or those with the given row ids) to their runs, and the given value columns to
     their evidence, with `traces_rows` also that of the rows being there; without columns no further than to the runs.
 
     `con` is a session of `open_trace_session`. It holds afterwards, for `claims.numbers.cell_rows` to read, a table `demand_table(model)`
     for every model of which rows were read: which column (`c`, `*` for a row as such) of which row (`rid`) each value depends on;
-    with `keeps_landing_rows` its table `LANDING_DEMAND` has the same of landing tables. Raises WH306 for SQL that cannot be
+    with `keeps_landing_rows` its table `LANDING_DEMAND` has the same of landing tables. What follows from SQL alone is taken from `facts`, which
+    verification has none of. Raises WH306 for SQL that cannot be
     traced, and when an annotated query does not give back the rows it is asked about (guarantee G1 of the design).
     """
     import duckdb
 
     def traced() -> Traced:
-        tracer = Tracer(con, catalog, keeps_landing_rows=keeps_landing_rows)
+        tracer = Tracer(con, catalog, facts, keeps_landing_rows=keeps_landing_rows)
         tracer.start(catalog.models[f"rollup.{query}"], list(columns), rows, traces_rows=traces_rows)
         for name in reversed(list(catalog.models)) if columns else ():
             tracer.descend(catalog.models[name])
@@ -186,9 +190,9 @@ class Tracer:
     """The state of one trace, kept in temporary tables of the session: which rows are still to be followed. There may be
     hundreds of demands for every row that is traced, so names of columns are enums there, and files are numbered."""
 
-    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, *, keeps_landing_rows: bool) -> None:
+    def __init__(self, con: "duckdb.DuckDBPyConnection", catalog: Catalog, facts: "TextFacts | None", *, keeps_landing_rows: bool) -> None:
         self._con = con
-        self._catalog = catalog
+        self._catalog, self._facts = catalog, facts
         self._keeps_landing_rows = keeps_landing_rows
         self._tokens = row_tokens(catalog, tells_content=keeps_landing_rows)
         self.demanded: set[str] = set()  # models of which rows are demanded
@@ -216,13 +220,13 @@ class Tracer:
         where = "" if rows is None else f"where rowid in ({', '.join(map(str, rows)) or 'null'})"
         self._con.execute(f"create or replace temp table {WANTED} as select rowid as rid from {table} {where}")
         self._con.execute(f"create or replace temp table {_TARGET} as from {WANTED}")
-        annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog))
+        annotated = hop(self._con, self._catalog, query, run_tokens(self._catalog), facts=self._facts)
         listed = [f"select rid as target, t::varchar as run_id from ({pieces(annotated, mark)})" for mark in annotated.marks]
         of_runs = " union ".join(listed) or "select null::bigint as target, null::varchar as run_id where false"
         self._con.execute(f"insert into {_RUNS} select distinct target, run_id from ({of_runs})")
         if not columns:
             return
-        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows, is_known=True)
+        annotated = hop(self._con, self._catalog, query, self._tokens, columns, traces_rows, is_known=True, facts=self._facts)
         for mark in annotated.marks:
             name = THE_ROW if mark.value is None else columns[mark.value]
             found = f"select rid as target, {text_literal(name)} as value, c, t from ({pieces(annotated, mark)})"
@@ -244,7 +248,7 @@ class Tracer:
         columns = [row[0] for row in self._con.execute(f"select distinct c from {demand} order by c").fetchall()]
         self._con.execute(f"create or replace temp table {WANTED} as select distinct rid from {demand}")
         values = [column for column in columns if column != _WHOLE_ROW]
-        annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns)
+        annotated = hop(self._con, self._catalog, model, self._tokens, values, _WHOLE_ROW in columns, facts=self._facts)
         stated = group_keys(model, values)
         whole = self._catalog.columns[model.qualified]
         if _WHOLE_ROW in columns and len(group_keys(model, list(whole))) == len(whole):

@@ -42,7 +42,7 @@ def sound_project(specification: Mapping[str, Any], landing_types: Mapping[str, 
     """A recorded query and every model under it, bound again on landing tables of these types (column to type). Raises WH309 when it
     is not sound any more."""
     try:
-        return _sound_project(json.dumps(specification), json.dumps(landing_types))
+        return _sound_project(json.dumps(specification), json.dumps(dict(sorted(landing_types.items()))))  # a build has them in another order
     except WarehouseError as fault:
         query = str(specification["document"]["name"]).partition(".")[2]
         raise refused(query, f"a recorded model is not sound any more: {fault}") from fault

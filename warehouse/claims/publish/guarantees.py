@@ -19,6 +19,7 @@ from warehouse.transform.sql.text import body
 
 if TYPE_CHECKING:
     from warehouse.trace.catalog import BuiltModel, Catalog
+    from warehouse.transform.check.text_facts import TextFacts
 
 # What each says of a number, in a few words.
 MEANINGS = {
@@ -29,6 +30,13 @@ MEANINGS = {
 }
 YES, UNKNOWN = "yes", "unknown"
 CHECKED, BY_CONSTRUCTION, NOT_ESTABLISHED = "checked", "by construction", "not established"
+
+
+def remembered_guarantees(catalog: "Catalog", spec: "BuiltModel", facts: "TextFacts") -> dict[str, Any]:
+    """`guarantees`, taken from `facts` where these have them."""
+    from warehouse.trace.trace_step import tracer_digest
+
+    return facts.recall("guarantees", [tracer_digest(), *catalog.meaning_of(spec.qualified)], lambda: guarantees(catalog, spec))
 
 
 def guarantees(catalog: "Catalog", spec: "BuiltModel") -> dict[str, Any]:

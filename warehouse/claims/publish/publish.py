@@ -16,7 +16,7 @@ from warehouse.claims.own_code import code_digest
 from warehouse.claims.publish.admissibility import check_admitted
 from warehouse.claims.publish.corrections import correction_text, corrections
 from warehouse.claims.publish.freezing import Facts, FrozenRows, freeze
-from warehouse.claims.publish.guarantees import but_for, guarantees
+from warehouse.claims.publish.guarantees import but_for, remembered_guarantees
 from warehouse.claims.publish.interrupted import finish_interrupted
 from warehouse.claims.publish.publication import (
     CONTENT,
@@ -119,28 +119,29 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     try:
         specification, _ = _specification(project, con, query)
         spec = catalog.models[f"rollup.{query}"]
-        refuse_unpublishable(project, catalog, query, specification)  # before anything that takes long
+        texts = TextFacts(project)
+        refuse_unpublishable(texts, catalog, query, specification)  # before anything that takes long
         _refuse_without_evidence(con)
         _refuse_empty(con, spec)
         claim = claim_of(specification["document"]["claim"])
         policy = policy_of(project, claim, spec.place)
         columns = rollup_columns(catalog, spec)
         values = [name for name in columns if name not in spec.grain]
-        texts = TextFacts(project)
         determined = determinism_of(catalog, query, specification["document"]["contract"].get("tolerances", {}), values, texts)
-        texts.write(keeps_unused=True)
         on_step("trying ties", 0, 1)
         tried = check_ties(con, catalog, query)
         on_step("running the query again", 0, 1)
         _check_same_result(con, spec.qualified, spec.sql, columns)
         on_step("tracing rows to their bytes", 0, 1)
-        traced = trace(con, catalog, query, values, traces_rows=True)
+        traced = trace(con, catalog, query, values, traces_rows=True, facts=texts)
+        guaranteed = remembered_guarantees(catalog, spec, texts)
+        texts.write()
         facts = Facts(con, catalog, traced)
         on_step("judging numbers", 0, 1)
         left_out, contradicts = rejected_under(
             con, [spec.qualified, *(model.qualified for model in catalog.under(spec.qualified))], facts.runs, traced.bundles()
         )
-        promised = but_for(guarantees(catalog, spec), left_out, contradicts=contradicts)
+        promised = but_for(guaranteed, left_out, contradicts=contradicts)
         rollup = Rollup(con, catalog, spec, columns, traced, facts, promised, claim)
         judged = judge_rollup(rollup, policy, Looks(open_store(project).objects, query))
         if judged.against and not as_provisional:
@@ -182,6 +183,7 @@ def judge_query(
     from warehouse.claims.publish.publishable import refuse_unpublishable
     from warehouse.trace.catalog import open_trace_session, rollup_columns
     from warehouse.trace.tracing import trace
+    from warehouse.transform.check.text_facts import TextFacts
     from warehouse.transform.finished.query import open_build
 
     build, objects = current_build(project), open_store(project).objects
@@ -195,11 +197,14 @@ def judge_query(
     try:
         spec = catalog.models[f"rollup.{query}"]
         columns = rollup_columns(catalog, spec)
-        refuse_unpublishable(project, catalog, query, specification)
+        texts = TextFacts(project)
+        refuse_unpublishable(texts, catalog, query, specification)
         on_step("tracing rows to their bytes", 0, 1)
-        traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True)
+        traced = trace(con, catalog, query, [name for name in columns if name not in spec.grain], traces_rows=True, facts=texts)
+        promised = remembered_guarantees(catalog, spec, texts)
+        texts.write()
         on_step("judging numbers", 0, 1)
-        rollup = Rollup(con, catalog, spec, columns, traced, Facts(con, catalog, traced), guarantees(catalog, spec), claim)
+        rollup = Rollup(con, catalog, spec, columns, traced, Facts(con, catalog, traced), promised, claim)
         judged = [judge_rollup(rollup, policy, Looks(objects, query)) for policy in chosen]
     finally:
         con.close()

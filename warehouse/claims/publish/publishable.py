@@ -50,8 +50,8 @@ def publishability(project: "Project", checked: "CheckedProject") -> Publishabil
     faults = sorted(_unpublishable(project, checked, static, queries), key=by_place)
     if not faults:
         for query in queries:  # so that publishing one of them asks nothing again
-            facts.recall("publishable", _closure(catalog, query), lambda: True)
-    facts.write(keeps_unused=False)
+            facts.recall("publishable", catalog.meaning_of(query), lambda: True)
+    facts.write()
     return Publishability(faults, sorted(_notes(static, queries), key=by_place))
 
 
@@ -77,10 +77,10 @@ def _unpublishable(
     yield from _depending_on_no_evidence(project, checked, static.catalog, queries)
 
 
-def refuse_unpublishable(project: "Project", catalog: Catalog, query: str, specification: Mapping[str, Any]) -> None:
+def refuse_unpublishable(facts: TextFacts, catalog: Catalog, query: str, specification: Mapping[str, Any]) -> None:
     """Raise the WH306 of the first clause of a query, or of a model under it, that no trace could follow or that gives another
     answer each time; also of one that only decides which rows there are. Then that of a column that depends on what is not evidence."""
-    facts, name = TextFacts(project), f"rollup.{query}"
+    name = f"rollup.{query}"
 
     def found() -> bool:
         for fault in _untraceable(_Static(catalog, facts), [name], tries_ties=False).values():
@@ -88,18 +88,7 @@ def refuse_unpublishable(project: "Project", catalog: Catalog, query: str, speci
         refuse_beside_evidence(query, specification, catalog.landing_types, catalog.models[name].place)
         return True
 
-    facts.recall("publishable", _closure(catalog, name), found)
-    facts.write(keeps_unused=True)
-
-
-def _closure(catalog: Catalog, query: str) -> list[Any]:
-    """The texts of a query and of all under it, with the columns of all that they read."""
-    models = [catalog.models[query], *catalog.under(query)]
-    tables = sorted({table for model in models for table in model.reads})
-    return [
-        query, [[model.qualified, model.sql, model.materialized, list(model.grain)] for model in models],
-        [[table, list(catalog.types_of(table).items())] for table in tables],
-    ]
+    facts.recall("publishable", catalog.meaning_of(name), found)
 
 
 def _listed(queries: Sequence[str]) -> str:

@@ -104,24 +104,27 @@ class BindingSession:
         self, tests: Iterable[DataTest], checked: CheckedProject
     ) -> tuple[tuple[DataTest, ...], list[WarehouseError]]:
         """The tests, each with all that it reads, and the faults of those that do not bind."""
-        bound: list[DataTest] = []
+        bound: dict[str, DataTest] = {}
+        new: dict[str, tuple[DataTest, str]] = {}
         faults: list[WarehouseError] = []
+        tests = list(tests)
         all_columns = key_of({name: [*types.items()] for name, types in self.columns.items()})
         for test in tests:
             # What a SQL file reads is not known before it is bound, so it depends on all columns.
             rests_on: Any = self.columns[test.model] if test.model and test.stated is None else all_columns
             key = key_of(test.sql, test.source.text if test.model is None else "", repr(test.stated), rests_on)
             reads = self._memory.recall("tests", test.name, key)
-            if reads is not None:
-                bound.append(replace(test, reads=frozenset(reads)))
-                continue
+            if reads is None:
+                new[test.name] = test, key
+            else:
+                bound[test.name] = replace(test, reads=frozenset(reads))
+        if new:
             self._give(self.columns, self._landing)
-            made, found = bind_tests(self._con, [test], checked, self._landing)
-            bound += made
-            faults += found
-            for one in made:
-                self._memory.keep("tests", test.name, key, sorted(one.reads))
-        return tuple(bound), faults
+            made, faults = bind_tests(self._con, (test for test, _ in new.values()), checked, self._landing)
+            for test in made:
+                bound[test.name] = test
+                self._memory.keep("tests", test.name, new[test.name][1], sorted(test.reads))
+        return tuple(bound[test.name] for test in tests if test.name in bound), faults
 
     def _key(self, name: str, contract: Types, feed: Types | None) -> str:
         model, graph = self._models[name], self._graph

@@ -10,9 +10,9 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from warehouse.errors import WarehouseError
 
@@ -55,8 +55,7 @@ RESERVED = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """One token of SQL: its kind (`word`, `text`, `quoted`, `number`, `parameter`, `operator`), text and offset."""
 
     kind: str
@@ -74,8 +73,8 @@ def each_token(sql: str) -> Iterator[Token]:
     offset = 0
     while match := _TOKEN.match(sql, offset):
         kind, text = match.lastgroup or "operator", match[0]
-        if match["text"] is not None:
-            kind = "text"  # the last group is that of the dollar tag
+        if kind == "dollar":
+            kind = "text"
         if kind == "comment":
             offset = _end_of_comment(sql, match.end())
             continue

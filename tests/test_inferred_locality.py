@@ -109,6 +109,18 @@ def test_the_plan_says_why_a_table_is_built_whole(case: str, project: Project, w
     assert found["main.energy"]["key"] == ["run_id"] and not found["main.energy"]["whole_because"]
 
 
+def test_a_table_is_updated_by_the_key_by_which_it_reads_nothing_whole(project: Project, wh: Wh) -> None:
+    write(project, {
+        "models/fact.sql": "select run_id, 'of-' || run_id as artifact_manifest_digest, i from read_parquet('samples/*.parquet')",
+        "models/bundle.sql": "select artifact_manifest_digest, max(i) as last from fact group by all",
+        "models/by_bundle.sql": "select f.run_id, f.artifact_manifest_digest, b.last from fact as f join bundle as b using (artifact_manifest_digest)",
+        "models/by_run.sql": "select run_id, artifact_manifest_digest, count(*) as n from fact group by all",
+    })
+    sample(project, 1, 10)
+    found = {str(model["name"]): model["key"] for model in planned(wh)}
+    assert (found["main.by_bundle"], found["main.by_run"]) == (["artifact_manifest_digest"], ["run_id"])
+
+
 def test_most_standard_tables_are_local(tmp_path: Path) -> None:
     checked = check_project(standard_project(tmp_path)).sound()
     tables = [name for name, model in checked.models.items() if model.materialized != "view"]

@@ -376,7 +376,8 @@ def test_a_large_table_stays_in_parts_and_answers_alike(plain: Path, whole: Proj
     ours_read, theirs_read = cell_rows(project, ours), cell_rows(whole, theirs)
     assert ours_read and theirs_read and ours_read.tables == theirs_read.tables
     con, catalog = open_trace_session(current_build(project), project.store_root, is_of_cell=True)
-    trace(con, catalog, "slowest", ["total_ms"], [0])
+    for _ in range(2):  # a second time, as when memory ran out
+        trace(con, catalog, "slowest", ["total_ms"], [0])
     (of_kept,), (of_landing,) = (con.execute(f"select count(distinct run_id) from {name}").fetchone() for name in ("kept", "sample"))
     assert of_kept == 1 and of_landing < 10  # of landing files that two keys lead to, whole ones
     con.close()

@@ -14,8 +14,9 @@ from from_nothing import tables_unlike_from_nothing
 from standard import standard_project
 
 from warehouse.project.project import Project
+from warehouse.scale.choice import partitioned_models
 from warehouse.transform.build import plan as build_plan
-from warehouse.transform.check.project_check import check_project
+from warehouse.transform.build.build import gather_material
 from warehouse.transform.sql.aggregates import AGGREGATES, STEADY_AGGREGATES, adds_in_pieces, sees_layout, takes_disordered_rows
 from warehouse.transform.sql.duck import connect
 
@@ -109,11 +110,26 @@ def test_the_plan_says_why_a_table_is_built_whole(case: str, project: Project, w
     assert found["main.energy"]["key"] == ["run_id"] and not found["main.energy"]["whole_because"]
 
 
+def test_a_table_is_updated_by_the_key_by_which_it_reads_nothing_whole(project: Project, wh: Wh) -> None:
+    write(project, {
+        "models/fact.sql": "select run_id, 'of-' || run_id as artifact_manifest_digest, i from read_parquet('samples/*.parquet')",
+        "models/bundle.sql": "select artifact_manifest_digest, max(i) as last from fact group by all",
+        "models/by_bundle.sql": "select f.run_id, f.artifact_manifest_digest, b.last from fact as f join bundle as b using (artifact_manifest_digest)",
+        "models/by_run.sql": "select run_id, artifact_manifest_digest, count(*) as n from fact group by all",
+    })
+    sample(project, 1, 10)
+    found = {str(model["name"]): model["key"] for model in planned(wh)}
+    assert (found["main.by_bundle"], found["main.by_run"]) == (["artifact_manifest_digest"], ["run_id"])
+
+
 def test_most_standard_tables_are_local(tmp_path: Path) -> None:
-    checked = check_project(standard_project(tmp_path)).sound()
+    material = gather_material(standard_project(tmp_path))
+    checked = material.checked
     tables = [name for name, model in checked.models.items() if model.materialized != "view"]
     assert sum(name not in checked.whole_because for name in tables) >= 225
     assert all(checked.models[name].key and name in checked.key_plans for name in tables if name not in checked.whole_because)
+    told = f"Of the standard project's {len(tables)} tables {len(partitioned_models(material))} run on partitions"
+    assert told in (Path(__file__).parents[1] / "docs/scale.md").read_text()
 
 
 def test_floats_of_joined_rows_are_added_as_a_full_build_adds_them(project: Project, wh: Wh, tmp_path: Path) -> None:

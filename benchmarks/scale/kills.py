@@ -149,7 +149,7 @@ def spark() -> Iterator[Cluster]:
                       "--memory", "2g", "spark://127.0.0.1:7077")
                 for number in (1, 2)
             ]  # fmt: skip
-            _wait(lambda: Path(folder, "0.log").read_text().count("Registering worker") == 2, 120)
+            _wait(lambda: Path(folder, "0.log").read_text().count("Registering worker") == 2, 300)
             yield Cluster("spark://127.0.0.1:7077", own, [nodes[1].pid])
         finally:
             for process in reversed(started):

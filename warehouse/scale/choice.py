@@ -16,6 +16,7 @@ from warehouse.transform.build.material import Material
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.incremental.row_order import has_grain_over_key
 from warehouse.transform.project.data_tests import data_tests
+from warehouse.transform.project.graph import constant_models
 from warehouse.transform.project.model import BUNDLE_COLUMN
 
 # Types that come back from Parquet as they went in: of HUGEINT it keeps a float, of INTERVAL milliseconds.
@@ -28,7 +29,7 @@ _KEPT_TYPE = re.compile(
 def partitioned_models(material: Material) -> list[str]:
     """The tables that tasks make, in build order."""
     checked, found = material.checked, set[str]()
-    constant, tests = _constant(checked), _kept_tests(checked)
+    constant, tests = constant_models(checked.graph), _kept_tests(checked)
     for name in checked.order:
         model, plan = checked.models[name], checked.key_plans.get(name)
         if model.materialized == "view" or plan is None or not plan.can_narrow or name in checked.late or name in constant:
@@ -66,15 +67,6 @@ def _is_at_hand(leaf: str, material: Material, found: Collection[str]) -> bool:
     """Whether a partition has its own rows of an input: those of its bundles, or decisions on its runs."""
     table = material.landing.tables.get(leaf)
     return leaf in found or leaf in DECIDED_TABLES or (table is not None and leaf not in OWN_TABLES and BUNDLE_COLUMN in table.types)
-
-
-def _constant(checked: CheckedProject) -> set[str]:
-    """The models that no evidence changes."""
-    found: set[str] = set()
-    for name in checked.order:
-        if not checked.graph.landing[name] and not checked.graph.files[name] and checked.graph.models[name] <= found:
-            found.add(name)
-    return found
 
 
 def _kept_tests(checked: CheckedProject) -> dict[str, bool]:

@@ -202,7 +202,8 @@ class Tracer:
     def _create_tables(self) -> None:
         names = {_WHOLE_ROW, THE_ROW}.union(*self._catalog.columns.values())
         self._con.execute(
-            f"create or replace temp type column_name as enum ({', '.join(map(text_literal, sorted(names)))});"
+            "drop type if exists column_name cascade;"  # to replace it, as DuckDB 2.0.0 did, 2.0.1 refuses while tables of a first try have it
+            f"create temp type column_name as enum ({', '.join(map(text_literal, sorted(names)))});"
             f"create or replace temp table {_RUNS} (target bigint, run_id varchar);"
             f"create or replace temp table {_MORE_RUNS} (target bigint, value column_name, run_id varchar);"
             f"create or replace temp table {_WITNESS}"

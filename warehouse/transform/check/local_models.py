@@ -17,7 +17,7 @@ from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.memory import CheckMemory, plan_as_json, plan_from_json
 from warehouse.transform.incremental.changed_keys import KeyPlan, key_plan, narrow_name, narrowed
 from warehouse.transform.incremental.row_order import has_grain_over_key
-from warehouse.transform.project.graph import Graph, with_views
+from warehouse.transform.project.graph import Graph, constant_models, with_views
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN, Model, model_names
 from warehouse.transform.sql.aggregates import adds_in_pieces, disordered, has_unsteady_window, sees_layout, takes_disordered_rows
 
@@ -59,7 +59,7 @@ def local_models(
         keyed = {**models, name: replace(models[name], key=key)}
         return key_plan(con, name, keyed, graph, columns_of)
 
-    local, plans, reasons = dict(models), dict[str, KeyPlan](), dict[str, str]()
+    local, plans, reasons, constant = dict(models), dict[str, KeyPlan](), dict[str, str](), constant_models(graph)
     faults: list[WarehouseError] = []
     for name in asked:
         model = models[name]
@@ -68,7 +68,7 @@ def local_models(
         known = memory.recall("plans", name, keys[name])
         if known is None:
             try:
-                key, found = (model.key, proven(name, model.key)) if model.key else _inferred(model, columns[name], proven, graph)
+                key, found = (model.key, proven(name, model.key)) if model.key else _inferred(model, columns[name], proven, graph, constant)
             except WarehouseError as fault:
                 faults.append(fault)
                 continue
@@ -87,9 +87,10 @@ def local_models(
 
 
 def _inferred(
-    model: Model, columns: Mapping[str, str], proven: Callable[[str, tuple[str, ...]], KeyPlan], graph: Graph
+    model: Model, columns: Mapping[str, str], proven: Callable[[str, tuple[str, ...]], KeyPlan], graph: Graph, constant: set[str]
 ) -> tuple[tuple[str, ...], KeyPlan | str]:
-    """The first of the keys of evidence that a table is local to, and its plan; or why it is to none."""
+    """The key of evidence that a table is local to, and its plan; or why it is to none. If it is local to several, the first by which all
+    its inputs are read that evidence changes: a table is built whole when what it reads whole changes, and partitions have no whole tables."""
     if model.schema == "rollup":
         return (), _ROLLUP
     if any(modifier["type"] == "ORDER_MODIFIER" for modifier in graph.trees[model.name]["node"]["modifiers"]):
@@ -100,6 +101,7 @@ def _inferred(
     if not candidates:
         return (), f"it has no {RUN_COLUMN} and no {BUNDLE_COLUMN}"
     reasons: list[str] = []
+    usable: list[tuple[tuple[str, ...], KeyPlan]] = []
     for key in candidates:
         try:
             found = proven(model.name, key)
@@ -113,8 +115,10 @@ def _inferred(
         elif any(path.leaf == REJECTED_TABLE for path in found.paths):
             reasons.append("it reads the rows that a build leaves out")
         else:
-            return key, found
-    return (), reasons[0]
+            usable.append((key, found))
+    if not usable:
+        return (), reasons[0]
+    return next((pair for pair in usable if constant.issuperset(pair[1].whole)), usable[0])
 
 
 def _clause(fault: WarehouseError) -> str:

@@ -76,6 +76,15 @@ def build_graph(
     return Graph(order, reads, lands, files, trees), faults
 
 
+def constant_models(graph: Graph) -> set[str]:
+    """The models that no evidence and no file changes."""
+    found: set[str] = set()
+    for name in graph.order:
+        if not graph.landing[name] and not graph.files[name] and graph.models[name] <= found:
+            found.add(name)
+    return found
+
+
 def with_views(name: str, models: Mapping[str, Model], graph: Graph) -> set[str]:
     """A model and every view that it reads, directly or through another."""
     found, pending = {name}, [name]

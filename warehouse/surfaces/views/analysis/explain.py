@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, Finding, explain
+from warehouse.analysis.explain.explanation import BROKEN, MISSING, NOT_FOUND, Answer, Explanation, Finding, explain
 from warehouse.analysis.metric_names import MetricNames
 from warehouse.errors import WarehouseError, counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
@@ -13,6 +13,7 @@ from warehouse.surfaces.views.analysis.wording import differences_table, percent
 from warehouse.surfaces.views.facts.reading import metric_names_of, reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.surfaces.views.facts.runs import newest_runs, runs_table
+from warehouse.transform.project.model import RUNS
 
 _PATH = "/explain"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
@@ -131,7 +132,7 @@ def _changes(found: Explanation, names: MetricNames) -> Table:
 
 
 def _scenarios(found: Explanation) -> Iterator[Table]:
-    """The state of every check, scenario by scenario; at the end those scenarios of which no check has evidence."""
+    """The state of every check, scenario by scenario, to read those that have evidence; then once what would answer each of the others."""
     columns = (
         Column("check", kind="code", link="#{place}"), Column("state", kind="state"), Column("description", "what it would mean"),
         Column("statement", "what the evidence says, or which would answer"), Column("place", is_hidden=True),
@@ -140,11 +141,19 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
     for name in found.playbooks():
         if name in blind:
             continue
-        answers = [each for each in found.answers if each.check.playbook == name]
+        answers = sorted((each for each in found.answers if each.check.playbook == name), key=lambda each: each.state == MISSING)
+        missing = sum(each.state == MISSING for each in answers)
         rows = tuple(
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
-        yield Table(f"playbook_{name}", columns, rows, f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}")
+        note = f"{counted(missing, 'more check has', 'more checks have')} no evidence to judge by." if missing else ""
+        title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
+        yield Table(f"playbook_{name}", columns, rows, title, note, listed=len(answers) - missing or None)
+    would = {each.check.name: each for each in found.answers if each.state == MISSING and each.check.playbook not in blind}
+    if would:
+        columns = (Column("check", kind="code"), Column("description", "what it would mean"), Column("statement", "evidence that would answer"))
+        rows = tuple((name, each.check.description, each.said) for name, each in would.items())
+        yield Table("without_answer", columns, rows, "Checks without evidence", is_folded=True)
     if blind:
         of_blind = {name: [each.check for each in found.answers if each.check.playbook == name] for name in blind}
         yield Table(
@@ -202,6 +211,6 @@ VIEWS = (
         _answer, (
             Parameter("run", "The run in question."),
             Parameter("baseline", "Run ids with commas to compare with; otherwise comparable runs, nearest in time."),
-        ), menu="Explain", is_further=True, is_costly=True, is_fresh=True,  # a project may edit its playbooks
+        ), menu="Explain", is_further=True, is_costly=True, is_fresh=True, role=RUNS,  # a project may edit its playbooks
     ),
 )

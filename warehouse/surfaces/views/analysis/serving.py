@@ -14,7 +14,7 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
-from warehouse.transform.project.model import RUNS, SLOS
+from warehouse.transform.project.model import LOAD_POINTS, RUNS, SLOS
 
 _RUN = "/runs/{run_id:path}"
 _MOST_CURVES, _MOST = 12, 40
@@ -171,13 +171,13 @@ VIEWS = (
         "goodput", "/goodput", "Goodput", "Which share of requests met all limits of an SLO together, over the loads of each curve.", _goodput, (
             Parameter("slo", "Limits such as ttft_ms<=500,itl_mean_ms<=50, or the name of an SLO of the project."),
             Parameter("target", "The share of requests that must meet the SLO.", float, bounds=(0.0, 1.0)), _WHERE,
-        ), menu="Goodput", is_further=True, is_costly=True,
+        ), menu="Goodput", is_further=True, is_costly=True, role=LOAD_POINTS,
     ),
     View(
         "validity", "/validity", "Validity", "Which runs of served models a policy calls valid, flagged, not proven or invalid, and by which rules.",
         _validity, (
             _WHERE, Parameter("policy", "The policy to judge by.", default=POLICY), Parameter("verdict", "Only points judged so.", choices=VERDICTS),
             OFFSET,
-        ), menu="Validity", is_further=True, is_costly=True,
+        ), menu="Validity", is_further=True, is_costly=True, role=LOAD_POINTS,
     ),
 )

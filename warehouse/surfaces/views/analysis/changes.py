@@ -19,7 +19,15 @@ from warehouse.evidence.ledger.findings import MARKS, Mark
 from warehouse.statistics.splits import LEAST
 from warehouse.surfaces.parts import Chart, Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.event_entry import event_entry, event_record, event_table, event_title, finding_record, finding_table, worst_members
+from warehouse.surfaces.views.analysis.event_entry import (
+    event_entry,
+    event_record,
+    event_table,
+    event_title,
+    finding_record,
+    finding_table,
+    worst_members,
+)
 from warehouse.surfaces.views.analysis.wording import choices, differences_table, percent, series_name
 
 _PATH = "/changes"
@@ -291,8 +299,8 @@ def _not_judged(found: Changes) -> Table:
         Column("last_run_at", "last run", kind="moment", is_minor=True),
     )
     return Table(
-        "not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", f"A series is judged from {LEAST} runs with a time on.",
-        "every series was judged", len(rows), listed=_LISTED_CASES,
+        "not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured",
+        f"A series is judged from {LEAST} runs with a time on." if rows else "", "every series was judged", len(rows), listed=_LISTED_CASES,
     )
 
 

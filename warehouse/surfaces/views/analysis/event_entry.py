@@ -144,7 +144,8 @@ def event_entry(event: Event, threshold: float, may_decide: bool, is_first: bool
         Fact("compare before and after", None, link=address("/compare", base=near["base"], head=near["head"])),
     ]
     return Entry(
-        f"event-{event.event_id}", event_title(event), place, tuple(dict.fromkeys(filter(None, (status, "" if event.state == "open" else _marked(event))))),
+        f"event-{event.event_id}", event_title(event), place,
+        tuple(dict.fromkeys(filter(None, (status, "" if event.state == "open" else _marked(event))))),
         tuple(filter(None, (*(f"noted {each}" for each in event.notes), _differs(event), _moved(event), event.doubt))),
         record["change"], _tone(status, way), record["interval"],
         f"{_called(event.headline)}, {way} since {since}{until}", (replace(drawn, title=title, is_folded=not is_first),),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warehouse.analysis.conditions import listed
 from warehouse.analysis.explain.explanation import BROKEN, MISSING, NOT_FOUND, Answer, Explanation, Finding, explain
 from warehouse.analysis.metric_names import MetricNames
 from warehouse.errors import WarehouseError, counted
@@ -20,6 +21,7 @@ _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
 _MOST_CHANGES = 40
 _MOST_FINDINGS = 60  # of one check
 _LISTED = 8
+_SAID = 2  # differences
 _OFFERED = 12  # runs, where none is asked for
 
 
@@ -44,10 +46,12 @@ def _answer(visit: Visit) -> Page:
 
 
 def _without_cause(found: Explanation) -> str:
-    """The answer where no check of a suspected playbook found anything."""
+    """The answer where no check of a suspected playbook found anything: then what differs is what is known."""
     suspected = [name.replace("_", " ") for name in found.playbooks() if found.is_suspected(name)]
     if suspected:
-        return f"{', '.join(suspected).capitalize()} suspected, but no check found a cause."
+        first = [f"{each.called} {listed(each.base)} → {listed(each.head)}" for each in found.differences[:_SAID]]
+        differs = f" What differs: {', '.join(first)}." if first else ""
+        return f"{', '.join(suspected).capitalize()} suspected, but no check found a cause.{differs}"
     return "No symptom is found." if found.causes() else "No check found a symptom or a cause."
 
 

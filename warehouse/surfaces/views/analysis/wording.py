@@ -68,7 +68,8 @@ def differences_table(found: Sequence[Difference], title: str, sides: tuple[str,
     )
     rows = tuple(
         (
-            each.kind, each.called, *(short(listed(tuple(map(_digits, side)))) for side in (each.base, each.head)), None if each.ratio is None else round(each.ratio, 4),
+            each.kind, each.called, *(short(listed(tuple(map(_digits, side)))) for side in (each.base, each.head)),
+            None if each.ratio is None else round(each.ratio, 4),
             "" if each.ratio is None else "apart" if each.is_apart else "overlap", each.name,
         )
         for each in found[:most]

@@ -134,7 +134,8 @@ def _configurations(found: Reader, points: list[dict[str, Any]], events: Sequenc
     halves = _halves(found, [each for _, each in ordered[:_MOST_ROWS]])
     rows = tuple(
         (
-            name, each["y"], halves.get((each["curve_key"], each["load_kind"], each["load"])), load_words(each), each["x"], each["ttft_p99_ms"], each["cost"], _trend(each["trend"]),
+            name, each["y"], halves.get((each["curve_key"], each["load_kind"], each["load"])), load_words(each), each["x"],
+            each["ttft_p99_ms"], each["cost"], _trend(each["trend"]),
             moved.get((each["name"].subject, each["name"].gpu)) or counted(each["runs"], "run"), each["last"], each["number_id"], each["run_id"],
             _where(each), counts[name],
         )

@@ -48,7 +48,7 @@ def _page(visit: Visit) -> Page:
         parts, fault = [], error
     about = [
         Fact("published", event.at if event else None, kind="moment", note=f"by {printable(event.by)}" if event else ""),
-        Fact("publication", publication.digest), Fact("rows", publication.record.get("rows"), kind="number"),
+        Fact("publication", publication.digest, kind="code"), Fact("rows", publication.record.get("rows"), kind="number"),
         Fact("numbers", publication.record.get("numbers"), kind="number", note=verdicts_text(publication.record) or "none is claimed"),
         Fact("signature", check_publication_signatures(visit.project, publication).state if publication.record else None, kind="state"),
     ]

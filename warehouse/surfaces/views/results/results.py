@@ -25,6 +25,7 @@ _LISTED, _MOST = 50, 1000  # rows of a page, and of its files
 _WHY_NULL = re.compile(r"Why (?P<what>an? .+?) is NULL: (?P<more>[^;]+)")
 _ENDS = {"cost_reason": "To bring prices: wh ingest prices.csv, with the columns that docs/serving.md has under Prices."}
 _LONGEST = 80  # characters of a value that are shown
+_RARE = 20  # times fewer rows that state it than another column: for all columns alone
 _FEW = 8  # columns beside the name that are shown before all are asked for
 _MEDIAN, _INTERVAL, _HALF = "median", ("interval_low", "interval_high"), "half of the interval"
 _MAIN, _BELOW = "serving_results", "parameters"
@@ -141,7 +142,7 @@ def _shown(
     found: Reader, table: str, columns: Sequence[tuple[str, str]], conditions: Sequence[Condition], is_all: bool
 ) -> list[str]:
     """The columns to show beside the name, in the order in which people ask for them. None in which no row has a value, and of the first ones
-    none that is the same in all rows."""
+    none that is the same in all rows, or that hardly any row states."""
     where, values = where_sql(conditions)
     names = [name for name, _ in columns]
     counted = found.con.execute(
@@ -160,7 +161,8 @@ def _shown(
     of_interval = {*_INTERVAL, "interval_coverage"} if {*_INTERVAL, _MEDIAN} <= set(kinds) else set()
     plain = [
         name for name in offered
-        if name in _FIRST or name not in of_interval and not name.endswith(("_key", "_digest", "_sha256", "_ids", "_id"))
+        if name in _FIRST or _RARE * filled[name] >= max(filled.values()) and name not in of_interval
+        and not name.endswith(("_key", "_digest", "_sha256", "_ids", "_id"))
     ]
     return [name for name in plain if _is_number(kinds[name]) and name not in _LENGTHS or distinct[name] > 1][:_FEW]
 

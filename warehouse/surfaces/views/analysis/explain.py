@@ -155,9 +155,11 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
         yield Table(f"playbook_{name}", columns, rows, title, note, listed=len(answers) - missing or None)
     would = {each.check.name: each for each in found.answers if each.state == MISSING and each.check.playbook not in blind}
     if would:
-        columns = (Column("check", kind="code"), Column("description", "what it would mean"), Column("statement", "evidence that would answer"))
-        rows = tuple((name, each.check.description, each.said) for name, each in would.items())
-        yield Table("without_answer", columns, rows, "Checks without evidence", is_folded=True)
+        yield Table(
+            "without_answer",
+            (Column("check", kind="code"), Column("description", "what it would mean"), Column("statement", "evidence that would answer")),
+            tuple((name, each.check.description, each.said) for name, each in would.items()), "Checks without evidence", is_folded=True,
+        )
     if blind:
         of_blind = {name: [each.check for each in found.answers if each.check.playbook == name] for name in blind}
         yield Table(

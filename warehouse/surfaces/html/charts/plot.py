@@ -140,7 +140,7 @@ class Plot:
         titled = Markup("<title>{}</title>{}").format(words, drawn)
         if place := linked(self.chart.link, record):
             return Markup('<a href="{}" aria-label="{}">{}</a>').format(self.pinned(place), words, titled)
-        return Markup("<g>{}</g>").format(titled)
+        return Markup('<g role="img" aria-label="{}">{}</g>').format(words, titled)
 
     def svg(self, width: int, height: int, inside: Iterable[Markup], name: str = "") -> Markup:
         """`name` is of one panel among several; else the drawing is wide."""

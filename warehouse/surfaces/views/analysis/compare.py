@@ -24,6 +24,7 @@ from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql
 from warehouse.transform.export.docs.published_pages import short
 
 _PATH = "/compare"
+_NEXT = {"What changed": "/changes", "All runs": "/runs"}
 _MOST = 60  # runs, conditions
 _MOST_METRICS = 40
 _MOST_DRAWN = 20_000  # runs of one metric
@@ -41,7 +42,7 @@ def _answer(visit: Visit) -> Page:
     if not visit["base"] or not visit["head"]:
         with measured(visit.build) as found:
             said = "Which runs are to be compared? Base is what you know, head is what you ask about."
-            return Page("Compare", (form, *_offers(visit, found)), said)
+            return Page("Compare", (form, *_offers(visit, found)), said, next_steps=_NEXT)
     compared = compare(visit.project, visit["base"], visit["head"], visit["threshold"], visit["metric"], may_be_file=False)
     with measured(visit.build) as found:
         same = _same(found, compared)
@@ -56,7 +57,7 @@ def _answer(visit: Visit) -> Page:
     parts.insert(1, Facts("swap", (Fact("swap", None, link=swapped, title="swap the sides"),), form="links"))
     return Page(
         _title(visit), tuple(parts), verdicts, (worst,) if worst else (), crumbs=(("Compare", _PATH),),
-        next_steps={"What changed": "/changes", "All runs": "/runs"},
+        next_steps=_NEXT,
     )
 
 

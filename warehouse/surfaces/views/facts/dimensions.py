@@ -89,7 +89,7 @@ def _list(subject: _Subject, visit: Visit) -> Page:
     empty = "there are no more" if total else "no run states any"
     return Page(
         subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty=empty),),
-        f"{total:,} that runs state, {order}",
+        f"{total:,} that runs state, {order}", next_steps={"All runs": "/runs", "A metric over time": "/explore"},
     )
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from serving import client
 from test_explain import last_run, with_metrics
 
+from warehouse.analysis.conditions import Difference
 from warehouse.analysis.explain.explanation import Explanation, explain
 from warehouse.surfaces.views.analysis.explain import _without_cause
 
@@ -68,8 +69,24 @@ def test_the_page_of_a_run_has_its_telemetry_and_leads_to_the_explanation() -> N
 
 
 def test_a_suspected_symptom_without_a_cause_is_said_as_such() -> None:
-    def found(*suspected: str) -> Explanation:
-        return cast(Explanation, SimpleNamespace(playbooks=lambda: ["slow_host", "tail"], is_suspected=lambda name: name in suspected, causes=list))
+    def found(*suspected: str, differences: tuple[Difference, ...] = ()) -> Explanation:
+        return cast(Explanation, SimpleNamespace(
+            playbooks=lambda: ["slow_host", "tail"], is_suspected=lambda name: name in suspected, causes=list, differences=differences,
+        ))
 
     assert _without_cause(found("slow_host")) == "Slow host suspected, but no check found a cause."
+    version = Difference("software", "framework_version", ("1",), ("2",))
+    said = _without_cause(found("slow_host", differences=(version,)))
+    assert said == "Slow host suspected, but no check found a cause. What differs: framework version 1 → 2."
     assert _without_cause(found()) == "No check found a symptom or a cause."
+
+
+def test_the_time_of_a_run_marks_what_its_repeats_did_not_do() -> None:
+    """Some first tokens come later than in any of the three nights before."""
+    project = with_metrics()
+    run = last_run(project)
+    with client(project) as visitor:
+        rows = part(visitor.get(f"/api/runs/{quote(run, safe='')}").json(), "timeline")
+        outside = {row["lane"] for row in rows if row["state"] == "outside"}
+        assert "TTFT, median" in outside and any(row["state"] == "as its repeats" for row in rows)
+        assert 'class="outside"' in visitor.get(f"/runs/{quote(run, safe='')}").text

@@ -17,6 +17,7 @@ import yaml
 from conftest import REPOSITORY
 from samples.examples import RUN
 from samples.nightly import nightly_project
+from samples.pairs import pairs_project
 from samples.served import served_project
 from serving import client
 
@@ -137,11 +138,12 @@ class _Links(HTMLParser):
         self._is_within &= tag != "a"
 
 
-@pytest.mark.parametrize("each", [each for each in QUESTIONS if "clicks" in each], ids=lambda each: each["question"])
+@pytest.mark.parametrize("each", QUESTIONS, ids=lambda each: each["question"])
 def test_a_first_question_is_answered_in_two_clicks_from_the_home_page(each: dict[str, Any]) -> None:
     assert len(each["clicks"]) <= 2
-    with client(nightly_project()) as visitor:
+    with client({"nightly": nightly_project, "pairs": pairs_project}[each.get("warehouse", "nightly")]()) as visitor:
         page = visitor.get("/").text
+        assert all(words in page for words in each.get("home", ()))
         for link in each["clicks"]:
             found = [place for place, words in _Links(page).found if place.startswith(link) or link in " ".join(words.split())]
             assert found, (link, _Links(page).found)

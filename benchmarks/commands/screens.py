@@ -39,7 +39,7 @@ judge {query} | judge {query} --full | publish {query} --as provisional
 lineage {number} | lineage {number} --full | lineage {query} | verify {number} | verify {query}
 impact {run} | impact {bundle} | impact {fact} | impact {query} | ledger {run} | ledger {publication}
 frontier | frontier --within 40 | frontier --where 'model={model}' | goodput | goodput ttft_ms<=500 | validity | validity --rules
-changes | changes --regressed | explain {run} | compare | compare {run} {other} | compare session= session=
+similar {run} | changes | changes --regressed | explain {run} | compare | compare {run} {other} | compare session= session=
 compare model={model} software= | diff {number} {number2}
 report --audience engineering --glance | report --audience product --glance | report --audience partner --glance
 report --audience engineering -o report.html | export mlflow {run} | audit-packet {number} -o packet.zip | validate run.yaml

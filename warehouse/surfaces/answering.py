@@ -22,7 +22,9 @@ from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.reading import LedgerReading
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
+from warehouse.surfaces.all_views import VIEWS
 from warehouse.surfaces.kept import Kept
+from warehouse.surfaces.links import unanswered, without_links
 from warehouse.surfaces.parts import Page
 from warehouse.surfaces.view import BUILD, MOST_REMEMBERED, View, Visit, address, utc_now
 from warehouse.transform.finished.builds import Build, check_current, current_build, find_build, find_current
@@ -42,7 +44,7 @@ _MADE_AT_ONCE = 4  # more would only take turns on the interpreter, and keep ans
 @dataclass(frozen=True)
 class Answer:
     """A page with the view and build that it is of. `is_pinned`: the visitor asked for that build; `newer` is the current build if that is
-    another."""
+    another. `unanswered` are the paths of pages that this build has no answer for."""
 
     view: View
     page: Page
@@ -52,6 +54,7 @@ class Answer:
     newer: Build | None
     key: str
     values: Mapping[str, Any]
+    unanswered: frozenset[str] = frozenset()
 
     @property
     def address(self) -> str:
@@ -123,7 +126,8 @@ class Answers:
         page = self._page(asked)
         build = asked.visit.build
         built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0) if build and build.path.exists() else None
-        return Answer(asked.view, page, build, built_at, asked.is_pinned, asked.newer, asked.key, asked.visit.values)
+        gone = unanswered(VIEWS, build)
+        return Answer(asked.view, without_links(page, gone), build, built_at, asked.is_pinned, asked.newer, asked.key, asked.visit.values, gone)
 
     def body(self, view: View, key: str, make: Callable[[], bytes]) -> bytes:
         """What is sent of an answer: kept, or made by `make`, few at once. A view that is not kept may wait for another process, and a costly one

@@ -49,7 +49,7 @@ class Chart:
     each row whose `note` is not None; `effects` intervals by row; `steps` points of two axes, and a line through those whose `on_line` is
     true, one for each value of `line` if that is given; `bars` one bar a row; a `matrix` a cell for each pair of x and y, as dark as its
     `value` is great; a `grid` the same with columns of x and rows of y, in the order of the rows; a `timeline` a lane for each
-    `group`, with the unit in `value`. Rows of the same `group` belong together. `state` colours
+    `group`, with the unit in `value` and its spans in a state of `hatched` marked. Rows of the same `group` belong together. `state` colours
     a point, and rows in a state of `hatched` are drawn hollow, with the word. `low` and `high` bound an interval; `band` is the interval of the
     whole, as two values. `link` is the address of a row, as in `Column`. Points of a `trend` are joined that have the same value of `line`, or
     else of `group`; with `middle`, in steps through the median of those with the same value of it, within the interval that the columns
@@ -136,7 +136,7 @@ class Fact:
 class Facts:
     """Named values that belong together. `steps`: drawn side by side, as stations of a way; `cards`: side by side, each value large before its
     words, in the colour of its `tone` (`good`, `warn`, `bad`); `links`: one after the other, as choices, of which those without a link are
-    chosen."""
+    chosen, with the title before them."""
 
     part: ClassVar[str] = "facts"
     name: str
@@ -173,7 +173,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Text:
-    """Text as it is: prose, SQL, commands to run, or the content of a file. `links` are the pages of the tables that SQL names."""
+    """Text as it is: prose, SQL, commands to run, or the content of a file. `links` are the pages of the tables that SQL names. `is_folded`: only
+    how many lines it has shows at first."""
 
     part: ClassVar[str] = "text"
     name: str
@@ -182,6 +183,7 @@ class Text:
     title: str = ""
     note: str = ""
     links: Mapping[str, str] = field(default_factory=dict)
+    is_folded: bool = False
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,8 @@ class View:
     the menu's More. `is_costly`: few of it are answered at a time. `is_act`: it does
     something when it is asked, such as hashing files again: it is asked by POST. `is_fresh`: it depends on more than its key says, or may be
     large. No answer of either is kept. `is_by_role`: its page offers what the visitor's role may do.
-    `says_checks`: it says when a number was last verified, and how many hours ago."""
+    `says_checks`: it says when a number was last verified, and how many hours ago. `role`: that of the table without which it has no answer;
+    of a build that lacks one, no page leads there."""
 
     name: str
     path: str
@@ -134,6 +135,7 @@ class View:
     is_fresh: bool = False
     is_by_role: bool = False
     says_checks: bool = False
+    role: str | None = None
 
     @property
     def is_kept(self) -> bool:

@@ -150,15 +150,21 @@ class Event:
 
     @property
     def name(self) -> str:
-        """What moved, as people name it: the headline's metric, the models and the machines, and the load where all members have one."""
-        labels = [each.label for each in self.leading if each.label]
+        """What moved, as people name it: the headline's metric, and of what."""
         if len(self.leading) == 1 or self.headline.label is None:
             return self.headline.name
-        parts = [
-            self.headline.label.metric, _few([each.subject for each in labels], "models"), _few([each.gpu for each in labels], "kinds of machines"),
-            _few([each.load for each in labels], "loads"),
-        ]
-        return " · ".join(filter(None, parts))
+        return " · ".join(filter(None, (self.headline.label.metric, self.where)))
+
+    @property
+    def where(self) -> str | None:
+        """Of what: the models and the machines, and the load where all members have one; None where the build does not name them."""
+        labels = [each.label for each in self.leading if each.label]
+        loads = list(dict.fromkeys(each.load for each in labels if each.load))
+        parts = (
+            _few([each.subject for each in labels], "models"), _few([each.gpu for each in labels], "kinds of machines"),
+            loads[0] if len(loads) == 1 else f"{len(loads)} loads" if loads else None,
+        )
+        return " · ".join(filter(None, parts)) or None
 
     @property
     def families(self) -> tuple[tuple[str, int], ...]:

@@ -14,7 +14,7 @@ from warehouse.analysis.serving.validity import VERDICTS, point_validity, rules_
 from warehouse.errors import ExitCode, WarehouseError, printable
 from warehouse.project.project import Project
 from warehouse.statistics.frontier import Better, OnFrontier, Outside, membership, non_dominated, value_at
-from warehouse.statistics.interval import NotSupported
+from warehouse.statistics.interval import Interval, NotSupported
 from warehouse.transform.finished.builds import Build, current_build
 from warehouse.transform.finished.query import open_build
 from warehouse.transform.finished.role_tables import RoleTable
@@ -42,7 +42,7 @@ class Axis:
 class Point:
     """One load of one curve: the means over its runs on the two axes, `labels` that say which configuration it is. `probability`: of being
     on the frontier if all points were measured again; None where that is not supported. `validity`: the worst verdict on one of its runs
-    (`validity.VERDICTS`); None where the table has no column that a rule judges."""
+    (`validity.VERDICTS`); None where the table has no column that a rule judges. `values` are the y of its runs, each of the session beside it."""
 
     curve_key: str
     load_kind: str | None
@@ -54,6 +54,16 @@ class Point:
     is_on_frontier: bool
     probability: float | None
     validity: str | None
+    values: tuple[float, ...] = ()
+    sessions: tuple[str | None, ...] = ()
+
+    @property
+    def interval(self) -> Interval | NotSupported:
+        """The interval of its y: over sessions where its runs are of several, else over its runs."""
+        from warehouse.statistics.means import mean_interval
+
+        are_known = None not in self.sessions and len(set(self.sessions)) > 1
+        return mean_interval(self.values, sessions=self.sessions if are_known else None)
 
 
 @dataclass(frozen=True)
@@ -205,8 +215,11 @@ def _frontier(
     sure = membership(of_runs, better)
     probabilities = [None] * len(means) if isinstance(sure, NotSupported) else sure
     found = [
-        Point(curve, kind, load, x, y, tuple(runs), labels(next(iter(runs.values()))[0]), bool(is_on), probability, _worst(runs))
-        for ((curve, kind, load), runs), (x, y), is_on, probability in zip(points.items(), means, on, probabilities, strict=True)
+        Point(
+            curve, kind, load, x, y, tuple(runs), labels(next(iter(runs.values()))[0]), bool(is_on), probability, _worst(runs),
+            tuple(own_y for _, own_y in own), tuple(of_run[0].get("session") for of_run in runs.values()),
+        )
+        for ((curve, kind, load), runs), (x, y), is_on, probability, own in zip(points.items(), means, on, probabilities, of_runs, strict=True)
     ]
     answer = value_at(means, better, at, interpolate) if at is not None else None
     ordered = tuple(sorted(found, key=lambda point: (point.x, point.y, point.curve_key)))

@@ -18,7 +18,7 @@ EXAMPLES = (
     "wh similar recorded_run/01KG8Q3V5T2M4N6P8R0S1W3X5Y/run-01 --limit 3",
     "wh similar 'indicator_results[result_key=elapsed_ms].median' --json",
 )
-_SHOWN = 5  # features that agree, and that differ
+_SHOWN = 3  # features that agree, and that differ
 
 
 def command(
@@ -39,11 +39,12 @@ def command(
     if not found.neighbours:
         notice(f"there is no other {found.kind} that states what it does")
     for each in found.neighbours:
-        say("")
         say(printable(f"{each.likeness:.2f}  {each.name}"))
         if each.name != each.id:
             say(printable(f"      {each.id}"))
         say(printable(f"      {_difference(each)}; agrees in {_few([name for name, _ in each.agrees])}"))
+    if not is_verbose() and any(len(each.differs) > 1 for each in found.neighbours):
+        notice("-v shows the values that differ, --json all features")
     if found.neighbours and found.kind == "run":
         next_step(f"wh compare {found.neighbours[0].id} {found.asked}")
     return ExitCode.OK
@@ -52,7 +53,9 @@ def command(
 def _difference(each: "Neighbour") -> str:
     if not each.differs:
         return "nothing differs"
-    return "differs: " + _few([f"{name} {theirs or 'not stated'} (asked: {own or 'not stated'})" for name, theirs, own in each.differs])
+    has_values = is_verbose() or len(each.differs) == 1
+    words = (f"{name} {theirs or 'not stated'} (asked: {own or 'not stated'})" if has_values else name for name, theirs, own in each.differs)
+    return f"differs in {_few([*words])}"
 
 
 def _few(texts: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -45,7 +45,7 @@ def page_html(answer: Answer, project: str) -> str:
     here = answer.address
     build = answer.build.digest if answer.build else None
     return _layout(
-        "view.html", project, answer.view.path, page=answer.page, here=here, permalink=pinned_to(build)(here), now_link=here,
+        "view.html", project, answer.view.path, answer.unanswered, page=answer.page, here=here, permalink=pinned_to(build)(here), now_link=here,
         pinned=pinned_to(build if answer.is_pinned else None), build=build, built_at=answer.built_at, is_pinned=answer.is_pinned,
         newer=answer.newer.digest if answer.newer else None, with_format=_with_format, is_act=answer.view.is_act,
         markdown_at=beside(pinned_to(build)(here), MARKDOWN),
@@ -81,9 +81,10 @@ def login_html(project: str, fault: str, to: str) -> str:
     return _layout("login.html", project, None, fault=fault, to=to, pinned=pinned_to(None), build=None)
 
 
-def _layout(template: str, project: str, path: str | None, **values: Any) -> str:
-    """A page in its frame. The menu marks the page with this path, or the one that it lies below: Runs for one run."""
-    entries, further = ([(view.menu, view.path) for view in VIEWS if view.menu and view.is_further is later] for later in (False, True))
+def _layout(template: str, project: str, path: str | None, gone: Collection[str] = (), **values: Any) -> str:
+    """A page in its frame. The menu marks the page with this path, or the one that it lies below: Runs for one run; it has none that are gone."""
+    shown = [view for view in VIEWS if view.menu and view.path not in gone]
+    entries, further = ([(view.menu, view.path) for view in shown if view.is_further is later] for later in (False, True))
     return environment().get_template(template).render(
         project=project, menu=entries, further=further, chosen=path, version=__version__, **{"built_at": None, "is_pinned": False, **values}
     )

@@ -147,7 +147,7 @@ def _running(visit: Visit) -> Page:
     cancel = tuple(
         Form(f"cancel-{each.query_id}", f"/sql/running/{each.query_id}/cancel", (), f"Cancel query {each.query_id}", method="post") for each in found
     )
-    return Page("Queries at work", (Table("queries", _RUNNING, rows, empty="none"), *cancel), crumbs=(("SQL", "/sql"),))
+    return Page("Queries at work", (Table("queries", _RUNNING, rows, empty="none"), *cancel), crumbs=(("SQL", "/sql"),), next_steps={"SQL": "/sql"})
 
 
 def _cancel(visit: Visit) -> Page:

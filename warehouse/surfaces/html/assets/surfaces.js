@@ -12,7 +12,7 @@ tip.hidden = true;
 tip.setAttribute("aria-hidden", "true"); // the point has the same words as its label
 document.body.append(tip);
 function say(event) {
-  const mark = event.target instanceof Element && event.target.closest(".chart a");
+  const mark = event.target instanceof Element && event.target.closest(".chart :is(a, g[aria-label])");
   tip.hidden = !mark;
   if (!mark) return;
   mark.querySelector("title")?.remove(); // or the browser would say it too

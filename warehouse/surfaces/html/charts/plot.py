@@ -140,13 +140,15 @@ class Plot:
         titled = Markup("<title>{}</title>{}").format(words, drawn)
         if place := linked(self.chart.link, record):
             return Markup('<a href="{}" aria-label="{}">{}</a>').format(self.pinned(place), words, titled)
-        return Markup("<g>{}</g>").format(titled)
+        return Markup('<g role="img" aria-label="{}">{}</g>').format(words, titled)
 
     def svg(self, width: int, height: int, inside: Iterable[Markup], name: str = "") -> Markup:
         """`name` is of one panel among several; else the drawing is wide."""
         words = " · ".join(filter(None, (self.chart.title or self.table.title or self.table.name, name)))
-        return Markup('<svg class="chart{}" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(
-            "" if name else " broad", width, height, printable_lines(words), Markup("\n").join(inside)
+        kind = "" if name else " broad plane" if (width, height) == BROAD else " broad"
+        stretched = Markup(' preserveAspectRatio="none"') if "plane" in kind else NOTHING  # a phone shows it twice as high
+        return Markup('<svg class="chart{}" viewBox="0 0 {} {}"{} role="group" aria-label="{}">{}</svg>').format(
+            kind, width, height, stretched, printable_lines(words), Markup("\n").join(inside)
         )
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from warehouse.errors import printable_lines
-from warehouse.surfaces.html.charts.axes import axis
+from warehouse.surfaces.html.charts.axes import Axis, axis
 from warehouse.surfaces.html.charts.frames import named, x_ticks
 from warehouse.surfaces.html.charts.plot import NOTHING, Drawn, Mark, Plot, cut, value_text
 
 _WIDTH, _LANE, _GAP, _LEFT, _RIGHT = 760, 44, 36, 130, 12  # the name of a lane stands above it
 _MOST_LANES, _MOST_LINES = 8, 8
 _NAME = 40  # characters
+_LEAST_SPAN = 4  # pixels, of a last value
 
 
 def timeline(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: Sequence[Mark] | None, name: str = "") -> Drawn:
-    """One lane for each value of `group`, a line in it for each of `line`, from its least to its greatest value."""
+    """One lane for each value of `group`, a line in it for each of `line`, from its least to its greatest value; behind it the spans of `hatched`."""
     chart, said = plot.chart, list[str]()
     assert chart.group
     lanes: dict[Any, list[Mark]] = {}
@@ -43,6 +44,7 @@ def timeline(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
         ))
         ends = [(top + 8, f"{value_text(high)}{f' {unit}' if unit else ''}")] + ([(bottom, value_text(low))] if high > low else [])
         inside += [Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(_LEFT - 7, at, printable_lines(words)) for at, words in ends]
+        inside += _outside(plot, of_lane, x, top)
         inside += _lines(plot, of_lane, x, bottom, (low, high))
     foot = len(shown) * (_LANE + _GAP) + 6
     inside.append(x_ticks(x, foot, named(plot, chart.x)))
@@ -50,6 +52,18 @@ def timeline(plot: Plot, marks: Sequence[Mark], size: tuple[int, int], shared: S
     return Markup('<svg class="chart timeline" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(
         _WIDTH, foot + 46, words, Markup("\n").join(inside)
     ), said
+
+
+def _outside(plot: Plot, marks: Sequence[Mark], x: Axis, top: float) -> Iterator[Markup]:
+    """The spans of time in which a value is in a state that is shown: each from its mark to the next one."""
+    places = sorted({x.at(mark.x or 0.0) for mark in marks})
+    shown = {x.at(mark.x or 0.0) for mark in marks if plot.is_hatched(mark.record)}
+    begun = None
+    for at, following in zip(places, [*places[1:], places[-1] + _LEAST_SPAN], strict=True):
+        begun = begun if begun is not None else at if at in shown else None
+        if begun is not None and (following not in shown):
+            yield Markup('<rect class="outside" x="{:g}" y="{:g}" width="{:.1f}" height="{}"/>').format(begun, top, following - begun, _LANE)
+            begun = None
 
 
 def _lines(plot: Plot, marks: Sequence[Mark], x: Any, bottom: float, ends: tuple[float, float]) -> list[Markup]:

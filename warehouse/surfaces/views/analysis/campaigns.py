@@ -18,6 +18,7 @@ from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import Reader, reader
 
 _PATH = "/campaigns"
+_NEXT = {"Results": "/results", "What is no longer fresh": "/freshness"}
 _MOST = 100
 _MOST_DRAWN = 2000  # runs of the plan
 _MATRIX = "matrix"
@@ -61,7 +62,7 @@ def _answer(visit: Visit) -> Page:
         title = "All campaigns" if chosen else ""
         parts.append(Table("campaigns", columns, rows, title, empty=_NONE, total=len(listed), is_folded=bool(chosen)))
     said = chosen["campaign"] if chosen else ""
-    return Page(f"Campaign {chosen['name']}" if chosen else "Campaigns", tuple(parts), said)
+    return Page(f"Campaign {chosen['name']}" if chosen else "Campaigns", tuple(parts), said, next_steps=_NEXT)
 
 
 def _campaigns(found: Reader) -> list[dict[str, Any]]:

@@ -19,10 +19,16 @@ from warehouse.evidence.ledger.findings import MARKS, Mark
 from warehouse.statistics.splits import LEAST
 from warehouse.surfaces.parts import Chart, Choice, Column, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.event_entry import event_entry, event_record, event_table, finding_record, finding_table, worst_members
+from warehouse.surfaces.views.analysis.event_entry import (
+    event_entry,
+    event_record,
+    event_table,
+    event_title,
+    finding_record,
+    finding_table,
+    worst_members,
+)
 from warehouse.surfaces.views.analysis.wording import choices, differences_table, percent, series_name
-from warehouse.transform.finished.role_tables import role_table
-from warehouse.transform.project.model import RUNS
 
 _PATH = "/changes"
 _MOST_METRICS = 12  # that the page offers to choose from
@@ -48,23 +54,30 @@ def _answer(visit: Visit) -> Page:
     page = shown[first : first + _MOST_EVENTS]
     more = address(_PATH, **{**visit.values, "offset": first + _MOST_EVENTS}) if len(shown) > first + _MOST_EVENTS else None
     table = _as_data(event_table(page, visit["threshold"]))
-    empty = "no event is like that; others are" if found.events else "no change was found"
-    if not found.tested:
-        empty = "too few dated runs to look for changes"
+    empty = "no event is like that; others are" if found.events else "no change was found" if found.tested else _not_tested(found)
     members = [each for event in page for each in event.members if _is_metric(each, visit["metric"])]
     parts: list[Part] = [*_filters(visit, found, named)]
-    parts += [event_entry(each, visit["threshold"], visit.role == "admin", _may_explain(visit), each is page[0]) for each in page]
-    parts.append(replace(table, total=len(shown), more=more, empty=empty, title="All as a table" if page else ""))
+    parts += [event_entry(each, visit["threshold"], visit.role == "admin", each is page[0]) for each in page]
+    as_table = replace(table, total=len(shown), more=more, empty=empty, title="All as a table" if page else "")
     findings = _as_data(finding_table(members[:_MOST], visit["threshold"], found.events))
-    parts += [replace(findings, total=len(members), title="Their members", listed=_MOST_MEMBERS)] if members else []
-    parts += [*([_outliers(found)] if found.outliers else []), _not_judged(found), *_how(found)]
+    data = [as_table, *([replace(findings, total=len(members), title="Their members", listed=_MOST_MEMBERS)] if members else [])]
+    parts += [*([] if page else [as_table]), *([_outliers(found)] if found.outliers else []), _not_judged(found), *(data if page else data[1:])]
+    parts += _how(found)
     counts = Counter(each.status for each in found.events)
     moved = len({each.first.series_key for event in found.events for each in event.members})
-    said = [f"since {since:%Y-%m-%d}" if since else "", f"{counted(len(found.events), 'event')} in {moved:,} of {len(found.series):,} series"]
-    said += [f"{found.tested:,} tested", *(f"{count} {status}" for status, count in sorted(counts.items()))]
+    said = [f"since {since:%Y-%m-%d}" if since else ""]
+    said += [f"{counted(len(found.events), 'event')} in {moved:,} of {len(found.series):,} series"] if found.events or found.tested else []
+    said += [*(f"{count} {status}" for status, count in sorted(counts.items())), f"{found.tested or 'none'} of {len(found.series):,} series tested"]
     return Page("What changed", tuple(parts), " · ".join(filter(None, said)), next_steps={
         "What regressed in the past year": address(_PATH, since="1y", way="worse"), "Compare two sets of runs": "/compare", "All runs": "/runs",
     })
+
+
+def _not_tested(found: Changes) -> str:
+    """Why no series was tested, and what ends that."""
+    longest = max((each.points for each in found.series if each.last_at), default=0)
+    has = f"the longest has {longest}" if longest else "no run states its time"
+    return f"too few dated runs to look for changes: a series is tested from {counted(LEAST, 'run')} with a time on, and {has}"
 
 
 def _as_data(table: Table) -> Table:
@@ -148,7 +161,7 @@ def _event_page(event: Event, visit: Visit) -> Page:
     members = finding_table(event.members[:_MOST], threshold, [event], "members")
     near = finding_record(event.headline, threshold, event.event_id)
     return Page(
-        event.name, (
+        event_title(event), (
             Facts("event", tuple(each for each in facts if each.value is not None)),
             replace(drawn, title=f"{counted(len(worst[:_DRAWN]), 'series', 'series')} of it drawn, worst first"),
             differences_table(event.differences, "What differs", ("before", "after")),
@@ -158,14 +171,9 @@ def _event_page(event: Event, visit: Visit) -> Page:
         ), f"event {event.event_id}", (event.status, record["way"] or "", event.state), crumbs=(("What changed", _PATH),),
         next_steps={
             "Compare the runs before and after": address("/compare", base=near["base"], head=near["head"]),
-            **({"Explain the first run after": address("/explain", run=event.clearest.first.run_id)} if _may_explain(visit) else {}),
+            "Explain the first run after": address("/explain", run=event.clearest.first.run_id),
         },
     )
-
-
-def _may_explain(visit: Visit) -> bool:
-    """A run is explained from the table of runs, which a project may lack."""
-    return visit.build is not None and role_table(visit.build.path, RUNS) is not None
 
 
 def _families(event: Event) -> str:
@@ -282,8 +290,7 @@ def _not_judged(found: Changes) -> Table:
         why = {
             "stale": f"no run since {last:%Y-%m-%d}, three times the usual gap between sessions" if last else "",
             "missing": f"{counted(max(each.missing for each in series), 'run')} of the case since {last:%Y-%m-%d} without the metric" if last else "",
-            "insufficient": f"at most {counted(max(each.points for each in series), 'run')} a series, and {LEAST} with a time are needed"
-            if last else "no run has a time",
+            "insufficient": f"at most {counted(max(each.points for each in series), 'run')} a series" if last else "no run has a time",
         }[word]
         rows.append((word, case, len(series), why, last))
     columns = (
@@ -292,8 +299,8 @@ def _not_judged(found: Changes) -> Table:
         Column("last_run_at", "last run", kind="moment", is_minor=True),
     )
     return Table(
-        "not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured", total=len(rows), listed=_LISTED_CASES,
-        empty="every series was judged",
+        "not_judged", columns, tuple(rows[:_MOST]), "Not judged, or no longer measured",
+        f"A series is judged from {LEAST} runs with a time on." if rows else "", "every series was judged", len(rows), listed=_LISTED_CASES,
     )
 
 

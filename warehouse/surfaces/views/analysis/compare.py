@@ -17,19 +17,21 @@ from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Fact, Facts, Form, Page, Part, Table, Text
-from warehouse.surfaces.view import Parameter, View, Visit
+from warehouse.surfaces.view import Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import between, differences_table, direction, percent
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql
 from warehouse.transform.export.docs.published_pages import short
 
 _PATH = "/compare"
+_NEXT = {"What changed": "/changes", "All runs": "/runs"}
 _MOST = 60  # runs, conditions
 _MOST_METRICS = 40
 _MOST_DRAWN = 20_000  # runs of one metric
 _OFFERED = 15
 _SAME = ("workload", "parameters", "hardware", "testbed")  # what a series holds equal
 _LISTED = 15  # rows of all metrics, to read
+_LONGEST = 48  # characters of a side in the title
 _MOST_CARDS, _MOST_ENTRIES = 8, 6  # configurations
 _LEADING, _MOST_REST, _FAMILIES = 5, 8, 6  # metrics of a configuration: shown, folded; families of those by name
 
@@ -40,7 +42,7 @@ def _answer(visit: Visit) -> Page:
     if not visit["base"] or not visit["head"]:
         with measured(visit.build) as found:
             said = "Which runs are to be compared? Base is what you know, head is what you ask about."
-            return Page("Compare", (form, *_offers(visit, found)), said)
+            return Page("Compare", (form, *_offers(visit, found)), said, next_steps=_NEXT)
     compared = compare(visit.project, visit["base"], visit["head"], visit["threshold"], visit["metric"], may_be_file=False)
     with measured(visit.build) as found:
         same = _same(found, compared)
@@ -51,7 +53,36 @@ def _answer(visit: Visit) -> Page:
     ]
     worst = _worst(compared)
     verdicts = _summary(compared)
-    return Page("Compare", tuple(parts), verdicts, (worst,) if worst else (), crumbs=(("Compare", _PATH),))
+    swapped = address(_PATH, **{**visit.values, "base": visit["head"], "head": visit["base"], "threshold": _threshold(visit)})
+    parts.insert(1, Facts("swap", (Fact("swap", None, link=swapped, title="swap the sides"),), form="links"))
+    return Page(
+        _title(visit), tuple(parts), verdicts, (worst,) if worst else (), crumbs=(("Compare", _PATH),),
+        next_steps=_NEXT,
+    )
+
+
+def _title(visit: Visit) -> str:
+    """The sides in words: what is asked of one and not of the other."""
+    base, head = ([each.strip() for each in visit[side].split(",") if each.strip()] for side in ("base", "head"))
+    sides = [_words(visit, [each for each in own if each not in other]) for own, other in ((base, head), (head, base))]
+    return f"Compare {sides[0]} with {sides[1]}" if sides[0] != sides[1] and all(0 < len(each) <= _LONGEST for each in sides) else "Compare"
+
+
+def _words(visit: Visit, asked: Sequence[str]) -> str:
+    """A side as people call it: the values of its conditions, or how many runs it names."""
+    if not all("=" in each for each in asked):
+        return counted(len(asked), "run")
+    said = []
+    for each in asked:
+        name, _, value = each.partition("=")
+        plain = value.strip("'\"")
+        said.append(_named(visit, name, {plain}).get(plain) or short(plain))
+    return SEPARATOR.join(said)
+
+
+def _threshold(visit: Visit) -> float | None:
+    """The threshold, if it is not the usual one."""
+    return None if visit["threshold"] == THRESHOLD else visit["threshold"]
 
 
 def _worst(found: Comparison) -> str | None:

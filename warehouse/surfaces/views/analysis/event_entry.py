@@ -125,7 +125,7 @@ def _what_else(event: Event) -> str:
     return "; ".join(words)
 
 
-def event_entry(event: Event, threshold: float, may_decide: bool, may_explain: bool, is_first: bool) -> Entry:
+def event_entry(event: Event, threshold: float, may_decide: bool, is_first: bool) -> Entry:
     """An event in a few lines: what moved, by how much and since when, what differs there, its worst members, and what can be done about it."""
     record, status = event_record(event, threshold), event.status
     place = address(_PATH, event=event.event_id)
@@ -140,14 +140,15 @@ def event_entry(event: Event, threshold: float, may_decide: bool, may_explain: b
     near = finding_record(event.headline, threshold, event.event_id)
     actions: list[Fact | Form] = [
         Fact("what differs", None, link=f"{place}#differences"),
-        *([Fact("explain a run", None, link=address("/explain", run=event.clearest.first.run_id))] if may_explain else []),
+        Fact("explain a run", None, link=address("/explain", run=event.clearest.first.run_id)),
         Fact("compare before and after", None, link=address("/compare", base=near["base"], head=near["head"])),
     ]
     return Entry(
-        f"event-{event.event_id}", event.name, place, tuple(dict.fromkeys(filter(None, (status, "" if event.state == "open" else _marked(event))))),
+        f"event-{event.event_id}", event_title(event), place,
+        tuple(dict.fromkeys(filter(None, (status, "" if event.state == "open" else _marked(event))))),
         tuple(filter(None, (*(f"noted {each}" for each in event.notes), _differs(event), _moved(event), event.doubt))),
         record["change"], _tone(status, way), record["interval"],
-        f"{way} since {since}{until}", (replace(drawn, title=title, is_folded=not is_first),),
+        f"{_called(event.headline)}, {way} since {since}{until}", (replace(drawn, title=title, is_folded=not is_first),),
         (*actions, *(deciding(event.event_id) if may_decide else ())),
     )
 
@@ -161,6 +162,15 @@ def only_read(table: Table, names: Sequence[str]) -> Table:
         replace(table.columns[place], is_hidden=place not in first, is_minor=table.columns[place].kind == "effect") for place in order
     )
     return replace(table, columns=columns, rows=tuple(tuple(row[place] for place in order) for row in table.rows))
+
+
+def event_title(event: Event) -> str:
+    """What moved and how: of what, and how many of its series; of a single series its name."""
+    if len(event.members) == 1 or event.where is None:
+        return event.name
+    leading, of = len(event.leading), len(event.members) + event.unmoved
+    moved = "all" if leading == of else f"{leading:,} of"
+    return f"{event.where}: {moved} {of:,} series {_way(event.headline) or 'changed'}"
 
 
 def worst_members(event: Event) -> list[Finding]:
@@ -178,6 +188,10 @@ def deciding(any_id: str) -> Iterator[Form]:
 def _tone(status: str, way: str) -> str:
     kind = kind_of(way)
     return "" if kind == "plain" else kind if status == "confirmed" else "warn"
+
+
+def _called(found: Finding) -> str:
+    return found.label.metric if found.label else found.first.metric
 
 
 def _differs(event: Event) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.analysis.explain.explanation import BROKEN, NOT_FOUND, Answer, Explanation, Finding, explain
+from warehouse.analysis.conditions import listed
+from warehouse.analysis.explain.explanation import BROKEN, MISSING, NOT_FOUND, Answer, Explanation, Finding, explain
 from warehouse.analysis.metric_names import MetricNames
 from warehouse.errors import WarehouseError, counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
@@ -13,12 +14,14 @@ from warehouse.surfaces.views.analysis.wording import differences_table, percent
 from warehouse.surfaces.views.facts.reading import metric_names_of, reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.surfaces.views.facts.runs import newest_runs, runs_table
+from warehouse.transform.project.model import RUNS
 
 _PATH = "/explain"
 _FILE = "/evidence/{artifact_manifest_digest}/files/{raw_path:path}"
 _MOST_CHANGES = 40
 _MOST_FINDINGS = 60  # of one check
 _LISTED = 8
+_SAID = 2  # differences
 _OFFERED = 12  # runs, where none is asked for
 
 
@@ -43,10 +46,12 @@ def _answer(visit: Visit) -> Page:
 
 
 def _without_cause(found: Explanation) -> str:
-    """The answer where no check of a suspected playbook found anything."""
+    """The answer where no check of a suspected playbook found anything: then what differs is what is known."""
     suspected = [name.replace("_", " ") for name in found.playbooks() if found.is_suspected(name)]
     if suspected:
-        return f"{', '.join(suspected).capitalize()} suspected, but no check found a cause."
+        first = [f"{each.called} {listed(each.base)} → {listed(each.head)}" for each in found.differences[:_SAID]]
+        differs = f" What differs: {', '.join(first)}." if first else ""
+        return f"{', '.join(suspected).capitalize()} suspected, but no check found a cause.{differs}"
     return "No symptom is found." if found.causes() else "No check found a symptom or a cause."
 
 
@@ -131,7 +136,7 @@ def _changes(found: Explanation, names: MetricNames) -> Table:
 
 
 def _scenarios(found: Explanation) -> Iterator[Table]:
-    """The state of every check, scenario by scenario; at the end those scenarios of which no check has evidence."""
+    """The state of every check, scenario by scenario, to read those that have evidence; then once what would answer each of the others."""
     columns = (
         Column("check", kind="code", link="#{place}"), Column("state", kind="state"), Column("description", "what it would mean"),
         Column("statement", "what the evidence says, or which would answer"), Column("place", is_hidden=True),
@@ -140,11 +145,21 @@ def _scenarios(found: Explanation) -> Iterator[Table]:
     for name in found.playbooks():
         if name in blind:
             continue
-        answers = [each for each in found.answers if each.check.playbook == name]
+        answers = sorted((each for each in found.answers if each.check.playbook == name), key=lambda each: each.state == MISSING)
+        missing = sum(each.state == MISSING for each in answers)
         rows = tuple(
             (each.check.name, each.state, each.check.description, _said(each), each.check.name if each.findings else None) for each in answers
         )
-        yield Table(f"playbook_{name}", columns, rows, f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}")
+        note = f"{counted(missing, 'more check has', 'more checks have')} no evidence to judge by." if missing else ""
+        title = f"{name.replace('_', ' ').capitalize()}: {found.suspicion(name)}"
+        yield Table(f"playbook_{name}", columns, rows, title, note, listed=len(answers) - missing or None)
+    would = {each.check.name: each for each in found.answers if each.state == MISSING and each.check.playbook not in blind}
+    if would:
+        yield Table(
+            "without_answer",
+            (Column("check", kind="code"), Column("description", "what it would mean"), Column("statement", "evidence that would answer")),
+            tuple((name, each.check.description, each.said) for name, each in would.items()), "Checks without evidence", is_folded=True,
+        )
     if blind:
         of_blind = {name: [each.check for each in found.answers if each.check.playbook == name] for name in blind}
         yield Table(
@@ -202,6 +217,6 @@ VIEWS = (
         _answer, (
             Parameter("run", "The run in question."),
             Parameter("baseline", "Run ids with commas to compare with; otherwise comparable runs, nearest in time."),
-        ), menu="Explain", is_further=True, is_costly=True, is_fresh=True,  # a project may edit its playbooks
+        ), menu="Explain", is_further=True, is_costly=True, is_fresh=True, role=RUNS,  # a project may edit its playbooks
     ),
 )

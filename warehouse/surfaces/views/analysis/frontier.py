@@ -13,12 +13,14 @@ from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point, at_t
 from warehouse.analysis.serving.load_points import SCOPE, load_points
 from warehouse.errors import counted
 from warehouse.statistics.frontier import Better, non_dominated
+from warehouse.statistics.interval import Interval
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Facts, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
+from warehouse.transform.project.model import LOAD_POINTS
 
 _PATH = "/frontier"
 _RUN = "/runs/{run_id:path}"
@@ -37,6 +39,9 @@ _UPWARDS = (
     ("tokens/s a GPU", _Y), ("tokens/s", "output_token_throughput_per_s"), ("$ a million tokens", "cost_per_million_output_tokens_usd"),
     ("J a token", "accelerator_energy_per_output_token_j"),
 )
+# What is picked one after the other: a title, and the parts of a scope.
+_PICKED = (("model", "model"), ("lengths", "input_length", "output_length"), ("precision", "precision"))
+_PARTS = frozenset(name for _, *names in _PICKED for name in names)
 _MIDDLE = 1  # of the limits: the one that is meant where none is stated
 _WORDS = {_X: ("Speed a user", "tokens/s"), _Y: ("Output a GPU", "tokens/s")}
 
@@ -74,8 +79,8 @@ def _answer(visit: Visit) -> Page:
     offered = [(each.scope, len(each.points)) for each in ordered]
     if visit["where"]:  # a choice of one model must not hide the others
         offered = sorted(scopes(visit.project, visit["x"], visit["y"], scope), key=lambda each: (-each[1], str(each[0])))
-    picked = _picked(visit, offered, first.scope)
-    parts: list[Part] = [*picked, *_pickers(visit, columns, found.within), _best(first, found, axes), _table(first, found, axes)]
+    parts: list[Part] = [*_picked(visit, offered, first.scope), *_pickers(visit, columns, found.within)]
+    parts += [_best(first, found, axes), _table(first, found, axes)]
     parts += [*_scopes([each for each in offered if each[0] != first.scope], found), _form(visit, columns)]
     said = f"{_scope(first.scope)} · {counted(len(first.points), 'point')}"
     return Page(
@@ -123,27 +128,41 @@ def _kept(visit: Visit) -> dict[str, Any]:
 
 
 def _picked(visit: Visit, offered: Sequence[tuple[Mapping[str, Any], int]], chosen: Mapping[str, Any]) -> Iterator[Facts]:
-    """What can be chosen: the models, those with the most points first, and the chosen one, however few it has."""
-    if len(offered) > 1 or visit["where"]:
-        first = [*offered[:_MOST_SCOPES], *(each for each in offered[_MOST_SCOPES:] if each[0] == chosen)]
-        links = [(_scope(scope), where, points) for scope, points in first if (where := _where(scope))]
-        values = {**_kept(visit), "where": _where(chosen)}
-        yield choices("models", _PATH, values, "where", links)
+    """A picker for each part of a scope that has a choice: the model, then of that model the lengths, then the precision. Each leads to the scope
+    with the most points that has the part, and what was chosen before it; the chosen one is offered however few points it has."""
+    rest = tuple(name for name in chosen if name not in _PARTS)
+    values, fixed = {**_kept(visit), "where": _where(chosen)}, tuple[str, ...]()
+    for title, names in (*((title, names) for title, *names in _PICKED), ("of", rest)):
+        names = [name for name in names if name in chosen]
+        of_one: dict[str, tuple[str | None, int]] = {}
+        for scope, points in offered:
+            if all(scope[name] == chosen[name] for name in fixed):
+                words = _scope({name: scope[name] for name in names})
+                where, so_far = of_one.get(words, (_where(scope), 0))
+                is_chosen = scope == chosen
+                of_one[words] = (_where(scope) if is_chosen else where, so_far + points)
+        own = _scope({name: chosen[name] for name in names})
+        first = sorted(of_one.items(), key=lambda each: -each[1][1])
+        shown = [*first[:_MOST_SCOPES], *(each for each in first[_MOST_SCOPES:] if each[0] == own)]
+        if names and len(shown) > 1:
+            links = [(words, where, points) for words, (where, points) in shown if where]
+            yield replace(choices(f"scopes_{names[0]}", _PATH, values, "where", links), title=title)
+        fixed = (*fixed, *names)
 
 
 def _pickers(visit: Visit, columns: Sequence[str], limit: float | None = None) -> Iterator[Facts]:
     values = {**_kept(visit), "x": visit["x"].partition(":")[0], "y": visit["y"].partition(":")[0]}
     across = [(words, name, None) for words, name, _ in _ACROSS if name in columns]
     if len(across) > 1:
-        yield choices("across", _PATH, {**values, "within": None, "at": None}, "x", across)
+        yield replace(choices("across", _PATH, {**values, "within": None, "at": None}, "x", across), title="by")
     upwards = [(words, name, None) for words, name in _UPWARDS if name in columns]
     if len(upwards) > 1:
-        yield choices("upwards", _PATH, values, "y", upwards)
+        yield replace(choices("upwards", _PATH, values, "y", upwards), title="best")
     limits = next((limits for _, name, limits in _ACROSS if name == values["x"]), ())
     if limits:
         chosen = {**values, "within": limit}
         words = "at {:,.0f} tokens/s or better" if values["x"] == _X else "within {:,.0f} ms"
-        yield choices("limits", _PATH, chosen, "within", [(words.format(each), each, None) for each in limits])
+        yield replace(choices("limits", _PATH, chosen, "within", [(words.format(each), each, None) for each in limits]), title="limit")
 
 
 def _best(frontier: Frontier, found: Frontiers, axes: _Axes) -> Entry:
@@ -162,12 +181,12 @@ def _best(frontier: Frontier, found: Frontiers, axes: _Axes) -> Entry:
     if not ranked:
         return Entry("best", f"No measured point is {limit}", lines=_notes(frontier, found))
     name, point = ranked[0]
-    rest = [f"{other} {axes.value(y.column, each.y)} ({_worth(each)})" for other, each in ranked[1 : 1 + _NEXT]]
+    rest = [f"{other} {_figure(each)} {axes.unit(y.column) or ''}".rstrip() + f" ({_worth(each)})" for other, each in ranked[1 : 1 + _NEXT]]
     at = SEPARATOR.join(filter(None, (_load(point), f"{axes.name(x.column)} {axes.value(x.column, point.x)}")))
     words = f"Best {limit}: {name}" if limit else f"Best: {name}"
     return Entry(
         "best", words, f"/runs/{point.run_ids[0]}", (point.validity,) if point.validity else (),
-        tuple(filter(None, (at, f"next: {'; '.join(rest)}" if rest else "", *_notes(frontier, found)))), rounded(point.y),
+        tuple(filter(None, (at, f"next: {'; '.join(rest)}" if rest else "", *_notes(frontier, found)))), _figure(point),
         "warn" if kind_of(point.validity or "") == "warn" else "", axes.unit(y.column) or "", f"{axes.name(y.column)} · {_worth(point)}",
     )
 
@@ -177,7 +196,21 @@ def _extreme(points: Sequence[Point], better: str) -> Point | None:
 
 
 def _worth(point: Point) -> str:
-    return ", ".join(filter(None, (counted(len(point.run_ids), "run"), point.validity)))
+    """On how many runs a point depends, what its interval is over, and what its runs are worth."""
+    found = point.interval
+    over = f"95 % over {counted(*next((count, level) for level, count in found.n.items()))}" if isinstance(found, Interval) else ""
+    return ", ".join(filter(None, (counted(len(point.run_ids), "run"), over, point.validity)))
+
+
+def _figure(point: Point) -> str:
+    """Its y with half the width of its interval, where its runs support one."""
+    half = _half(point)
+    return rounded(point.y, half) + (f" ± {rounded(half, half)}" if half else "")
+
+
+def _half(point: Point) -> float | None:
+    found = point.interval
+    return (found.high - found.low) / 2 or None if isinstance(found, Interval) else None
 
 
 def _notes(frontier: Frontier, found: Frontiers) -> tuple[str, ...]:
@@ -202,11 +235,11 @@ def _table(frontier: Frontier, found: Frontiers, axes: _Axes) -> Table:
     x, y = found.x, found.y
     columns = (
         Column("configuration"), Column("load"), Column("x", axes.name(x.column), kind="number", unit=axes.unit(x.column)),
-        Column("y", axes.name(y.column), kind="number", unit=axes.unit(y.column)), Column("frontier", kind="state"),
+        Column("y", axes.name(y.column), kind="number", unit=axes.unit(y.column), half="half"), Column("frontier", kind="state"),
         Column("probability", "would be again", kind="number"), Column("validity", kind="state"), Column("runs", kind="number", link=_RUN),
         Column("run_id", is_hidden=True),
         Column("is_on_frontier", is_hidden=True), Column("run_ids", is_hidden=True), Column("curve_key", is_hidden=True),
-        Column("is_on_own", is_hidden=True),
+        Column("is_on_own", is_hidden=True), Column("half", is_hidden=True),
     )
     own = _best_of_own(frontier.points, (x.better, y.better))
     same = Counter((point.x, point.y) for point in frontier.points)
@@ -214,7 +247,7 @@ def _table(frontier: Frontier, found: Frontiers, axes: _Axes) -> Table:
         (
             _configuration(point), _load(point), point.x, point.y, _word(point.is_on_frontier, same[point.x, point.y]), point.probability,
             point.validity, len(point.run_ids), point.run_ids[0], point.is_on_frontier, ", ".join(point.run_ids), point.curve_key,
-            point in own,
+            point in own, _half(point) if point in own else None,
         )
         for point in sorted(frontier.points, key=lambda point: (not point.is_on_frontier, point.x))[:_MOST_POINTS]
     )
@@ -277,6 +310,6 @@ VIEWS = (
             Parameter("at", "What the frontier has at this value of x.", float),
             Parameter("within", "The best point whose x is at least so good.", float),
             Parameter("interpolate", "Whether `at` may lie between measured points.", default="no", choices=("no", "yes")),
-        ), menu="Frontier", is_further=True, is_costly=True,
+        ), menu="Frontier", is_further=True, is_costly=True, role=LOAD_POINTS,
     ),
 )

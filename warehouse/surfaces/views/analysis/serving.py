@@ -14,10 +14,11 @@ from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
 from warehouse.surfaces.views.analysis.wording import choices
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
-from warehouse.transform.project.model import RUNS, SLOS
+from warehouse.transform.project.model import LOAD_POINTS, RUNS, SLOS
 
 _RUN = "/runs/{run_id:path}"
 _MOST_CURVES, _MOST = 12, 40
+_NEXT = {"The best measured points": "/frontier", "Which runs can be trusted": "/validity"}
 _AGAINST = 1  # broken rules that a line names
 
 
@@ -28,14 +29,14 @@ def _goodput(visit: Visit) -> Page:
         Choice("where", value=visit["where"] or "", hint="model=*Qwen*"),
     ))
     if not visit["slo"]:
-        return Page("Goodput", (form, _slos(visit)), "Which share of requests is to meet which limits?")
+        return Page("Goodput", (form, _slos(visit)), "Which share of requests is to meet which limits?", next_steps=_NEXT)
     found = goodput(visit.project, visit["slo"], visit["where"], visit["target"])
     ordered = sorted(found.curves, key=lambda each: (-sum(load.share is not None for load in each.loads), _curve(each)))
     limits = ", ".join(f"{name} at most {value:g}" for name, value in found.limits.items())
     notices = ["Not points: " + ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())] if found.left_out else []
     return Page(
         "Goodput", (form, _loads(ordered[:_MOST_CURVES], found.target), _curves(ordered)), f"{limits}; target {found.target:.4g} of the requests",
-        notices=tuple(notices), crumbs=(("Goodput", "/goodput"),),
+        notices=tuple(notices), crumbs=(("Goodput", "/goodput"),), next_steps=_NEXT,
     )
 
 
@@ -127,6 +128,7 @@ def _validity(visit: Visit) -> Page:
             Table("points", columns, rows, total=len(chosen), more=more, empty="no point is like that"), _rules(found.points),
         ),
         f"{len(found.points):,} load points judged by policy {found.policy}, each by itself",
+        next_steps={"The best measured points": "/frontier", "All runs": "/runs"},
     )
 
 
@@ -171,13 +173,13 @@ VIEWS = (
         "goodput", "/goodput", "Goodput", "Which share of requests met all limits of an SLO together, over the loads of each curve.", _goodput, (
             Parameter("slo", "Limits such as ttft_ms<=500,itl_mean_ms<=50, or the name of an SLO of the project."),
             Parameter("target", "The share of requests that must meet the SLO.", float, bounds=(0.0, 1.0)), _WHERE,
-        ), menu="Goodput", is_further=True, is_costly=True,
+        ), menu="Goodput", is_further=True, is_costly=True, role=LOAD_POINTS,
     ),
     View(
         "validity", "/validity", "Validity", "Which runs of served models a policy calls valid, flagged, not proven or invalid, and by which rules.",
         _validity, (
             _WHERE, Parameter("policy", "The policy to judge by.", default=POLICY), Parameter("verdict", "Only points judged so.", choices=VERDICTS),
             OFFSET,
-        ), menu="Validity", is_further=True, is_costly=True,
+        ), menu="Validity", is_further=True, is_costly=True, role=LOAD_POINTS,
     ),
 )

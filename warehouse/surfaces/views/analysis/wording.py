@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warehouse.analysis.conditions import Difference, listed
+from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Column, Fact, Facts, Table
 from warehouse.surfaces.view import address
 from warehouse.transform.export.docs.published_pages import short
 
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{4,}")
 _OF_TIME = frozenset({"h", "min", "s", "ms", "us", "ns"})
 
 
@@ -52,6 +55,11 @@ def choices(
     return Facts(name, items, "", "links")
 
 
+def _digits(text: str) -> str:
+    """A value with the digits that a reader takes in, where it is a number with many."""
+    return rounded(float(text), most=4) if _LONG_NUMBER.fullmatch(text) else text
+
+
 def differences_table(found: Sequence[Difference], title: str, sides: tuple[str, str], most: int = 60) -> Table:
     """What differs between two sides, and nothing of what is the same."""
     columns = (
@@ -60,7 +68,8 @@ def differences_table(found: Sequence[Difference], title: str, sides: tuple[str,
     )
     rows = tuple(
         (
-            each.kind, each.called, *(short(listed(side)) for side in (each.base, each.head)), None if each.ratio is None else round(each.ratio, 4),
+            each.kind, each.called, *(short(listed(tuple(map(_digits, side)))) for side in (each.base, each.head)),
+            None if each.ratio is None else round(each.ratio, 4),
             "" if each.ratio is None else "apart" if each.is_apart else "overlap", each.name,
         )
         for each in found[:most]

@@ -95,6 +95,7 @@ def _excluded(visit: Visit) -> Page:
             Table("elsewhere", of_others, elsewhere[:_MOST_RUNS], "In other rows of the result", total=len(elsewhere), is_folded=True),
         ),
         f"{number.query}.{number.column}", crumbs=_crumbs(number_id),
+        next_steps={"The number": address("/numbers/{number_id}", number_id=number_id)},
     )
 
 

@@ -54,10 +54,13 @@ def gate(number: Lineage) -> Iterator[Part]:
             )
             for each in sorted(worth.rules, key=lambda each: each.is_met)
         )
-        broken = sum(not each.is_met for each in worth.rules)
-        said = f"{broken} of {counted(len(rows), 'rule')} not met" if broken else f"All {counted(len(rows), 'rule')} are met"
-        note = f"{said}. {_policy_text(worth.policy)}"
-        yield Table("gate", without_empty(columns, rows), rows, "Is it worth believing?", note, is_folded=not broken)
+        unmet = [str(each) for each in worth.rules if not each.is_met]
+        said = f"{len(unmet)} of {counted(len(rows), 'rule')} not met" if unmet else f"All {counted(len(rows), 'rule')} are met"
+        title, note = "Is it worth believing?", f"{said}. {_policy_text(worth.policy)}"
+        if unmet:
+            yield Text("unmet", "\n".join(unmet), title=title, note=note)
+            title = note = ""
+        yield Table("gate", without_empty(columns, rows), rows, title, note, is_folded=True)
         yield from _rule_runs(worth.rules)
 
 

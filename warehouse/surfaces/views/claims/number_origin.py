@@ -25,6 +25,7 @@ _MOST_RANGES = 4  # shown of each file
 _MOST_CONDITIONS = 60
 _MOST_MODELS = 20  # to read; the files have all
 _ASKED_RUNS = 200  # of those under a number: their conditions are compared
+_UNFOLDED = 12  # lines of SQL
 
 
 def reproduction(visit: Visit, number: Lineage) -> Iterator[Part]:
@@ -84,7 +85,7 @@ def query(visit: Visit, number: Lineage) -> Iterator[Part]:
     """The SQL that made it, the models under it, and what is guaranteed of its runs."""
     specification = recorded_specification(visit.project, number)
     text, words = _sql(visit, number, specification)
-    yield Text("sql", text, "sql", "The query that made it", f"{number.query}: {words}")
+    yield Text("sql", text, "sql", "The query that made it", f"{number.query}: {words}", is_folded=text.count("\n") > _UNFOLDED)
     digests = [Fact("query_spec_digest", number.query_spec_digest)]
     if number.publication:
         digests += [Fact("publication", number.publication), Fact("why_digest", number.why_digest, note="of its runs")]

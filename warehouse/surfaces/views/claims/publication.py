@@ -29,6 +29,7 @@ from warehouse.transform.export.docs.published_pages import is_digest, short
 _PATH = "/publications/{publication}"
 _ROWS = 30  # a page
 _MEASURES = 8  # beside the grain; the page of a row has all
+_UNFOLDED = 5  # lines of clauses
 _NUMBER, _UNIT = "__number", "__unit"  # after a column's name: the columns of its number ids and units
 
 Verdicts = Mapping[bytes, Mapping[str, str]]
@@ -47,7 +48,7 @@ def _page(visit: Visit) -> Page:
         parts, fault = [], error
     about = [
         Fact("published", event.at if event else None, kind="moment", note=f"by {printable(event.by)}" if event else ""),
-        Fact("publication", publication.digest), Fact("rows", publication.record.get("rows"), kind="number"),
+        Fact("publication", publication.digest, kind="code"), Fact("rows", publication.record.get("rows"), kind="number"),
         Fact("numbers", publication.record.get("numbers"), kind="number", note=verdicts_text(publication.record) or "none is claimed"),
         Fact("signature", check_publication_signatures(visit.project, publication).state if publication.record else None, kind="state"),
     ]
@@ -79,9 +80,11 @@ def _parts(visit: Visit, publication: PublishedRollup, specification: Specificat
     promised = publication.record["guarantees"]
     yield Facts("guarantees", tuple(Fact(name, promised[name]["established"], note=words) for name, words in MEANINGS.items()), "What is guaranteed")
     if clauses := [*promised["G2"].get("clauses", ()), *promised["clauses"]]:
-        yield Text("clauses", "\n".join(map(str, clauses)), "raw", "Clauses for which a guarantee is not established")
+        words = "Clauses for which a guarantee is not established"
+        yield Text("clauses", "\n".join(map(str, clauses)), "raw", words, is_folded=len(clauses) > _UNFOLDED)
     if left_out := promised.get("left_out", {}).get("rows"):
-        yield Text("left_out", "\n".join(map(str, left_out)), "raw", "Rows that break a test, which are left out of its tables")
+        words = "Rows that break a test, which are left out of its tables"
+        yield Text("left_out", "\n".join(map(str, left_out)), "raw", words, is_folded=len(left_out) > _UNFOLDED)
     engine = publication.record["engine"]
     yield Facts("made_with", (
         Fact("wh", publication.record["wh"]), Fact("engine", f"{engine['name']} {engine['version']}"),

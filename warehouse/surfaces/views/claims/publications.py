@@ -50,7 +50,7 @@ def _list(visit: Visit) -> Page:
     return Page("Publications", (
         Form("filter", "/publications", (Choice("query", value=query or "", choices=("", *queries)),)),
         Table("publications", _COLUMNS, rows, empty="nothing is published yet: wh publish", total=len(found), more=more),
-    ))
+    ), next_steps={"Numbers": "/numbers", "Results that can be published": "/results"})
 
 
 def _row(publication: PublishedRollup, event: Event | None, correction: Event | None) -> tuple[Any, ...]:

@@ -34,7 +34,7 @@ def _page(visit: Visit) -> Page:
             "events", _COLUMNS, tuple(_row(event) for event in found[offset : offset + _EVENTS]), "Events",
             "The last one first. Each event names those that it follows, and its name has its own digest.", "no event", len(found), more,
         ),
-    ), notices=notices)
+    ), notices=notices, next_steps={"Publications": "/publications", "Evidence": "/evidence"})
 
 
 def _row(event: Event) -> tuple[Any, ...]:

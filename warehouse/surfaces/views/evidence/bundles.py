@@ -136,6 +136,7 @@ def _page(visit: Visit) -> Page:
             Text("commands", f"wh impact {digest[:16]}   # the published numbers that depend on it\nwh fsck   # hashes every file again", "commands"),
         ),
         states=(state,), notices=(notice,) if notice else (), crumbs=(("Evidence", "/evidence"),),
+        next_steps={"All evidence": "/evidence", "What arrived last, and what is wrong with it": "/ingest"},
     )
 
 

@@ -16,6 +16,7 @@ from warehouse.surfaces.views.facts.reading import Reader, reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, STATE_SQL, label_sql, runs_table
 from warehouse.transform.finished.role_tables import RoleTable
+from warehouse.transform.project.model import RUNS
 from warehouse.transform.sql.duck import quote
 
 _MOST = 100
@@ -88,7 +89,7 @@ def _list(subject: _Subject, visit: Visit) -> Page:
     empty = "there are no more" if total else "no run states any"
     return Page(
         subject.many, (Table(subject.path[1:], read, shown_rows, total=total, more=more, empty=empty),),
-        f"{total:,} that runs state, {order}",
+        f"{total:,} that runs state, {order}", next_steps={"All runs": "/runs", "A metric over time": "/explore"},
     )
 
 
@@ -220,12 +221,12 @@ def _views(subject: _Subject) -> tuple[View, ...]:
             lambda visit: _list(subject, visit), (
                 Parameter("sort", "What comes first: the most runs, or the last used.", default="runs", choices=("runs", "last")),
                 OFFSET,
-            ), menu=subject.many, is_further=True,
+            ), menu=subject.many, is_further=True, role=RUNS,
         ),
         View(
             f"{subject.name}_row", f"{subject.path}/{{key}}", subject.one,
             f"One {subject.one.lower()}: everything stated of it, its runs, and how its nearest sibling differs.",
-            lambda visit: _one(subject, visit), (Parameter("key", "Its key."),),
+            lambda visit: _one(subject, visit), (Parameter("key", "Its key."),), role=RUNS,
         ),
     )
 

@@ -24,10 +24,10 @@ from warehouse.surfaces.views.facts.run_names import run_names
 from warehouse.surfaces.views.facts.run_telemetry import telemetry_parts
 from warehouse.surfaces.views.facts.run_timeline import timeline
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql, runs_table
-from warehouse.surfaces.views.results.facets import named_column
+from warehouse.surfaces.views.results.facets import heading, named_column
 from warehouse.transform.export.docs.published_pages import is_digest
 from warehouse.transform.finished.role_tables import RoleTable
-from warehouse.transform.project.model import REQUESTS
+from warehouse.transform.project.model import REQUESTS, RUNS
 from warehouse.transform.sql.duck import quote
 
 _PATH = "/runs/{run_id:path}"
@@ -40,6 +40,12 @@ _CARDS = 3  # headline figures
 _UNFOLDED = 20  # figures that are not folded away
 # What the page says elsewhere, or that only the machine needs.
 _ELSEWHERE = frozenset({"run_id", "status", "state", "has_conflict", "mode", "state_reason", "benchmark_case_id"})
+# What people call columns of the table of runs.
+_WORDS = {
+    "artifact_manifest_digest": "bundle", "raw_folder": "file or folder in it", "raw_section": "bytes of the file", "family": "format",
+    "is_zone_assumed": "time zone was assumed", "outcome_digest": "digest of its results", "bundle_count": "bundles that state it",
+    "repeat_index": "repeat", "started_at": "start", "ended_at": "end", "superseded_by": "replaced by", "supports_run_id": "supports the run",
+}
 _DIMENSION_PAGES = {"hardware": "/hardware/{key}", "software": "/software/{key}", "workload": "/workloads/{key}"}
 
 
@@ -52,10 +58,11 @@ def _answer(visit: Visit) -> Page:
             raise _unknown(found, table, run_id)
         name = str(run_names(found, table, [run_id])[run_id])
         verdicts, trusted = _validity(visit, run_id)
-        parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *trusted, *timeline(found, run)]
+        near = _neighbours(found, table, run)
+        repeats = [row[0] for row in sorted(near.rows, key=lambda row: abs(row[2] - run["started_at"])) if row[3] == "succeeded"]
+        parts: list[Part] = [*_cards(found, run_id), *_decisions(visit, run_id), *trusted, *timeline(found, run, repeats)]
         identity, row = _identity(found, table, run)
         parts += [*_figures(found, run_id), *_log_lines(found, run_id), identity, *_requests(found, run_id)]
-        near = _neighbours(found, table, run)
         parts += [*telemetry_parts(found, run_id, visit["metric"]), *_issues(found, run_id), *_evidence(found, run)]
         parts += [near] if near.rows else []
         parts += _impact(visit, run_id) if visit["impact"] == "yes" else []
@@ -129,10 +136,10 @@ def _identity(found: Reader, table: RoleTable, run: dict[str, Any]) -> Iterator[
     keys = {key for key, _, _ in DIMENSIONS.values()} | {"cluster_region_key"}
     units = {name: unit for name, (unit, _) in described.items() if unit not in ("UTC", "bytes")}
     stated = [
-        Fact(name, value, units.get(name), _link(name, value), _kind(name, value))
+        Fact(name, value, units.get(name), _link(name, value), _kind(name, value), title=_WORDS.get(name) or heading(name, units.get(name)))
         for name, value in run.items() if value is not None and name not in _ELSEWHERE | keys
     ]
-    yield Facts("row", tuple(stated), "What its row states")
+    yield Facts("row", tuple(stated), "What its evidence states")
 
 
 def _kind(name: str, value: Any) -> Any:
@@ -385,6 +392,6 @@ VIEWS = (
             Parameter("run_id", "The run's id."),
             Parameter("impact", "Whether to look for published numbers that depend on it, in all publications.", default="no", choices=("no", "yes")),
             Parameter("metric", "The metric of telemetry whose windows are listed."),
-        ), is_costly=True,
+        ), is_costly=True, role=RUNS,
     ),
 )

@@ -56,13 +56,17 @@ def _whole_run(found: Reader, run_id: str) -> Table:
     )
     columns = (
         Column("called", "what"), Column("place", "where"), Column("value", kind="number"), Column("unit"), Column("value_p95", "p95", kind="number"),
-        Column("value_max", "greatest", kind="number"), Column("coverage_pct", "covered", kind="number", unit="%"), Column("support", kind="state"),
-        Column("join_method", "joined by"), Column("clock", "clocks", is_minor=True), Column("raw_path", "file", link=_FILE),
+        Column("value_max", "greatest", kind="number"), Column("coverage_pct", "covered", kind="number", unit="%"),
+        Column("support", kind="state", below="join_method"),
+        Column("join_method", is_hidden=True), Column("clock", is_hidden=True), Column("raw_path", "file", link=_FILE),
         Column("artifact_manifest_digest", is_hidden=True), Column("metric", is_hidden=True),
     )
     for row in rows:
         row["called"], _, row["unit"] = found.metric_names.of(row["metric"], row["unit"])
-    note = "Of a gauge the mean over time, of a counter the increase, of a state the last value. Ambiguous: another run was at the same place."
+    note = (
+        "Of a gauge the mean over time, of a counter the increase, of a state the last value. Ambiguous: another run was at the same place. Below it:"
+        " what joined them."
+    )
     shown = _shown(columns, rows)
     return Table(
         "telemetry", without_empty(columns, shown), shown, "Telemetry of the run", note, listed=_LISTED, is_folded=len(rows) > _UNFOLDED,

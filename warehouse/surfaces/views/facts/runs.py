@@ -186,6 +186,6 @@ VIEWS = (
             Parameter("hardware", "Only runs on this hardware, by its key."),
             Parameter("software", "Only runs with this software, by its key."),
             OFFSET,
-        ), menu="Runs",
+        ), menu="Runs", role=RUNS,
     ),
 )

@@ -37,7 +37,8 @@ def _answer(visit: Visit) -> Page:
         cards = [
             *_moved(events, earlier, is_tested, since, is_past), *_arrived(found, table),
             Fact(
-                "decide", len(decisions), link="#decide" if decisions else None, title="things to decide", tone="warn" if decisions else "good",
+                "decide", len(decisions), link="#decide" if decisions else None,
+                title="thing to decide" if len(decisions) == 1 else "things to decide", tone="warn" if decisions else "good",
                 note=decisions[0][1] if len(decisions) == 1 else "" if decisions else "no run in conflict, no number gone stale",
             ), stated.card,
         ]
@@ -94,8 +95,8 @@ def _moved(events: list[Event], earlier: list[Event], is_tested: bool, since: da
     words.append(f"since {since:%-d %b %Y}, the last 14 days with runs" if is_past else f"past {_DAYS} days")
     if not events and earlier and (at := earlier[0].clearest.first.started_at):
         words.append(f"the last event began {at:%-d %b}")
-    if not is_tested:
-        words = ["too few dated runs to look for changes"]
+    if not is_tested:  # none found is not none there
+        return [Fact("moved", None, link="/changes", title="changes", note="not judged: too few dated runs to look for changes")]
     title = "confirmed change for the worse" if len(worse) == 1 else "confirmed changes for the worse"
     link = _changes(since, is_past, way="worse" if worse else None) if is_tested else "/changes"
     return [Fact("moved", len(worse), link=link, title=title, tone="bad" if worse else "", note=" · ".join(words))]

@@ -10,6 +10,7 @@ from warehouse.analysis.events.event import Event
 from warehouse.analysis.names import SEPARATOR, load_words, model_name, name_of, tokens
 from warehouse.errors import counted
 from warehouse.statistics.frontier import non_dominated
+from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Column, Part, Table
 from warehouse.surfaces.view import address
 from warehouse.surfaces.views.analysis.wording import direction
@@ -121,7 +122,8 @@ def _configurations(found: Reader, points: list[dict[str, Any]], events: Sequenc
             best[name] = point
     columns = (
         Column("name", "model · GPU · engine", link="/results/serving_results?where={where}"),
-        Column("y", "best rate", kind="number", unit="tokens/s a GPU", link="/numbers/{number_id}"), Column("load", "at"),
+        Column("y", "best rate", kind="number", unit="tokens/s a GPU", link="/numbers/{number_id}", half="half"), Column("half", is_hidden=True),
+        Column("load", "at"),
         Column("x", "speed", kind="number", unit="tokens/s a user"), Column("ttft_p99_ms", "TTFT, p99", kind="number", unit="ms"),
         Column("cost", "output", kind="number", unit="$ a million tokens"), Column("trend", "runs of it", kind="spark", is_minor=True),
         Column("worth", kind="state"), Column("last", "last run", kind="moment", link="/runs/{run_id:path}", is_minor=True),
@@ -129,9 +131,11 @@ def _configurations(found: Reader, points: list[dict[str, Any]], events: Sequenc
     )
     moved = _moved(events)
     ordered = sorted(best.items(), key=lambda each: (each[1]["y"] is None, -counts[each[0]], each[0]))
+    halves = _halves(found, [each for _, each in ordered[:_MOST_ROWS]])
     rows = tuple(
         (
-            name, each["y"], load_words(each), each["x"], each["ttft_p99_ms"], each["cost"], _trend(each["trend"]),
+            name, each["y"], halves.get((each["curve_key"], each["load_kind"], each["load"])), load_words(each), each["x"],
+            each["ttft_p99_ms"], each["cost"], _trend(each["trend"]),
             moved.get((each["name"].subject, each["name"].gpu)) or counted(each["runs"], "run"), each["last"], each["number_id"], each["run_id"],
             _where(each), counts[name],
         )
@@ -144,6 +148,28 @@ def _configurations(found: Reader, points: list[dict[str, Any]], events: Sequenc
     return Table(
         "configurations", without, tuple(tuple(row[place] for place in kept) for row in rows), "", note, total=len(best), more=more,
     )
+
+
+def _halves(found: Reader, points: Sequence[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
+    """Half the width of the interval of each point's rate, where its runs, or their sessions, support one: by curve and load."""
+    from warehouse.statistics.means import mean_interval
+
+    table = found.role(LOAD_POINTS)
+    assert table
+    session = "session" if "session" in table.columns else "null"
+    rows = found.rows(
+        f"select curve_key, load_kind, load, list(y order by run_id) as of_runs, list(session order by run_id) as sessions from"
+        f" (select curve_key, load_kind, load, run_id, avg({_Y}) as y, any_value({session})::varchar as session from {table.sql}"
+        " where list_contains($curves, curve_key) and status in ('succeeded', 'unknown') and copy_of is null and isfinite(" + _Y + ")"
+        " group by all) group by all", {"curves": [each["curve_key"] for each in points]},
+    )
+    halves = {}
+    for row in rows:
+        are_several = None not in row["sessions"] and len(set(row["sessions"])) > 1
+        interval = mean_interval(row["of_runs"], sessions=row["sessions"] if are_several else None)
+        if isinstance(interval, Interval) and interval.high > interval.low:
+            halves[row["curve_key"], row["load_kind"], row["load"]] = (interval.high - interval.low) / 2
+    return halves
 
 
 def _rate(point: dict[str, Any]) -> tuple[bool, float]:

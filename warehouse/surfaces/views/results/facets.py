@@ -25,7 +25,8 @@ _FIRST = (
 _HEADINGS = {
     "accelerator_family": "GPU", "accelerator_count": "GPUs", "framework": "engine", "framework_version": "engine version", "node_count": "nodes",
     "nodes": "which nodes", "concurrency_point": "in flight", "request_rate_per_s": "requests sent", "run_count": "runs", "started_at": "when",
-    "last_run_at": "last run", "result_key": "metric",
+    "last_run_at": "last run", "result_key": "metric", "run_id": "run", "workload_point": "workload",
+    "completed_count": "requests completed", "failed_count": "requests failed", "benchmark_case_id": "case", "accelerator": "GPU, as stated",
     "input_length": "in", "output_length": "out", "output_token_throughput_per_accelerator_per_s": "output per GPU",
     "total_token_throughput_per_accelerator_per_s": "input and output per GPU", "interactivity_p50_tokens_per_s": "speed of a user, median",
 }

@@ -23,10 +23,12 @@ from warehouse.transform.sql.duck import quote
 _HOME, _PATH = "/results", "/results/{query}"
 _LISTED, _MOST = 50, 1000  # rows of a page, and of its files
 _WHY_NULL = re.compile(r"Why (?P<what>an? .+?) is NULL: (?P<more>[^;]+)")
+_ENDS = {"cost_reason": "To bring prices: wh ingest prices.csv, with the columns that docs/serving.md has under Prices."}
 _LONGEST = 80  # characters of a value that are shown
+_RARE = 20  # times fewer rows that state it than another column: for all columns alone
 _FEW = 8  # columns beside the name that are shown before all are asked for
 _MEDIAN, _INTERVAL, _HALF = "median", ("interval_low", "interval_high"), "half of the interval"
-_MAIN = "serving_results"
+_MAIN, _BELOW = "serving_results", "parameters"
 _RESERVED = ("query_spec_digest", "number_ids")
 # What people ask for first, in the order in which they read it; then what has a unit, in the order of the query.
 _FIRST = (
@@ -112,8 +114,10 @@ def _lacks(found: Reader, table: str, described: Mapping[str, tuple[str | None, 
             continue
         rows = found.rows(f"select {quote(name)} as reason, count(*) as rows from {table} where {where} group by all order by 2 desc, 1", values)
         if rows and all(row["reason"] for row in rows):
-            counts = ", ".join(f"{row['reason']} in {row['rows']:,}" for row in rows)
-            yield f"No row has {reason['what']}: {counts}. {reason['more'].strip().capitalize()}."
+            counts = ", ".join(f"{row['reason'].replace('-', ' ')} in {row['rows']:,}" for row in rows)
+            more = reason["more"].strip().replace("-", " ")
+            ends = f" {_ENDS[name]}" if name in _ENDS else ""
+            yield f"No row has {reason['what']}: {counts}. {more[:1].upper()}{more[1:]}.{ends}"
 
 
 def _asked_first(described: Mapping[str, tuple[str | None, str]], shown: Sequence[str]) -> list[str]:
@@ -138,7 +142,7 @@ def _shown(
     found: Reader, table: str, columns: Sequence[tuple[str, str]], conditions: Sequence[Condition], is_all: bool
 ) -> list[str]:
     """The columns to show beside the name, in the order in which people ask for them. None in which no row has a value, and of the first ones
-    none that is the same in all rows."""
+    none that is the same in all rows, or that hardly any row states."""
     where, values = where_sql(conditions)
     names = [name for name, _ in columns]
     counted = found.con.execute(
@@ -157,7 +161,8 @@ def _shown(
     of_interval = {*_INTERVAL, "interval_coverage"} if {*_INTERVAL, _MEDIAN} <= set(kinds) else set()
     plain = [
         name for name in offered
-        if name in _FIRST or name not in of_interval and not name.endswith(("_key", "_digest", "_sha256", "_ids", "_id"))
+        if name in _FIRST or _RARE * filled[name] >= max(filled.values()) and name not in of_interval
+        and not name.endswith(("_key", "_digest", "_sha256", "_ids", "_id"))
     ]
     return [name for name in plain if _is_number(kinds[name]) and name not in _LENGTHS or distinct[name] > 1][:_FEW]
 
@@ -194,6 +199,9 @@ def _table(
     metric = metrics.pop() if len(metrics) == 1 else None  # that the statistics of all rows are of
     has_run, has_interval = "run_id" in kinds, {*_INTERVAL, _MEDIAN} <= set(kinds)
     apart = [] if has_run else _apart(found, qualified, rows, kinds, shown)
+    if _BELOW in shown and not has_run and visit["columns"] != "all":  # too long for a column: below the name
+        shown = [name for name in shown if name != _BELOW]
+        apart = [SEPARATOR.join(filter(None, (row[_BELOW], words))) or None for row, words in zip(rows, apart, strict=True)]
     numbers = [name for name in shown if _is_number(kinds[name]) and name not in _LENGTHS]
     named = _named_metrics(found, rows, shown)
     parts = "model · GPU · engine" if "model" in kinds or "framework" in kinds else "what"

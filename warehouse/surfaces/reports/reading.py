@@ -29,7 +29,7 @@ _TAGS = frozenset(
 )
 _ATTRIBUTES = frozenset(
     "id class title datetime scope role tabindex aria-label aria-hidden data-name data-unit viewBox width height x y cx cy r d"
-    " text-anchor dominant-baseline".split()
+    " text-anchor dominant-baseline preserveAspectRatio".split()
 )
 _TAG = re.compile(r"<(/?)([A-Za-z0-9]+)((?: [A-Za-z-]+=\"[^\"<>]*\")*) ?/?>")
 _ATTRIBUTE = re.compile(r" ([A-Za-z-]+)=\"([^\"]*)\"")

@@ -21,8 +21,8 @@ from warehouse.errors import WarehouseError
 from warehouse.project.making import init_project
 from warehouse.project.project import Project, read_project
 from warehouse.transform.build.build import BuildReport, Progress, build
-from warehouse.transform.build.plan import ModelResult
 from warehouse.transform.build.preview import preview
+from warehouse.transform.build.session import ModelResult
 from warehouse.transform.finished.builds import current_build, find_current
 from warehouse.transform.finished.query import run_query
 from warehouse.transform.inputs import s3_sources as objects

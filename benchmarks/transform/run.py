@@ -23,9 +23,9 @@ from typing import Any
 
 import projects
 from measure import CommandFailed, Cost, medians, run
-from targets import cores_told, targets
+from targets import targets
 from telemetry import append_day, copy_days
-from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh, WhOneCore, WhPlainAggregate
+from tools import APPEND, CHANGED, FULL, NOOP, REPOSITORY, TOOLS, DbtState, Floor, Sqlmesh, Tool, Wh, WhPlainAggregate
 
 HERE = Path(__file__).resolve().parent
 # Files that changed less than two seconds ago cannot be told apart by their times: no user's data is that young.
@@ -121,11 +121,10 @@ def report(name: str, results: Results) -> str:
     lines = []
     for (scenario, tool), costs in results.costs.items():
         cost = found[scenario, tool]
-        asked = targets(name, scenario, found) if issubclass(TOOLS[tool], Wh) and tool != WhOneCore.name else []
+        asked = targets(name, scenario, found) if issubclass(TOOLS[tool], Wh) else []
         told = "; ".join(target.told(cost) for target in asked)
         figures = f"{cost.cpu_s:>7.2f} {cost.wall_s:>7.2f} {cost.peak_mb:>8.0f} {len(costs):>5}"
         lines.append(f"{name:<10} {scenario:<8} {tool:<13} {figures}  {told}".rstrip())
-    lines += [f"{name}: {told}" for told in cores_told(found)]
     lines += [f"{name}: {tool} failed in {message}" for tool, message in results.failures.items()]
     if results.answers:
         equal = len(set(results.answers.values())) == 1

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from measure import Cost
-from tools import APPEND, FULL, NOOP, DbtState, Floor, Sqlmesh, Wh, WhOneCore
+from tools import APPEND, FULL, NOOP, DbtState, Floor, Sqlmesh
 
-LARGEST_SHARE = 0.65  # of the wall seconds on one core, on two
 # Medians of one project by (scenario, tool).
 Medians = Mapping[tuple[str, str], Cost]
 
@@ -25,15 +24,6 @@ class Target:
             return f"{self.words}: not measured here"
         bound = f"{self.words} = {self.bound_s:.2f}" if self.words else f"{self.bound_s:.2f} s"
         return f"{bound}: {'met' if cost.cpu_s <= self.bound_s else 'MISSED'}"
-
-
-def cores_told(medians: Medians) -> list[str]:
-    """What share of the wall seconds of a full build on one core the same takes on all that there are, where both were measured."""
-    several, one = medians.get((FULL, Wh.name)), medians.get((FULL, WhOneCore.name))
-    if not several or not one:
-        return []
-    share = several.wall_s / one.wall_s
-    return [f"full: {share:.2f} of the wall seconds on one core, {LARGEST_SHARE} wanted: {'met' if share <= LARGEST_SHARE else 'MISSED'}"]
 
 
 def targets(project: str, scenario: str, medians: Medians) -> list[Target]:

@@ -6,7 +6,6 @@ Each tool works in a folder of its own, `root`, with the telemetry in `data/`.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from abc import ABC, abstractmethod
@@ -123,15 +122,6 @@ class WhPlainAggregate(Wh):
     keyed: Mapping[str, tuple[str, str]] = {}
 
 
-class WhOneCore(Wh):
-    """The same with one core, on which models are made one after another."""
-
-    name = "wh-one-core"
-
-    def command(self, scenario: str) -> list[str]:
-        return ["taskset", "-c", str(min(os.sched_getaffinity(0))), *super().command(scenario)]
-
-
 class DbtState(Tool):
     """dbt, with `state:modified+` against the artifacts of the full build: its documented way to build what changed.
     It does not see new files, so an append is a plain run."""
@@ -210,7 +200,7 @@ class Sqlmesh(Tool):
         return [str(self.program), "plan", "--auto-apply", "--no-prompts", "--execution-time", time]
 
 
-TOOLS: Mapping[str, type[Tool]] = {tool.name: tool for tool in (Floor, Wh, WhOneCore, WhPlainAggregate, DbtState, Sqlmesh)}
+TOOLS: Mapping[str, type[Tool]] = {tool.name: tool for tool in (Floor, Wh, WhPlainAggregate, DbtState, Sqlmesh)}
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from warehouse.transform.build.stopwatch import Stopwatch
 if TYPE_CHECKING:
     from warehouse.scale.drive import Work
     from warehouse.transform.build.build import BuildReport
-    from warehouse.transform.build.plan import ModelResult
+    from warehouse.transform.build.session import ModelResult
 
 _DONE = {"build": "built", "update": "updated", "empty": "empty", "drop": "dropped", "keep": "kept"}
 _TASKS = {"parse": "parsing", "model": "partitions"}

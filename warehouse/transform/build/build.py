@@ -5,11 +5,9 @@ A failed build leaves the last good one untouched. The same inputs give the same
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +42,7 @@ from warehouse.version import __version__
 
 if TYPE_CHECKING:
     from warehouse.transform.build.material import Material
-    from warehouse.transform.build.plan import ModelResult
+    from warehouse.transform.build.session import ModelResult
     from warehouse.transform.inputs.landing_tables import LandingTables
     from warehouse.transform.inputs.made_elsewhere import Elsewhere, MadeElsewhere
     from warehouse.transform.testing.rejected_rows import Rejected
@@ -287,7 +285,6 @@ def _bring_up_to_date(
     import duckdb
 
     from warehouse.transform.build.catalog import write_catalog
-    from warehouse.transform.build.lanes.side_by_side import SideBySide
     from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
     from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
@@ -323,9 +320,7 @@ def _bring_up_to_date(
         made, names = elsewhere or NOTHING, {name: model.qualified for name, model in material.checked.models.items()}
         if made.as_parts or any(state.layout == PARTS for state in states.values()):
             find_parts(con, material.root, database.parent)
-        cores = len(os.sched_getaffinity(0))  # as many as parse
-        make = partial(SideBySide, cores=cores) if cores > 1 else Session
-        session = make(con, material, states, progress.built, is_first=is_first, elsewhere=made)
+        session = Session(con, material, states, progress.built, is_first=is_first, elsewhere=made)
         models = session.run(chosen)
         parts = session.in_parts()
         if made.as_parts:

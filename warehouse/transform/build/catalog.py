@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import canonical_json
 from warehouse.transform.build.material import Material
-from warehouse.transform.build.plan import ModelResult
+from warehouse.transform.build.session import ModelResult
 from warehouse.transform.check.digests import specification
 from warehouse.transform.incremental.aged_out import write_away
 from warehouse.transform.incremental.warm_tier import DetailTable

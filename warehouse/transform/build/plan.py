@@ -41,19 +41,6 @@ class Step:
     content_id: str | None = None
 
 
-@dataclass(frozen=True)
-class ModelResult:
-    """What became of one model: its qualified name, action (`build`, `update`, `empty`, `keep`, `drop`), why, its rows (None for a
-    view), how many keys changed where it was updated, and seconds."""
-
-    name: str
-    action: str
-    reason: str
-    rows: int | None = None
-    keys: int | None = None
-    seconds: float = 0.0
-
-
 class Emptiness:
     """Which models have no row for certain: by the landing tables, by the stored tables of which `has_no_rows` is true, and by whether
     the build `has_rejected` rows."""

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from warehouse.landing.parse.batches import REJECTED_TABLE, LandingFile, check_landing_file
@@ -16,7 +15,7 @@ from warehouse.transform.build.state import TableState
 from warehouse.transform.incremental.changed_keys import FILE_COLUMN
 from warehouse.transform.incremental.incremental import Leaf, delta_name
 from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, OrderedRows, analyze, order_of, rewrite
-from warehouse.transform.inputs.landing_tables import FILE_ORDER, LandingTable, landing_order, landing_rows, open_landing_table
+from warehouse.transform.inputs.landing_tables import FILE_ORDER, landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.sources import check_as_engine_finds, engine_path, open_remote
 from warehouse.transform.sql.duck import execute, quote, quoted, text_literal
 from warehouse.transform.testing.rejected_rows import open_rejected_rows
@@ -25,31 +24,12 @@ if TYPE_CHECKING:
     import duckdb
 
 
-class SharedLanding:
-    """Landing tables in a database in memory, which sessions beside each other share: each is read and put in order once."""
-
-    def __init__(self, database: str) -> None:
-        self._database, self._lock = database, Lock()
-        self._there: set[str] = set()
-
-    def open(self, con: "duckdb.DuckDBPyConnection", table: LandingTable) -> None:
-        """Show a session a landing table."""
-        name = f"{quote(self._database)}.main.{quote(table.name)}"
-        with self._lock:
-            if table.name not in self._there:
-                open_landing_table(con, table.name, table.types, table.files, f"table {name}")
-                self._there.add(table.name)
-        con.execute(f"create or replace temp view {quote(table.name)} as from {name}")
-
-
 class Readers:
     """The readable side of one build's session."""
 
-    def __init__(
-        self, con: "duckdb.DuckDBPyConnection", material: Material, on_landing: Callable[[str], None], shared: SharedLanding | None = None
-    ) -> None:
-        """`on_landing` is told of each landing table that is made, unless those are `shared` with other sessions."""
-        self._con, self._on_landing, self._shared = con, on_landing, shared
+    def __init__(self, con: "duckdb.DuckDBPyConnection", material: Material, on_landing: Callable[[str], None]) -> None:
+        """`on_landing` is told of each landing table that is made."""
+        self._con, self._on_landing = con, on_landing
         self._material = material
         self._checked = material.checked
         self._opened: set[str] = set()
@@ -76,8 +56,8 @@ class Readers:
         return {table for found in self._checked.with_views(name) for table in self._checked.graph.landing[found]}
 
     def open(self, name: str, states: Mapping[str, TableState], by_key: Collection[str] = ()) -> dict[str, TableState]:
-        """Make everything readable that a model reads, but for landing tables; what it reads only by key may lie as it lies. Returns the
-        states of the tables that were written again."""
+        """Make everything readable that a model reads; what it reads only by key may lie as it lies. Returns the states of
+        the tables that were written again."""
         rewritten = self._bring_in_order(name, states, by_key)
         graph, models = self._checked.graph, self._checked.models
         for found in sorted(self._checked.with_views(name), key=self._checked.place_of):
@@ -86,14 +66,11 @@ class Readers:
                     open_remote(self._con, read.patterns)
                     check_as_engine_finds(self._con, self._material.inputs.files[read.call], self._material.root)
                     self._opened.add(read.call)
+            self._open_landing(table for table in graph.landing[found] if table not in by_key or not self._has_rows(table))
             if found != name and not self._checked.is_stored(found) and found not in self._opened:
                 execute(self._con, models[found], f"create or replace view {quoted(models[found].qualified)} as ")
                 self._opened.add(found)
         return rewritten
-
-    def open_landing(self, name: str, by_key: Collection[str] = ()) -> None:
-        """Give the session the landing tables that a model reads; of those that it reads only by key, the ones without rows."""
-        self._open_landing(table for table in self.landing(name) if table not in by_key or not self._has_rows(table))
 
     def _bring_in_order(
         self, name: str, states: Mapping[str, TableState], by_key: Collection[str]
@@ -123,10 +100,7 @@ class Readers:
                 open_rejected_rows(self._con)
             else:
                 found = self._material.landing.tables[table]
-                if self._shared:
-                    self._shared.open(self._con, found)
-                else:
-                    open_landing_table(self._con, table, found.types, found.files)
+                open_landing_table(self._con, table, found.types, found.files)
                 self._intact.update(file.path for file in found.files)
             self._opened.add(table)
             self._on_landing(table)

@@ -7,8 +7,8 @@ kill is there to go on from.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ from warehouse.transform.build.plan import (
     NEVER_BUILT,
     UPDATE,
     Emptiness,
-    ModelResult,
     Step,
     as_empty,
     decide,
@@ -46,7 +45,6 @@ from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
 from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
-from warehouse.transform.incremental.shares import SharedWork
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, content_of_parts, patch, take, take_rejected
@@ -64,6 +62,19 @@ from warehouse.transform.testing.rejected_rows import (
 
 if TYPE_CHECKING:
     import duckdb
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """What became of one model: its qualified name, action (`build`, `update`, `empty`, `keep`, `drop`), why, its rows (None for a
+    view), how many keys changed where it was updated, and seconds."""
+
+    name: str
+    action: str
+    reason: str
+    rows: int | None = None
+    keys: int | None = None
+    seconds: float = 0.0
 
 
 class Session:
@@ -99,7 +110,7 @@ class Session:
     def run(self, chosen: Collection[str] | None = None) -> list[ModelResult]:
         """Bring every model up to date, or those `chosen`, among which is all that they read; then nothing is dropped. Raises WH209 at the
         place of what failed; what was built before it is kept."""
-        every = self._checked.order
+        every, late = self._checked.order, self._checked.late
         order = every if chosen is None else [name for name in every if name in chosen]
         self._tables.begin()
         create_state_table(self._con)
@@ -109,27 +120,17 @@ class Session:
         results = [self._drop(name) for name in sorted(self._before.keys() - set(every))] if chosen is None else []
         self._tables.commit()
         self._tables.begin()
-        results += self._make_all(order)
+        for name in order:
+            if name in late:  # all others have left out what they do
+                self.contents[REJECTED_TABLE] = content_of_rejected(self._con) or self._none_rejected
+            results.append(self._timed(name))
+            self._on_model(results[-1])
+            self._tables.commit_if_due()
         for name in order:
             if not self._checked.is_stored(name):
                 self._con.execute(f"drop view if exists {quoted(self._checked.models[name].qualified)}")
         self._tables.commit()
         return [result for result in results if not (self._is_first and result.action == DROP)]
-
-    def _make_all(self, order: Sequence[str]) -> list[ModelResult]:
-        return [self.make(name) for name in order]
-
-    def make(self, name: str) -> ModelResult:
-        """Bring a model up to date, all that it reads being so."""
-        self._count_rejected(name)
-        result = self._timed(name)
-        self._on_model(result)
-        self._tables.commit_if_due()
-        return result
-
-    def _count_rejected(self, name: str) -> None:
-        if name in self._checked.late:  # all others have left out what they do
-            self.contents[REJECTED_TABLE] = content_of_rejected(self._con) or self._none_rejected
 
     def _timed(self, name: str) -> ModelResult:
         started, kept = time.monotonic(), set(self._deltas)
@@ -169,7 +170,10 @@ class Session:
     # --- one model ----------------------------------------------------------------------------------------------
 
     def _bring_up_to_date(self, name: str) -> ModelResult:
-        model, step = self._checked.models[name], self._step(name)
+        model = self._checked.models[name]
+        step = decide(
+            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name), self._read_by(name)
+        )
         if model.materialized == "view":
             self._keep_view(name, step)
             return ModelResult(model.qualified, step.action, step.reason)
@@ -189,13 +193,6 @@ class Session:
                 self._build(name)
         content = self._now[name].content
         return ModelResult(model.qualified, step.action, step.reason, content.rows if content else None, keys)
-
-    def _step(self, name: str) -> Step:
-        step = decide(
-            name, self._checked, self._material.logic[name], self.contents, self._material.inputs, self._before.get(name), self._read_by(name)
-        )
-        # In another project's build, which had no evidence, there is nothing to update.
-        return replace(step, action=BUILD) if self._is_first and step.action == UPDATE else step
 
     def _keep_view(self, name: str, step: Step) -> None:
         model, inputs = self._checked.models[name], self._inputs(name)
@@ -251,15 +248,12 @@ class Session:
             detail_rows.forget_away(self._con, model.qualified)
 
     def _build(self, name: str) -> None:
-        if name not in self._elsewhere.tables:
-            self._open_inputs(name)
-        self._make_table(name)
-
-    def _make_table(self, name: str, work: SharedWork | None = None) -> None:
-        """Make a table from nothing, in shares if there are some, all that it reads being open."""
+        """Make a table from nothing."""
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
         parts = self._elsewhere.tables.get(name)
+        if parts is None:
+            self._open_inputs(name)
         former = self._set_aside(name)
         numbered = self._set_numbers_aside(name)
         self._remove(name)
@@ -270,7 +264,7 @@ class Session:
         elif plan:
             if parts is None:
                 sees_layout = self._checked.sees_layout(name)
-                is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out, work=work)
+                is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
             else:
                 take(self._con, model, types, parts)
                 take_rejected(self._con, model, self._elsewhere.rejected)
@@ -411,17 +405,12 @@ class Session:
         return found
 
     def _open_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
-        self._readers.open_landing(name, by_key)
-        self._share_inputs(name, by_key)
-
-    def _share_inputs(self, name: str, by_key: Collection[str] = ()) -> None:
-        """Make ready what a model reads and every session on the database can."""
         for other, state in self._readers.open(name, self._now, by_key).items():
             self._tables.rewritten(other, state)
             self.remade.add(other)
         read = self._readers.tables(name, by_key)
-        if self._checked.sees_layout(name) and self._tables.are_fresh(read):
-            self._tables.compress()
+        if self._checked.sees_layout(name):
+            self._tables.compress(read)
         if self._checked.follows_plan(name):
             self._tables.save(read | self._readers.landing(name))
             self._readers.analyze(read)
@@ -455,9 +444,7 @@ class Session:
 
     def _is_followed(self, name: str) -> bool:
         """Whether a table that is local to a key can be updated by it."""
-        if self._is_first or name not in self._before:
-            return False
-        return self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name))
+        return name in self._before and (self._checked.keeps_keys(name) or not is_small(self._before[name], self._read_by(name)))
 
     def _read_by(self, name: str) -> Callable[[], int]:
         return partial(rows_read, name, self._checked, self._material.landing, self._now)
@@ -474,11 +461,10 @@ class Session:
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
         changed. None where it is not needed, or where the columns are others now."""
-        return set_aside(self._con, self._now[name].qualified, self._checked.columns[name]) if self._is_learnt_from(name) else None
-
-    def _is_learnt_from(self, name: str) -> bool:
         state = self._now.get(name)
-        return state is not None and state.kind == "table" and any(map(self._is_followed, self._followers.get(name, ())))
+        if not state or state.kind != "table" or not any(map(self._is_followed, self._followers.get(name, ()))):
+            return None
+        return set_aside(self._con, state.qualified, self._checked.columns[name])
 
     def _set_numbers_aside(self, name: str) -> str | None:
         """Keep a rollup's rows, under another name, for the ids of those that come out the same. None of any other table, and where the spec is

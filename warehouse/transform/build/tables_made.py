@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from copy import copy
 from typing import TYPE_CHECKING
 
 from warehouse.transform.build.state import TableState, write_states
@@ -33,12 +32,6 @@ class TablesMade:
         self._opened: set[str] = set()  # landing tables that this transaction has made
         self._fresh: set[str] = set()  # tables made since the last checkpoint
         self._last_commit = time.process_time()
-
-    def beside(self, con: "duckdb.DuckDBPyConnection") -> TablesMade:
-        """The same of another session on the database, whose transactions are its own."""
-        other = copy(self)
-        other._con, other._unsaved, other._opened = con, [], set()
-        return other
 
     def made(self, name: str, state: TableState) -> None:
         """A table is up to date, in this state."""
@@ -84,18 +77,15 @@ class TablesMade:
             self.commit()
             self.begin()
 
-    def are_fresh(self, tables: Collection[str]) -> bool:
-        """Whether some of these tables are not compressed yet. Then the same floats, if a table has more than one, may add up to other last
-        bits."""
+    def compress(self, tables: Collection[str]) -> None:
+        """Make sure that these tables are kept as they will be. One just made is not compressed yet, and the same floats, if it has more
+        than one, may add up to other last bits."""
         contents = [self.now[name].content for name in self._fresh.intersection(tables)]
-        return any(content is None or content.rows > 1 for content in contents)
-
-    def compress(self) -> None:
-        """Make sure that all tables are kept as they will be. No other session may be writing."""
-        self.commit()
-        self._con.execute("checkpoint")
-        self._fresh.clear()
-        self.begin()
+        if any(content is None or content.rows > 1 for content in contents):
+            self.commit()
+            self._con.execute("checkpoint")
+            self._fresh.clear()
+            self.begin()
 
     def roll_back(self) -> list[str]:
         """After a statement has failed, and its transaction with it: begin another. The names of what was made in the old one,

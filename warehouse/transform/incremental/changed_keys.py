@@ -59,13 +59,13 @@ class KeyPath:
             names = [copied[name] for name in names]
         return tuple(names)
 
-    def keys_of(self, rows: str, *, is_distinct: bool = True) -> str:
-        """SQL for the keys of a leaf's rows, each once unless told otherwise, with the file of each beside it; `rows` is a SELECT of the
-        leaf's columns and of `FILE_COLUMN`."""
+    def keys_of(self, rows: str) -> str:
+        """SQL for the keys of a leaf's rows, with the file of each beside it; `rows` is a SELECT of the leaf's columns and
+        of `FILE_COLUMN`."""
         for layer in self.layers:
             items = ", ".join(f"{sql} as {quote(name)}" for sql, name in layer)
             rows = f"select {items}, {INPUT_ALIAS}.{quote(FILE_COLUMN)} from ({rows}) as {INPUT_ALIAS}"
-        return f"select distinct * from ({rows})" if is_distinct else rows
+        return f"select distinct * from ({rows})"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from warehouse.transform.incremental.row_order import (
     put_in_order,
     repeats,
 )
-from warehouse.transform.incremental.shares import Share, SharedWork
 from warehouse.transform.inputs.content import HASH_SUM, ROW, ROWS, Content, content_by_key
 from warehouse.transform.project.model import Model
 from warehouse.transform.sql.duck import disable_optimizers, execute, quote, quoted
@@ -87,10 +86,10 @@ def as_ever(con: "duckdb.DuckDBPyConnection") -> None:
 
 def build(
     con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], *, sees_layout: bool,
-    left_out: str = "", work: SharedWork | None = None,
+    left_out: str = "",
 ) -> bool:
-    """Make an incremental table from nothing, without the rows of which the condition `left_out` is true; with `work` in its shares. Returns
-    whether its grain is seen to tell its rows apart. Raises WH209."""
+    """Make an incremental table from nothing, without the rows of which the condition `left_out` is true. Returns whether its
+    grain is seen to tell its rows apart. Raises WH209."""
     import duckdb
 
     prefix, suffix = f"create table {quoted(model.qualified)} as ", ""
@@ -98,75 +97,20 @@ def build(
         prefix, suffix = f"{prefix}select * from (", f"){f' where not {left_out}' if left_out else ''}"
     if plan.is_gathered:
         suffix += in_order(model, types)
-    if work:
-        _write_shares(con, model, plan, types, work, sees_layout=sees_layout, left_out=left_out)
-    else:
-        with _joins_as_written(con, model):
-            if sees_layout and plan.can_narrow:
-                try:
-                    for number, found in enumerate(plan.inputs):
-                        _copy(con, number, f"select * from {model.text[found.start : found.end]}")
-                    con.execute(prefix + narrowed(model, plan.inputs) + suffix)
-                    _drop_inputs(con, plan, "table")
-                except duckdb.Error as error:
-                    raise translated_elsewhere(error, "WH209", model.text, model.place) from error
-            else:
-                execute(con, model, prefix, suffix)
+    with _joins_as_written(con, model):
+        if sees_layout and plan.can_narrow:
+            try:
+                for number, found in enumerate(plan.inputs):
+                    _copy(con, number, f"select * from {model.text[found.start : found.end]}")
+                con.execute(prefix + narrowed(model, plan.inputs) + suffix)
+            except duckdb.Error as error:
+                raise translated_elsewhere(error, "WH209", model.text, model.place) from error
+        else:
+            execute(con, model, prefix, suffix)
     [(rows,)] = con.execute(f"select count(*) from (from {quoted(model.qualified)} limit 2)").fetchall()
     if rows < 2:
         return has_grain_over_key(model)
     return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
-
-
-def _write_shares(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], work: SharedWork, *, sees_layout: bool, left_out: str
-) -> None:
-    """Make a table in the shares of `work`, some of which other sessions make meanwhile."""
-    table = quoted(model.qualified)
-    con.execute(f"create table {table} ({', '.join(f'{quote(name)} {kind}' for name, kind in types.items())})")
-    own: set[str] = set()
-    try:
-        for found in work.to_write():
-            if isinstance(found, str):
-                con.execute(f"insert into {table} from {found}")
-                if found in own:
-                    con.execute(f"drop table {found}")
-            elif isinstance(found, Share):
-                make_share(con, model, plan, types, found, f"insert into {table} ", sees_layout=sees_layout, left_out=left_out)
-            else:
-                number, share = found
-                name = quote(f"wh share {number}")
-                make_share(con, model, plan, types, share, f"create or replace temp table {name} as ", sees_layout=sees_layout, left_out=left_out)
-                own.add(name)
-                work.made(number, name)
-    except BaseException as fault:
-        work.give_up(fault)
-        raise
-
-
-def make_share(
-    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], share: Share, prefix: str, *,
-    sees_layout: bool, left_out: str,
-) -> None:
-    """Make the rows of a share, in order as far as a build gives them so, by a statement that begins with `prefix`. Raises WH209."""
-    import duckdb
-
-    conditions = [share.holds(quote(model.key[0])), *([f"not {left_out}"] if left_out else [])]
-    kind = "table" if sees_layout else "view"
-    with _joins_as_written(con, model):
-        try:
-            for number, found in enumerate(plan.inputs):
-                con.execute(f"create or replace temp {kind} {narrow_name(number)} as {share.of_input(model, found)}")
-            order = in_order(model, types) if plan.is_gathered else ""
-            con.execute(f"{prefix}select * from ({narrowed(model, plan.inputs)}) where {' and '.join(conditions)}{order}")
-            _drop_inputs(con, plan, kind)
-        except duckdb.Error as error:
-            raise translated_elsewhere(error, "WH209", model.text, model.place) from error
-
-
-def _drop_inputs(con: "duckdb.DuckDBPyConnection", plan: KeyPlan, kind: str) -> None:
-    for number in range(len(plan.inputs)):
-        con.execute(f"drop {kind} {narrow_name(number)}")
 
 
 def record_keys(
@@ -174,7 +118,7 @@ def record_keys(
 ) -> None:
     """After a full build: keep which keys came from which file, so that a file that goes can be followed. `leaves` are those
     that have files; `recorded` says where keys that were found before in this session stand, by the SQL that finds them."""
-    create_key_schema(con)
+    con.execute(f"create schema if not exists {KEY_SCHEMA}")
     table = _key_table(model)
     con.execute(f"drop table if exists {table}")
     con.execute(
@@ -186,10 +130,6 @@ def record_keys(
             sql, found = path.keys_of(leaves[path.leaf].rows), f"{_FILE}, {column_list(model.key)}"
             con.execute(f"insert into {table} select '{number}', {found} from ({recorded.get(sql, sql)})")
             recorded[sql] = f"select {found} from {table} where {_PATH} = '{number}'"
-
-
-def create_key_schema(con: "duckdb.DuckDBPyConnection") -> None:
-    con.execute(f"create schema if not exists {KEY_SCHEMA}")
 
 
 def forget_keys(con: "duckdb.DuckDBPyConnection", qualified: str) -> None:

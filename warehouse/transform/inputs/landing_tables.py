@@ -252,22 +252,21 @@ def _engine_types(types: tuple["pa.DataType", ...]) -> dict["pa.DataType", str]:
 
 
 def open_landing_table(
-    con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str, str], files: Sequence[LandingFile], made: str = ""
+    con: "duckdb.DuckDBPyConnection", table: str, types: Mapping[str, str], files: Sequence[LandingFile]
 ) -> None:
-    """Give a session the columns `types` of one landing table under its name: as a temporary table, unless `made` says what it is to be.
-    Raises WH123 when a file is missing or not what its batch says."""
+    """Give a session the columns `types` of one landing table under its name. Raises WH123 when a file is missing or not what its batch
+    says."""
     for file in files:
         check_landing_file(file)
-    made = made or f"temp table {quote(table)}"
     names = ", ".join(map(quote, types))  # a replay reads those that its query's record has
     if not files:
         columns = ", ".join(f"{quote(name)} {kind}" for name, kind in types.items())
-        con.execute(f"create or replace {made} ({columns})")
+        con.execute(f"create or replace temp table {quote(table)} ({columns})")
     else:
         # A table, not a view: the optimizer may drop a view's order under an aggregate that it takes for insensitive. Of one file too: a file
         # has other statistics, and ends its vectors elsewhere, than a table of the same rows.
         con.execute(
-            f"create or replace {made} as select {names} from ({landing_rows(files)})"
+            f"create or replace temp table {quote(table)} as select {names} from ({landing_rows(files)})"
             f" order by {', '.join(landing_order(types))}"
         )
 

@@ -46,11 +46,6 @@ class FileState:
     content: str
     stamp: str = ""
 
-    @property
-    def bytes(self) -> int:
-        """Its size, by its stamp; 0 without one."""
-        return int(self.stamp.partition(" ")[0] or 0)
-
 
 @dataclass(frozen=True)
 class FileSet:

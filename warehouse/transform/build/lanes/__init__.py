@@ -1,1 +1,0 @@
-"""Models that a build makes side by side."""

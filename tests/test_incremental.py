@@ -439,3 +439,16 @@ def test_what_a_failed_model_takes_with_it_is_made_again(tmp_path: Path) -> None
     found = done(build(history.project, is_retry=True))
     assert (found["hosts"][0], found["z_failing"][0]) == ("keep", "build")
     assert_as_from_nothing(history, tmp_path)
+
+
+def test_a_key_that_cannot_be_computed_of_rows_that_the_model_leaves_out(tmp_path: Path) -> None:
+    project = init_project(tmp_path / "project", bare=True)
+    (project.root / "models/counted.sql").write_text(incremental(
+        "run_id", "select cast(run as int) as run_id, count(*) as n from read_parquet('data/*.parquet') where run ~ '^[0-9]+$' group by 1"
+    ))
+    (project.root / "data").mkdir()
+    for number, runs in enumerate(["select i // 20 || '' as run from range(60_000) as r (i)", "select unnest(['4', 'x', '5000']) as run"]):
+        duckdb.sql(f"copy ({runs}) to '{project.root}/data/{number}.parquet'")
+        report = build(project)
+    assert done(report)["counted"][0] == "update"
+    assert tables_unlike_from_nothing(project, tmp_path) == []

@@ -34,6 +34,11 @@ _COPIED = re.compile(rf'{INPUT_ALIAS}\."[^"]+"')
 _Layer = tuple[tuple[str, str], ...]  # (SQL, name)
 
 
+def of_any_row(key: str) -> str:
+    """SQL for a key that is asked of rows, too, which its model leaves out before it computes the key: NULL where that fails."""
+    return key if _COPIED.fullmatch(key) else f"try({key})"
+
+
 @dataclass(frozen=True)
 class KeyPath:
     """One way from a leaf to a model's key: projections from the leaf's rows upward, each a list of (SQL, name).
@@ -63,7 +68,7 @@ class KeyPath:
         """SQL for the keys of a leaf's rows, with the file of each beside it; `rows` is a SELECT of the leaf's columns and
         of `FILE_COLUMN`."""
         for layer in self.layers:
-            items = ", ".join(f"{sql} as {quote(name)}" for sql, name in layer)
+            items = ", ".join(f"{of_any_row(sql)} as {quote(name)}" for sql, name in layer)
             rows = f"select {items}, {INPUT_ALIAS}.{quote(FILE_COLUMN)} from ({rows}) as {INPUT_ALIAS}"
         return f"select distinct * from ({rows})"
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.transform.incremental.changed_keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed
+from warehouse.transform.incremental.changed_keys import FILE_COLUMN, KeyPlan, narrow_name, narrowed, of_any_row
 from warehouse.transform.incremental.locality import INPUT_ALIAS, KeyedInput
 from warehouse.transform.incremental.row_order import (
     OrderedRows,
@@ -237,7 +237,7 @@ def _narrow(
 ) -> None:
     """Those rows of an input that carry an affected key."""
     on = " and ".join(
-        f"({sql}) is not distinct from a.{quote(name)}" for sql, name in zip(found.key, model.key, strict=True)
+        f"({of_any_row(sql)}) is not distinct from a.{quote(name)}" for sql, name in zip(found.key, model.key, strict=True)
     )
     rows, columns, order = f"select * from {model.text[found.start : found.end]}", f"{INPUT_ALIAS}.*", ""
     if given:

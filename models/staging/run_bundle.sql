@@ -96,7 +96,7 @@ difference as (
             left(value, if(starts_with(value, 'sha256 '), 19, 80))
             || ' in bundle ' || left(first.digest, 12) || ', ' || first.raw_path
             || if(bundle_count > 1, ', and ' || (bundle_count - 1)::varchar || ' more', ''),
-            ' or ' order by value
+            ' or ' order by value, first.digest, first.raw_path, bundle_count
         ) as shown
     from value_stated
     group by
@@ -116,7 +116,7 @@ numbered as (
 conflict as (
     select
         run_id,
-        string_agg(shown, '; ' order by number) filter (where number <= 3)
+        string_agg(shown, '; ' order by number, shown) filter (where number <= 3)
         || if(count(*) > 3, '; and ' || (count(*) - 3)::varchar || ' more', '') as reason
     from numbered
     group by run_id

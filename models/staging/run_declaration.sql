@@ -64,7 +64,7 @@ document as (
     select
         run_id,
         artifact_manifest_digest,
-        '[' || string_agg(workload_document, ',' order by kind) || ']' as declared_document
+        '[' || string_agg(workload_document, ',' order by kind, workload_document) || ']' as declared_document
     from said
     group by
         run_id,

@@ -247,7 +247,7 @@ select
         max(value_ms) filter (where source = 'result' and metric = 'e2e' and statistic = 'p99'),
         max(value_ms) filter (where source = 'requests' and metric = 'e2e' and statistic = 'p99')
     ) as e2e_p99_ms,
-    '{' || string_agg('"' || metric || '_' || statistic || '_ms": ' || stated_ms, ', ' order by metric, statistic) || '}' as stated_latencies
+    '{' || string_agg('"' || metric || '_' || statistic || '_ms": ' || stated_ms, ', ' order by metric, statistic, stated_ms) || '}' as stated_latencies
 from counted
 group by
     run_id,

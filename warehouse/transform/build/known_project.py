@@ -105,7 +105,7 @@ def sound_project(project: "Project", landing: LandingTypes, leaves: Mapping[str
 def _key(project: "Project", leaves: Mapping[str, Mapping[str, Any]]) -> str:
     texts = {project.shown(path): bytes_digest(path.read_bytes()) for kind in _TEXTS for path in project.files(kind, ".sql")}
     sources = {name: list(patterns) for name, patterns in project.sources.items()}
-    return memo_digest("wh/sound-project/1", [texts, sources, leaves, FORM, __version__, engine_version(), TABLE_VERSION])
+    return memo_digest("wh/sound-project/2", [texts, sources, leaves, FORM, __version__, engine_version(), TABLE_VERSION])
 
 
 def _read(project: "Project", key: str) -> SoundProject | None:

@@ -64,7 +64,7 @@ def read_memory(project: "Project") -> CheckMemory:
 
 def key_of(*parts: Any) -> str:
     """A key for what `parts` (JSON) say."""
-    return memo_digest("wh/check/1", parts)
+    return memo_digest("wh/check/2", parts)
 
 
 def plan_as_json(plan: KeyPlan) -> dict[str, Any]:

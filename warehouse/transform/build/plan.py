@@ -57,11 +57,18 @@ class Emptiness:
 
     def of_model(self, name: str) -> bool:
         """Whether a model's SQL has no row for certain, all that it reads being made."""
-        return holds(self._checked.empty_when(name), self._of_reference)
+        return holds(self._checked.empty_when(name), self._of_reference, self._has_column)
 
     def of_table(self, name: str) -> bool:
         """Whether a stored table need not be run. One that keeps which of its keys came from which file must learn that of new files."""
         return not (self._checked.keeps_keys(name) and file_leaves(self._checked, name)) and self.of_model(name)
+
+    def _has_column(self, reference: str, column: str) -> bool:
+        name = self._names.get(reference)
+        if name is not None:
+            return column in map(str.lower, self._checked.columns[name])
+        table = self._landing.tables.get(reference)
+        return table is not None and column in map(str.lower, table.types)
 
     def _of_reference(self, reference: str) -> bool:
         name = self._names.get(reference)

@@ -6,15 +6,16 @@ here counts as one that may have rows: to run a query in vain costs a moment, to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from warehouse.transform.sql.aggregates import AGGREGATE_MACROS, AGGREGATES
 from warehouse.transform.sql.tree import is_cte, table_name
 from warehouse.transform.sql.tree_nodes import Node, inner, nodes
 
-# JSON: steps, of which the last is the answer: true, false, the name of a table (true where that has no rows), or `["all", ...]` or
-# `["any", ...]` with the places of earlier steps. So a CTE that is read many times is one step.
+# JSON: steps, of which the last is the answer: true, false, the name of a table (true where that has no rows), `["column", table, name]`
+# (true where it has no rows, and has a column of that name), or `["all", ...]` or `["any", ...]` with the places of earlier steps. So a CTE
+# that is read many times is one step.
 EmptyWhen = Sequence[Any]
 _Scope = Callable[[Node], int]  # the step of a table's node, CTEs as they are there
 _ADD_A_ROW = AGGREGATES | AGGREGATE_MACROS
@@ -22,19 +23,22 @@ _ADD_A_ROW = AGGREGATES | AGGREGATE_MACROS
 
 def empty_when(tree: Node) -> EmptyWhen:
     """When a statement has no row for certain, by the names of the tables that it reads."""
-    steps = _Steps()
+    steps = _Steps({str(entry["key"]).lower() for node in nodes(tree) for entry in (node.get("cte_map") or {}).get("map", ())})
     last = steps.of_query(tree["node"], lambda table: steps.add(table_name(table)))
     return steps.written[: last + 1]
 
 
-def holds(steps: EmptyWhen, has_no_rows: Callable[[str], bool]) -> bool:
-    """Whether a statement has no row for certain, its tables being as `has_no_rows` says of each name."""
+def holds(steps: EmptyWhen, has_no_rows: Callable[[str], bool], has_column: Callable[[str, str], bool]) -> bool:
+    """Whether a statement has no row for certain, its tables being as `has_no_rows` says of each name, and `has_column` of one and a name in
+    lower case."""
     answers: list[bool] = []
     for step in steps:
         if isinstance(step, str):
             answers.append(has_no_rows(step))
         elif isinstance(step, bool):
             answers.append(step)
+        elif step[0] == "column":
+            answers.append(has_no_rows(step[1]) and has_column(step[1], step[2]))
         else:
             together = all if step[0] == "all" else any
             answers.append(together(answers[place] for place in step[1:]))
@@ -44,8 +48,9 @@ def holds(steps: EmptyWhen, has_no_rows: Callable[[str], bool]) -> bool:
 class _Steps:
     """The steps that are written so far, each once. A method returns the place of a step."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctes: Collection[str]) -> None:
         self.written: list[Any] = []
+        self._ctes = ctes  # the names of all, wherever they are
 
     def add(self, step: Any) -> int:
         if step not in self.written:
@@ -62,7 +67,9 @@ class _Steps:
             case "SELECT_NODE":
                 if not _is_empty_of_empty(node):
                     return self.add(False)
-                return self.add(True) if _is_false(node["where_clause"]) else self._of_source(node["from_table"], scope)
+                if _is_false(node["where_clause"]):
+                    return self.add(True)
+                return self._joined("any", [self._of_source(node["from_table"], scope), *self._of_demanded(node)])
             case "SET_OPERATION_NODE":
                 children = [self.of_query(child, scope) for child in node["children"]]
                 match node["setop_type"]:
@@ -79,6 +86,16 @@ class _Steps:
         for entry in node.get("cte_map", {}).get("map", []):
             scope = _also(scope, str(entry["key"]).lower(), self.of_query(entry["value"]["query_node"], scope))
         return scope
+
+    def _of_demanded(self, select: Node) -> list[int]:
+        """The steps of tables that a block joins and of which it wants a row: it asks that a column of theirs is not null. `s.x` is another
+        table's field `x` where `s` has no such column."""
+        named = {(node["alias"] or node["table_name"]).lower(): node for node in _tables_of(select["from_table"])}
+        found = [(named[alias], column) for alias, column in _not_null(select["where_clause"]) if alias in named]
+        return [
+            self.add(["column", table_name(table), column]) for table, column in found
+            if not is_cte(table, self._ctes) and not table.get("column_name_alias")
+        ]
 
     def _of_source(self, node: Node, scope: _Scope) -> int:
         match node["type"]:
@@ -110,6 +127,30 @@ def _is_false(condition: Node | None) -> bool:
     if not condition or condition.get("class") != "CONSTANT":
         return False
     return bool(condition["literal"] == {"kind": "BOOLEAN", "text": "false"})
+
+
+def _tables_of(source: Node) -> Iterator[Node]:
+    pending = [source]
+    while pending:
+        node = pending.pop()
+        if node["type"] == "JOIN":
+            pending += [node["left"], node["right"]]
+        elif node["type"] == "BASE_TABLE":
+            yield node
+
+
+def _not_null(condition: Node | None) -> Iterator[tuple[str, str]]:
+    """The columns, each with its table, in lower case, that are not null wherever a condition is true."""
+    pending = [condition] if condition else []
+    while pending:
+        node = pending.pop()
+        if node["type"] == "CONJUNCTION_AND":
+            pending += node["children"]
+        elif node["type"] == "OPERATOR_IS_NOT_NULL":
+            [child] = node["children"]
+            if child["class"] == "COLUMN_REF" and len(child["column_names"]) == 2:
+                table, column = child["column_names"]
+                yield table.lower(), column.lower()
 
 
 def _is_empty_of_empty(select: Node) -> bool:

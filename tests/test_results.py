@@ -52,7 +52,7 @@ def test_a_facet_counts_the_rows_that_the_other_conditions_leave() -> None:
 def test_a_rollup_without_a_figure_says_why_and_what_ends_it() -> None:
     page = asked(served_project(), "results_of", query="serving_costs")
     (notice,) = page.notices
-    assert re.fullmatch(r"No row has a cost: (accelerator-not-stated|no-price) in .*\. No-price until a price list is ingested, .*", notice)
+    assert re.fullmatch(r"No row has a cost: (accelerator not stated|no price) in .*\. No price until a price list is ingested, .*", notice)
 
 
 def test_values_that_look_the_same_are_no_facet_and_units_stand_once() -> None:

@@ -94,10 +94,10 @@ def _series(found: Measured, columns: Mapping[str, set[str]], series_keys: Itera
 def _label(row: Mapping[str, Any], metric: str, family: str, unit: str | None) -> Label:
     gpu = row["accelerator_family"] or row["accelerator_name"] or row["gpu_model"]
     subject = model_name(row["model"]) if row["model"] else row["benchmark_case_id"]
-    return Label(metric, family, unit, subject, gpu_name(gpu, row["gpu_count"]) if gpu else None, _load(row))
+    return Label(metric, family, unit, subject, gpu_name(gpu, row["gpu_count"]) if gpu else None, load_of(row))
 
 
-def _load(row: Mapping[str, Any]) -> str | None:
+def load_of(row: Mapping[str, Any]) -> str | None:
     """A point in words. Its parts are those that `mart.measurement` writes for each kind of fact."""
     point = row["point"]
     if row["indicator"] == "serving":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from textwrap import wrap
 from typing import Any
 
 from warehouse.errors import printable, printable_lines
@@ -18,6 +19,8 @@ from warehouse.transform.export.docs.published_pages import short, shown_value
 
 Leading = Callable[[str], str]  # from an address within these pages to the one that a link has; an empty one: no link
 _DIGITS = 6  # of a number in a table that has no interval
+_WIDTH = 120  # of prose on a page; a row of a table, a heading and code are one line whatever their length
+_BEGINS_A_BLOCK = re.compile(r"^(\s*\d*)([-+=.)])(?=[-=]*(\s|$))")  # a list, or the line under a heading
 _MARKED = re.compile(r"[\\`*_\[\]#|~$]")
 
 
@@ -33,7 +36,22 @@ def page_markdown(page: Page, leads: Leading) -> str:
         *(block for part in page.parts for block in part_markdown(part, leads)),
         "\n".join(f"- {_link(plain(words), place, leads)}" for words, place in page.next_steps.items()),
     ]
-    return "\n\n".join(filter(None, lines)) + "\n"
+    return "\n\n".join(map(_wrapped, filter(None, lines))) + "\n"
+
+
+def _wrapped(block: str) -> str:
+    """A block whose prose is in lines of a width to read."""
+    if block.startswith(("|", "#", "```")):
+        return block
+    return "\n".join(line for each in block.split("\n") for line in _lines(each))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """A paragraph, an item or a quotation in lines; none of them begins another block."""
+    begin = next((each for each in ("- ", "> ") if text.startswith(each)), "")
+    found = wrap(text.removeprefix(begin), _WIDTH - len(begin), break_long_words=False, break_on_hyphens=False)
+    for place, line in enumerate(found):
+        yield begin + line if place == 0 else begin.replace("-", " ") + _BEGINS_A_BLOCK.sub(r"\1\\\2", line)
 
 
 def part_markdown(part: Part, leads: Leading = nowhere, level: int = 2, is_exact: bool = False) -> Iterator[str]:
@@ -128,7 +146,7 @@ def plain(text: str) -> str:
     shown = printable(" ".join(text.split("\n")) if text.isprintable() else text)
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     shown = _MARKED.sub(r"\\\g<0>", shown)
-    shown = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=]*(\s|$))", r"\1\\\2", shown)  # a list, or the line under a heading
+    shown = _BEGINS_A_BLOCK.sub(r"\1\\\2", shown)
     return shown.replace("://", "&#58;//").replace("@", "&#64;").replace("www.", "www&#46;")
 
 

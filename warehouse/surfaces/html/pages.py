@@ -66,8 +66,10 @@ def llms_text(project: str) -> str:
     pages = [f"- [{view.title}]({beside(view.path, MARKDOWN)}): {view.description}" for view in VIEWS if "{" not in view.path and not view.is_act]
     return "\n".join([
         f"# {project}", "",
-        "> A performance warehouse: runs of benchmarks, what changed between them, and published numbers with the raw evidence that proves them.", "",
-        f"Each page is Markdown at the same address with {MARKDOWN}, and JSON under /api; tables are CSV, Parquet and Arrow there (?format=csv).",
+        "> A performance warehouse: runs of benchmarks, what changed between them, and published numbers",
+        "> with the raw evidence that proves them.", "",
+        f"Each page is Markdown at the same address with {MARKDOWN}, and JSON under /api;",
+        "tables are CSV, Parquet and Arrow there (?format=csv).",
         "Every answer names its build: add ?build=DIGEST for the same answer later. Agents can also use MCP under /mcp.", "",
         "## Pages", "", *pages, "", "## Data", "", "- [API](/api/openapi.json): every page as data", "",
     ])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from warehouse.claims.gate.judgement import NOT_CHECKED
 from warehouse.claims.gate.policy import PUBLISHABLE
@@ -23,12 +24,20 @@ _MOST_EVENTS = 2
 
 
 def figures_that_matter(numbers: Sequence[Number]) -> list[Number]:
-    """At most five: those that moved first, then those that may be quoted, then those that say something about speed, cost or failures; of one
-    column of a query the first, as long as others have none."""
-    ranked = sorted(numbers, key=lambda each: (not has_moved(each), each.worth.verdict != PUBLISHABLE, area(each.column, each.unit) == OTHER))
-    firsts = list({(each.query, each.column): each for each in reversed(ranked)}.values())[::-1]
-    rest = [each for each in ranked if not any(each is first for first in firsts)]
-    return [*firsts, *rest][:MOST_FIGURES]
+    """At most five: those that moved first, then those that may be quoted, then those that say something about speed, cost or failures; among
+    equals first a column, then an area, then a row of which none is chosen yet."""
+    rank = {each.number_id: (not has_moved(each), each.worth.verdict != PUBLISHABLE, area(each.column, each.unit) == OTHER) for each in numbers}
+    left, shown = list(numbers), list[Number]()
+
+    def order(number: Number) -> tuple[Any, ...]:
+        of_column = sum((each.query, each.column) == (number.query, number.column) for each in shown)
+        of_area = sum(area(each.column, each.unit) == area(number.column, number.unit) for each in shown)
+        return (*rank[number.number_id], of_column, of_area, sum(each.grain == number.grain for each in shown))
+
+    while left and len(shown) < MOST_FIGURES:
+        shown.append(min(left, key=order))
+        left.remove(shown[-1])
+    return shown
 
 
 def has_moved(number: Number) -> bool:

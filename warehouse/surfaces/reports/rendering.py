@@ -23,6 +23,11 @@ _STYLE = """
 @media (min-width: 52rem) { #published td code { white-space: nowrap; } }
 .report table { font-size: .8rem; } .report td code { font-size: .74rem; } .report td:not(:first-child):not(.long) { min-width: 3rem; }
 @media (min-width: 72rem) { .report td.long { min-width: 13rem; } .report td.whole:not(:has(.chip, code)):not(.right) { white-space: normal; } }
+@media (min-width: 52rem) { /* nine columns fit: words wrap between words */
+  .report.top td:is(.long, .whole, :first-child, :not(.long)) { min-width: 0; } .report td.whole:has(.chip), .report td .chip { white-space: normal; }
+  .report.top td:has(.chip), .report td .chip { overflow-wrap: normal; } .report td .chip { border-radius: 8px; }
+  .report.top td:not(:last-child), .report.top th:not(:last-child) { padding-right: .55rem; }
+}
 .report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .report main { overflow-x: clip; }
 #exploratory { contain: paint; border-left: 3px solid var(--warn); padding-left: clamp(.6rem, 2vw, 1.4rem); }

@@ -8,7 +8,6 @@ from typing import Any
 from warehouse.errors import counted
 from warehouse.transform.export.artifact_names import metadata, package_name, promises, relation_name, time_text, unique_id
 from warehouse.transform.export.description import ModelOutcome, ProjectDescription, Promise, PromiseOutcome, Table
-from warehouse.transform.sql.text import body
 
 RUN_RESULTS_SCHEMA = "https://schemas.getdbt.com/dbt/run-results/v6.json"
 _MODEL_STATUS = {"built": "success", "updated": "success", "kept": "no-op", "failed": "error"}
@@ -46,7 +45,6 @@ def _model_result(package: str, table: Table, outcome: ModelOutcome) -> dict[str
         "timing": _timing(outcome),
         "execution_time": outcome.seconds,
         "adapter_response": {} if outcome.rows is None else {"rows_affected": outcome.rows},
-        "compiled_code": body(table.model.text) if table.model else None,
         "relation_name": relation_name(table),
     }
 
@@ -63,7 +61,6 @@ def _test_result(key: str, promise: Promise, outcome: PromiseOutcome) -> dict[st
     return {
         **_result(key, _TEST_STATUS[outcome.status], message),
         "failures": outcome.failures,
-        "compiled_code": promise.sql,
     }
 
 
@@ -78,6 +75,6 @@ def _result(key: str, status: str, message: str | None) -> dict[str, Any]:
         "message": message,
         "failures": None,
         "compiled": True,
-        "compiled_code": None,
+        "compiled_code": None,  # the manifest has it: twice, it would be a thirtieth of a site
         "relation_name": None,
     }

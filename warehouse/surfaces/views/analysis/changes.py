@@ -67,7 +67,9 @@ def _answer(visit: Visit) -> Page:
     moved = len({each.first.series_key for event in found.events for each in event.members})
     said = [f"since {since:%Y-%m-%d}" if since else ""]
     said += [f"{counted(len(found.events), 'event')} in {moved:,} of {len(found.series):,} series"] if found.events or found.tested else []
-    said += [*(f"{count} {status}" for status, count in sorted(counts.items())), f"{found.tested or 'none'} of {len(found.series):,} series tested"]
+    # Series that are one measurement, such as a rate and its inverse, are one test.
+    tests = f"{counted(found.tested, 'test')} of {len(found.series):,} series" if found.tested else f"none of {len(found.series):,} series tested"
+    said += [*(f"{count} {status}" for status, count in sorted(counts.items())), tests]
     return Page("What changed", tuple(parts), " · ".join(filter(None, said)), next_steps={
         "What regressed in the past year": address(_PATH, since="1y", way="worse"), "Compare two sets of runs": "/compare", "All runs": "/runs",
     })

@@ -18,7 +18,7 @@ from warehouse.statistics.interval import Interval
 from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Fact, Facts, Form, Page, Part, Table, Text
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import between, differences_table, direction, percent
+from warehouse.surfaces.views.analysis.wording import between, difference_words, differences_table, direction, percent
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.surfaces.views.facts.runs import DIMENSIONS, label_sql
 from warehouse.transform.export.docs.published_pages import short
@@ -98,7 +98,7 @@ def _summary(found: Comparison) -> str:
     said = [f"{count} {headline}" for headline, count in Counter(map(_headline, found.ranked())).items()]
     words = f"{counted(len(found.metrics), 'metric')}: {', '.join(said)}" if said else "the sides have no metric in common"
     more = len(found.differences) - _MOST_DIFFERENCES
-    differs = [*map(str, found.differences[:_MOST_DIFFERENCES]), *([f"and {more} more"] if more > 0 else [])]
+    differs = [*map(difference_words, found.differences[:_MOST_DIFFERENCES]), *([f"and {more} more"] if more > 0 else [])]
     return SEPARATOR.join([words, *([f"what differs: {', '.join(differs)}"] if differs else [])])
 
 

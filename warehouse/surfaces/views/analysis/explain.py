@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.analysis.conditions import listed
-from warehouse.analysis.explain.explanation import BROKEN, MISSING, NOT_FOUND, Answer, Explanation, Finding, explain
+from warehouse.analysis.explain.explanation import BROKEN, MISSING, NOT_FOUND, Answer, Change, Explanation, Finding, explain
+from warehouse.analysis.labels import load_of
 from warehouse.analysis.metric_names import MetricNames
 from warehouse.errors import WarehouseError, counted
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import differences_table, percent
+from warehouse.surfaces.views.analysis.wording import difference_words, differences_table, percent
 from warehouse.surfaces.views.facts.reading import metric_names_of, reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.surfaces.views.facts.runs import newest_runs, runs_table
@@ -49,8 +49,8 @@ def _without_cause(found: Explanation) -> str:
     """The answer where no check of a suspected playbook found anything: then what differs is what is known."""
     suspected = [name.replace("_", " ") for name in found.playbooks() if found.is_suspected(name)]
     if suspected:
-        first = [f"{each.called} {listed(each.base)} → {listed(each.head)}" for each in found.differences[:_SAID]]
-        differs = f" What differs: {', '.join(first)}." if first else ""
+        first = map(difference_words, found.differences[:_SAID])
+        differs = f" What differs: {', '.join(first)}." if found.differences else ""
         return f"{', '.join(suspected).capitalize()} suspected, but no check found a cause.{differs}"
     return "No symptom is found." if found.causes() else "No check found a symptom or a cause."
 
@@ -122,17 +122,21 @@ def _file(found: Finding) -> str | None:
 
 def _changes(found: Explanation, names: MetricNames) -> Table:
     columns = (
-        Column("called", "what"), Column("point"), Column("expected", "baseline", kind="number"), Column("observed", "run", kind="number"),
-        Column("unit"), Column("change"), Column("direction", kind="state"), Column("metric", is_hidden=True),
+        Column("called", "what"), Column("load"), Column("expected", "baseline", kind="number"), Column("observed", "run", kind="number"),
+        Column("unit"), Column("change"), Column("direction", kind="state"), Column("metric", is_hidden=True), Column("point", is_hidden=True),
     )
     rows = tuple(
-        (called, each.point, each.expected, each.observed, unit, percent(each.ratio), each.direction, each.metric)
+        (called, _load(each), each.expected, each.observed, unit, percent(each.ratio), each.direction, each.metric, each.point)
         for each in found.changes[:_MOST_CHANGES] for called, _, unit in [names.of(each.metric, each.unit)]
     )
     return Table(
         "changes", columns, rows, "What changed", "The worst first, each beside the median of the baseline.", total=len(found.changes),
         listed=_LISTED, empty="the run and its baseline have no metric in common",
     )
+
+
+def _load(found: Change) -> str | None:
+    return load_of({"indicator": found.indicator, "metric": found.metric, "point": found.point, "model": None, "gpu_count": None})
 
 
 def _scenarios(found: Explanation) -> Iterator[Table]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warehouse.analysis.metric_names import metric_names
-from warehouse.analysis.names import SEPARATOR, engine_name, gpu_name, load_words, model_name, tokens
+from warehouse.analysis.names import SEPARATOR, load_words, model_name, tokens
 from warehouse.analysis.serving.frontier import Frontier, Frontiers, Point, at_text, best_within, frontiers, scopes
 from warehouse.analysis.serving.load_points import SCOPE, load_points
 from warehouse.errors import counted
@@ -18,7 +18,7 @@ from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.notebook.fragments import kind_of
 from warehouse.surfaces.parts import Chart, Choice, Column, Entry, Facts, Form, Page, Part, Table
 from warehouse.surfaces.view import Parameter, View, Visit
-from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.analysis.wording import choices, configuration
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.transform.project.model import LOAD_POINTS
 
@@ -219,11 +219,7 @@ def _notes(frontier: Frontier, found: Frontiers) -> tuple[str, ...]:
 
 
 def _configuration(point: Point) -> str:
-    """A configuration as people name it: GPUs, engine, and what else its labels say."""
-    labels = dict(point.labels)
-    gpu = gpu_name(labels.pop("accelerator", None), labels.pop("accelerator_count", None))
-    engine = engine_name(labels.pop("framework", None), labels.pop("framework_version", None))
-    return SEPARATOR.join(filter(None, (gpu, engine, *map(str, labels.values())))) or f"curve {point.curve_key[:8]}"
+    return configuration(point.labels) or f"curve {point.curve_key[:8]}"
 
 
 def _load(point: Point) -> str:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+from warehouse.analysis.names import SEPARATOR, load_words, model_name
 from warehouse.analysis.serving.goodput import CurveGoodput, goodput
 from warehouse.analysis.serving.validity import FAILS, HOLDS, NO_EVIDENCE, POLICY, VERDICTS, PointValidity, state_of, validity
 from warehouse.errors import counted
 from warehouse.statistics.interval import Interval
 from warehouse.surfaces.parts import Chart, Choice, Column, Form, Kind, Page, Table
 from warehouse.surfaces.view import OFFSET, Parameter, View, Visit, address
-from warehouse.surfaces.views.analysis.wording import choices
+from warehouse.surfaces.views.analysis.wording import choices, configuration
 from warehouse.surfaces.views.facts.reading import reader
 from warehouse.surfaces.views.facts.run_names import named, run_names
 from warehouse.transform.project.model import LOAD_POINTS, RUNS, SLOS
 
 _RUN = "/runs/{run_id:path}"
-_MOST_CURVES, _MOST = 12, 40
+_MOST_CURVES, _MOST, _LISTED = 12, 40, 6
 _NEXT = {"The best measured points": "/frontier", "Which runs can be trusted": "/validity"}
 _AGAINST = 1  # broken rules that a line names
 
@@ -32,10 +34,14 @@ def _goodput(visit: Visit) -> Page:
         return Page("Goodput", (form, _slos(visit)), "Which share of requests is to meet which limits?", next_steps=_NEXT)
     found = goodput(visit.project, visit["slo"], visit["where"], visit["target"])
     ordered = sorted(found.curves, key=lambda each: (-sum(load.share is not None for load in each.loads), _curve(each)))
-    limits = ", ".join(f"{name} at most {value:g}" for name, value in found.limits.items())
+    names = _names(ordered)
+    limits = ", ".join(
+        f"{_SLO_WORDS.get(column, column)} at most {value:g}{' ms' if column.endswith('_ms') else ''}" for column, value in found.limits.items()
+    )
     notices = ["Not points: " + ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())] if found.left_out else []
     return Page(
-        "Goodput", (form, _loads(ordered[:_MOST_CURVES], found.target), _curves(ordered)), f"{limits}; target {found.target:.4g} of the requests",
+        "Goodput", (form, _curves(ordered, names), _loads(ordered[:_MOST_CURVES], names, found.target)),
+        f"{limits}, for {found.target * 100:.4g} % of the requests",
         notices=tuple(notices), crumbs=(("Goodput", "/goodput"),), next_steps=_NEXT,
     )
 
@@ -58,23 +64,37 @@ def _slos(visit: Visit) -> Table:
 
 
 def _curve(curve: CurveGoodput) -> str:
-    known = [str(value) for value in (*curve.scope.values(), *curve.labels.values()) if value is not None]
-    return " · ".join(known) or f"curve {curve.curve_key[:8]}"
+    """Model, lengths, precision and configuration."""
+    scope = curve.scope
+    model = scope.get("model")
+    known = (model_name(str(model)) if model else None, load_words(scope), scope.get("precision"), configuration(curve.labels))
+    return SEPARATOR.join(filter(None, known)) or f"curve {curve.curve_key[:8]}"
 
 
-def _curves(curves: list[CurveGoodput]) -> Table:
+def _names(curves: list[CurveGoodput]) -> dict[str, str]:
+    """The names of curves, those that share one told apart by their keys."""
+    names = {each.curve_key: _curve(each) for each in curves}
+    shared = Counter(names.values())
+    return {key: f"{name}{SEPARATOR}curve {key[:8]}" if shared[name] > 1 else name for key, name in names.items()}
+
+
+def _curves(curves: list[CurveGoodput], names: Mapping[str, str]) -> Table:
     columns = (
         Column("curve"), Column("load_kind", "load"), Column("largest_load", "largest that meets it", kind="number"),
         Column("largest_sure_load", "surely", kind="number"), Column("loads", kind="number"), Column("curve_key", is_hidden=True),
     )
     rows = tuple(
-        (_curve(each), each.load_kind, each.largest_load, each.largest_sure_load, len(each.loads), each.curve_key) for each in curves[:_MOST]
+        (
+            names[each.curve_key], each.load_kind and each.load_kind.replace("_", " "), each.largest_load, each.largest_sure_load,
+            len(each.loads), each.curve_key,
+        )
+        for each in curves[:_MOST]
     )
     note = "Largest measured load whose share of good requests meets the target; surely: its 95 % interval does."
-    return Table("curves", columns, rows, "Curves", note, total=len(curves))
+    return Table("curves", columns, rows, "The largest load that meets it", note, total=len(curves), listed=_LISTED)
 
 
-def _loads(curves: list[CurveGoodput], target: float) -> Table:
+def _loads(curves: list[CurveGoodput], names: Mapping[str, str], target: float) -> Table:
     columns = (
         Column("curve"), Column("load", kind="number"), Column("share", "share that met it", kind="number"),
         Column("low", "95 % from", kind="number", is_minor=True), Column("high", "to", kind="number", is_minor=True), Column("met", kind="number"),
@@ -88,7 +108,7 @@ def _loads(curves: list[CurveGoodput], target: float) -> Table:
             low, high = (each.interval.low, each.interval.high) if isinstance(each.interval, Interval) else (None, None)
             why = each.reason or ("" if low is not None else f"no interval: {each.interval}")
             figures = (each.load, each.share, low, high, each.met, each.total, each.goodput_per_s)
-            rows.append((_curve(curve), *figures, len(each.run_ids), each.run_ids[0], why))
+            rows.append((names[curve.curve_key], *figures, len(each.run_ids), each.run_ids[0], why))
     title = "Share of requests that met the SLO, by load"
     chart = Chart("trend", "load", "share", title, low="low", high="high", group="curve", mark=target, link=_RUN)
     return Table("loads", columns, tuple(rows), "Loads", chart=chart, listed=_MOST, is_folded=len(rows) > _MOST)

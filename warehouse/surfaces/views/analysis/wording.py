@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warehouse.analysis.conditions import Difference, listed
+from warehouse.analysis.names import SEPARATOR, engine_name, gpu_name
 from warehouse.surfaces.figures import rounded
 from warehouse.surfaces.parts import Column, Fact, Facts, Table
 from warehouse.surfaces.view import address
@@ -19,6 +20,14 @@ _OF_TIME = frozenset({"h", "min", "s", "ms", "us", "ns"})
 def series_name(case: str | None, metric: str, point: str) -> str:
     """A series as people name it."""
     return " · ".join(part for part in (case, metric, point) if part)
+
+
+def configuration(labels: Mapping[str, Any]) -> str:
+    """A configuration as people name it: GPUs, engine, and what else its labels say."""
+    left = dict(labels)
+    gpu = gpu_name(left.pop("accelerator", None), left.pop("accelerator_count", None))
+    engine = engine_name(left.pop("framework", None), left.pop("framework_version", None))
+    return SEPARATOR.join(filter(None, (gpu, engine, *map(str, left.values()))))
 
 
 def direction(outcome: str | None, unit: str | None) -> str | None:
@@ -58,6 +67,14 @@ def choices(
 def _digits(text: str) -> str:
     """A value with the digits that a reader takes in, where it is a number with many."""
     return rounded(float(text), most=4) if _LONG_NUMBER.fullmatch(text) else text
+
+
+def difference_words(found: Difference) -> str:
+    """A difference in a line of prose."""
+    if found.is_move:
+        return str(found)
+    base, head = (short(listed(tuple(map(_digits, side)))) for side in (found.base, found.head))
+    return f"{found.called} {base} → {head}"
 
 
 def differences_table(found: Sequence[Difference], title: str, sides: tuple[str, str], most: int = 60) -> Table:

@@ -82,6 +82,8 @@ def page_files(description: ProjectDescription) -> Iterator[tuple[str, str]]:
     yield "index.html", page("index.html", 0, "Overview")
     public = {table.schema for table in tables.values()} & set(PUBLIC_SCHEMAS) or {table.schema for table in tables.values()}
     among = contracted(reads, [name for name, table in tables.items() if table.schema in public])
+    if environment.globals["steps"]:
+        yield "steps.html", page("steps.html", 0, "Steps")
     yield "graph.html", page("graph.html", 0, "Graph", drawing=drawing(connected_part(among, _LARGEST_GRAPH), among))
     uses = uses_of_columns(used.lineage)
     for table in tables.values():
@@ -175,9 +177,14 @@ def _environment(description: ProjectDescription, addresses: Mapping[str, str], 
         undefined=jinja2.StrictUndefined,
     )
     groups = _groups(description.tables.values())
+    steps = {schema: tables for schema, tables in groups.items() if schema not in (*PUBLIC_SCHEMAS, LANDING)}
+    if len(steps) == len(groups):
+        steps = {}  # a project of nothing else: they are what people ask for
     environment.globals.update(
         project=description,
         groups=groups,
+        steps=steps,
+        listed=[table for schema, tables in groups.items() if schema not in steps for table in tables],
         lists_tables=lambda schema: schema in groups and len(groups[schema]) <= _LONGEST_SIDEBAR,
         schemas=_SCHEMAS,
         public=PUBLIC_SCHEMAS,

@@ -59,7 +59,7 @@ def test_the_page_offers_all_models_after_one_is_chosen(points: Project) -> None
     view = view_named("frontier")
     asked = [("x", "user_tokens_per_s"), ("y", "gpu_tokens_per_s"), ("where", "model=n")]
     page = view.answer(Visit(points, current_build(points), view.read(asked, {}), utc_now()))
-    offered = next(part for part in page.parts if part.name == "models")
+    offered = next(part for part in page.parts if part.name == "scopes_model")
     assert isinstance(offered, Facts) and {item.heading: item.link is None for item in offered.items} == {"m": False, "n": True}
     rows = page.table("frontier_1")
     assert rows is not None and all(row["is_on_own"] for row in rows.records() if row["is_on_frontier"])

@@ -48,8 +48,8 @@ _OWN_SETTINGS: Mapping[str, Any] = {
 # For a new database. A table takes several blocks however few its rows: of the engine's own 256 KiB, a thousand small
 # tables make 263 MB, of these 66 MB; large tables take the same room (benchmarks/README.md).
 _BLOCK_BYTES = 65536
-# Said by each session, because the engine does not take them when it starts, or a build changes them for some statements.
-_OF_SESSIONS = frozenset(("TimeZone", "enable_caching_operators", "disabled_optimizers", "enable_progress_bar"))
+# Else an engine starts a thread a core, only to end them at the first setting: a quarter of its 17 ms on two cores.
+_ONE_THREAD: Mapping[str, str] = {"threads": "1"}
 _STORAGE_VERSION = "v1.4.0"  # of new files: DuckDB 1.4 and every later one opens them
 # `main` last: a build has a view there for every bare name (`other_clients`), and the tables themselves come first.
 SEARCH_PATH = "staging,mart,rollup,source,main"
@@ -67,7 +67,7 @@ def connect(
     database = str(path.resolve()) if path else ":memory:"
     if path and not read_only and not path.exists():
         _create(database)
-    return _with_settings(duckdb.connect(database, read_only=read_only, config=_of_engine()), files_root)
+    return _with_settings(duckdb.connect(database, read_only=read_only, config={"default_block_size": str(_BLOCK_BYTES), **_ONE_THREAD}), files_root)
 
 
 def asking(files_root: Path | None = None) -> "duckdb.DuckDBPyConnection":
@@ -107,21 +107,12 @@ def _engine() -> "duckdb.DuckDBPyConnection":
 
     with _STARTING:  # of threads that ask at once
         if not _ENGINES:
-            _ENGINES.append(duckdb.connect(":memory:", config=_of_engine()))
+            _ENGINES.append(duckdb.connect(":memory:", config={**_ONE_THREAD}))
     return _ENGINES[0]
 
 
-def _of_engine() -> dict[str, str | bool | int | float | list[str]]:
-    """What an engine starts with, so that no session has to set it: a statement takes 0.2 ms. With fewer threads than it would start for the
-    cores, only to end them at the first setting, it starts in three quarters of the time."""
-    settings = {**PINNED_SETTINGS, **_OWN_SETTINGS}
-    return {"default_block_size": str(_BLOCK_BYTES)} | {name: value for name, value in settings.items() if name not in _OF_SESSIONS}
-
-
 def _with_settings(con: "duckdb.DuckDBPyConnection", files_root: Path | None) -> "duckdb.DuckDBPyConnection":
-    settings = {name: value for name, value in {**PINNED_SETTINGS, **_OWN_SETTINGS}.items() if name in _OF_SESSIONS}
-    if files_root:
-        settings["file_search_path"] = str(files_root.resolve())
+    settings = {**PINNED_SETTINGS, **_OWN_SETTINGS, **({"file_search_path": str(files_root.resolve())} if files_root else {})}
     con.execute(";".join(f"set {name} = {_literal(value)}" for name, value in settings.items()))  # each by itself takes 1 ms more in all
     return con
 

@@ -98,7 +98,7 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def summary(answers: list[tuple[float, float]], switched: list[float]) -> dict[str, float]:
-    """Of all answers, and of those that were asked for warm, or just after the start or a switch; `switched`: first of these times is the start."""
+    """Latencies of all answers, of warm ones, and of those just after the start or a switch. The first time in `switched` is the start."""
     of_start, of_switches = switched[:1], switched[1:]
 
     def after(times: list[float]) -> list[float]:

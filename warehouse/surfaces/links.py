@@ -19,7 +19,7 @@ def unanswered(views: Sequence[View], build: Build | None) -> frozenset[str]:
 
 
 def without_links(page: Page, gone: Collection[str]) -> Page:
-    """The page with no link to any of these paths, and with nothing that was only a link to one."""
+    """The page without links to these paths. What was nothing but such a link is left out."""
     if not gone:
         return page
 

@@ -98,7 +98,7 @@ def units_of(specification: Mapping[str, Any]) -> Units:
     """The units of a query by its spec."""
     document = specification["document"]
     claimed = claim_of(document["claim"]).numbers
-    # Of statistics of several figures, the row's one unit is that of nobody knows which.
+    # A row with statistics of several figures does not say which of them its one unit belongs to.
     statistics = frozenset([*claimed, *_OF_A_STATISTIC]) if len({number.of for number in claimed.values()}) == 1 else frozenset()
     of = {name: column[1] for name, number in claimed.items() if (column := _COLUMN.fullmatch(number.of))}
     return Units({str(name): str(unit) for name, _, unit in document["contract"]["columns"] if unit}, statistics, of)

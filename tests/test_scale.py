@@ -36,6 +36,7 @@ from warehouse.scale.engines.ray import RayExecutor, check_token
 from warehouse.scale.engines.spark import SparkExecutor
 from warehouse.scale.task import Executor, Part, Place, Receipt, Result, Task, TaskFailed
 from warehouse.scale.worker import run
+from warehouse.trace import landing_rows
 from warehouse.trace.catalog import open_trace_session
 from warehouse.trace.tracing import trace
 from warehouse.transform.build.build import build, gather_material
@@ -388,6 +389,24 @@ def test_a_large_table_stays_in_parts_and_answers_alike(plain: Path, whole: Proj
     part.chmod(0o644)
     part.write_bytes(b"altered")
     assert "altered" in {finding.kind for finding in check_store(project, Scope()).findings}
+
+
+def test_of_a_large_landing_table_a_cell_reads_the_rows_of_its_key(whole: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with run_query(current_build(whole).path, "select number_ids from slowest order by run_id") as result:
+        number = str(result.fetchone()).split("'")[-2]
+
+    def found() -> tuple[object, ...]:
+        told = lineage(whole, number)
+        return told, cell_rows(whole, told)
+
+    small = found()
+    monkeypatch.setattr(landing_rows, "_LARGE", 1)
+    assert found() == small
+    con, catalog = open_trace_session(current_build(whole), whole.store_root, is_of_cell=True)
+    for _ in range(2):  # a second time, as when memory ran out
+        trace(con, catalog, "slowest", ["total_ms"], [0])
+    assert con.execute("select count(distinct run_id) from sample").fetchone() == (1,)
+    con.close()
 
 
 def test_builds_share_parts_and_a_build_without_tasks_takes_them_in(plain: Path, tmp_path: Path) -> None:

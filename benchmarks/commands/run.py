@@ -172,6 +172,7 @@ def main() -> None:
     args = parser.parse_args()
     found: list[Figure] = []
     for name in args.only:
+        print(f"{name}: three million objects are added here in {measure.yardstick():.2f} s", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="wh-bench-") as scratch:
             for figure in PARTS[name](Path(scratch)):
                 found.append(figure)

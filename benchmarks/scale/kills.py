@@ -37,6 +37,7 @@ from warehouse.scale.task import RECEIPTS
 from warehouse.transform.finished.builds import current_build
 
 RUNS, RECEIPTS_BEFORE_KILL = 40, 3
+SPARK = "spark://127.0.0.1:7077"  # where its cluster's master listens
 TOKEN = token_hex(32)  # one for all clusters: Ray reads it when it is imported
 VICTIMS = {"local": ("task", "driver"), "ray": ("task", "node", "driver"), "spark": ("task", "executor", "node", "driver")}
 # Each parse of a bundle takes its time, and tells who does it.
@@ -144,13 +145,13 @@ def spark() -> Iterator[Cluster]:
 
         try:
             start("master.Master", "--host", "127.0.0.1", "--port", "7077", "--webui-port", "8180")
-            nodes = [
-                start("worker.Worker", "--host", "127.0.0.1", "--port", f"709{number}", "--webui-port", f"819{number}", "--cores", "1",
-                      "--memory", "2g", "spark://127.0.0.1:7077")
+            nodes = [  # of two hosts: Spark runs a slow task's twin on another one
+                start("worker.Worker", "--host", f"127.0.0.{number}", "--port", f"709{number}", "--webui-port", f"819{number}", "--cores", "1",
+                      "--memory", "2g", SPARK)
                 for number in (1, 2)
             ]  # fmt: skip
             _wait(lambda: Path(folder, "0.log").read_text().count("Registering worker") == 2, 300)
-            yield Cluster("spark://127.0.0.1:7077", own, [nodes[1].pid])
+            yield Cluster(SPARK, own, [nodes[1].pid])
         finally:
             for process in reversed(started):
                 process.terminate()

@@ -13,14 +13,16 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
 
 from samples import partitioned
+from scale.kills import SPARK, spark
 from test_scale import _Every
 
 import warehouse.transform.project.model_files as model_files
@@ -80,18 +82,14 @@ def _executor(project: Project, engine: str) -> RayExecutor | SparkExecutor:
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.builder
-    # On one machine Spark speculates only if it is told that there are more executors: a small cluster in processes of its own.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1", "spark.speculation": "true", "spark.speculation.interval": "1s",
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.speculation": "true", "spark.speculation.interval": "1s",
         "spark.speculation.quantile": "0.5", "spark.speculation.minTaskRuntime": "2s", "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    builder.master("local-cluster[2,1,1024]").getOrCreate()
-    return SparkExecutor(place)
+    builder.master(SPARK).getOrCreate()
+    return SparkExecutor(place)  # takes the session that is there
 
 
 def _rows(project: Project) -> dict[str, list[Any]]:
@@ -107,7 +105,9 @@ def main() -> int:
     parser.add_argument("engine", choices=["ray", "spark"])
     engine = parser.parse_args().engine
     model_files.standard_folder = _Every  # rows that break a test are left out
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, spark() if engine == "spark" else nullcontext() as cluster:
+        if cluster:
+            os.environ.update(cluster.environment)
         plain, twins = built(Path(folder, "plain"), ""), built(Path(folder, "twins"), engine)
     same = plain.rows == twins.rows
     print(f"{engine}: parsed {len(twins.parsed_by)} times, {twins.seconds:.0f} s of {SLOW_S}, {'the same tables' if same else 'OTHER TABLES'}")

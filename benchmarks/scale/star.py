@@ -79,8 +79,7 @@ def main() -> int:
             sql = model.sql
             for file, rows in READS.items():
                 sql = sql.replace(file, rows)
-            header = "/*\nmaterialized: view\n*/\n" if model.kind == "view" else ""
-            (plain / f"models/{model.name}.sql").write_text(header + sql)
+            (plain / f"models/{model.name}.sql").write_text(sql)
         for part in ("base", "next"):
             shutil.rmtree(days / part)
         wh(plain, "ingest", str(days))

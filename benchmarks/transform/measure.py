@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from statistics import median
 
 _SHOWN_LINES = 3
@@ -45,6 +46,19 @@ def run(command: list[str], folder: Path, environment: Mapping[str, str] | None 
         told = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:])
         raise CommandFailed(f"{' '.join(command)} ended with {process.returncode}:\n{told}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, wall_s)
+
+
+def yardstick() -> float:
+    """The least CPU seconds of three that Python takes to add three million objects, here and there in memory: how fast this machine is at the
+    moment. Work of others slows memory down more than arithmetic."""
+    numbers = list(range(3_000_000))
+    Random(1).shuffle(numbers)
+    taken = []
+    for _ in range(3):
+        started = time.process_time()
+        sum(numbers[number] for number in numbers)
+        taken.append(time.process_time() - started)
+    return min(taken)
 
 
 def medians(costs: Iterable[Cost]) -> Cost:

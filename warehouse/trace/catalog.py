@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import WarehouseError
 from warehouse.landing.parse.batches import FILE_TABLE, REJECTED_TABLE, LandingFile
-from warehouse.trace.landing_rows import LandingRows
+from warehouse.trace.landing_rows import LandingRows, Way
 from warehouse.trace.part_rows import PartRows
 from warehouse.transform.build.in_memory import made_in_memory
 from warehouse.transform.finished.builds import Build
@@ -68,6 +68,7 @@ class Catalog:
     empty: frozenset[str] = frozenset()
     parts: PartRows | None = None  # of a build's tables that stay in parts
     landing: LandingRows | None = None  # of a trace of one cell
+    landing_ways: Mapping[tuple[str, str], Way] = field(default_factory=dict)  # by which columns a model reads a landing table
 
     def resolve(self, reference: str) -> str:
         """The qualified name of a table as some SQL names it; a landing table's own name."""
@@ -112,8 +113,9 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
     import duckdb
 
     try:
+        ways = con.execute("select reader, table_name, key, columns from catalog.landing_way").fetchall()
         found = con.execute("select name, schema_name, materialized, digest, place, sql, grain, reads, role from catalog.model order by rowid")
-    except duckdb.BinderException as error:
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
         raise WarehouseError("WH211", "the current build was made by another version of wh", "catalog.model", "run: wh build") from error
     models = {
         f"{schema}.{name}": BuiltModel(name, schema, materialized, model_digest, place, sql, tuple(grain), tuple(reads), role)
@@ -137,6 +139,7 @@ def read_catalog(con: "duckdb.DuckDBPyConnection") -> Catalog:
         types,
         landing,
         tuple(LandingFile(table, Path(path), sha256, rows) for table, path, sha256, rows in files),
+        landing_ways={(reader, table): (key, columns) for reader, table, key, columns in ways},
     )
 
 
@@ -185,7 +188,8 @@ def _prepared(
 
     if REJECTED_TABLE in landing:
         open_rejected_rows(con)
-    rows = LandingRows(con, catalog.landing_types, {table: files for table, files in landing.items() if table != REJECTED_TABLE})
+    files = {table: files for table, files in landing.items() if table != REJECTED_TABLE}
+    rows = LandingRows(con, catalog.landing_types, files, catalog.landing_ways)
     rows.open([FILE_TABLE] if is_of_cell else landing)  # lineage itself reads the digests of files
     catalog = replace(catalog, landing=rows)
     read = {name: (name, model.name) for name, model in catalog.models.items() if model.has_rows}

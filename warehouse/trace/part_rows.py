@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from warehouse.landing.parse.batches import FILE_TABLE, LandingFile, check_landing_file
+from warehouse.trace.key_rows import KEYS, find_keys, have_keys, keep_new_keys
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.made_elsewhere import PartFile
@@ -20,7 +21,6 @@ from warehouse.transform.sql.duck import SEARCH_PATH, connect, parquet, quote, q
 if TYPE_CHECKING:
     import duckdb
 
-_KEYS = '"wh keys"'
 _NUMBERS = count()  # of sessions: those of one process on one build share an instance of the engine, and its databases
 
 
@@ -71,11 +71,8 @@ class PartRows:
         ).fetchall():
             if read not in self._there:
                 continue
-            names = ", ".join(f"t.{quote(name)}" for name in key)
-            self._con.execute(
-                f"create or replace temp table {_KEYS} as select distinct {names} from {quoted(reader)} t semi join {wanted} w on w.rid = t.rowid"
-            )
-            hashed = f"select hash({', '.join(map(quote, key))}) from {_KEYS}"
+            find_keys(self._con, reader, key, wanted)
+            hashed = f"select hash({', '.join(map(quote, key))}) from {KEYS}"
             files = self._files_where(read, f"task in (select task from state.part_key where path = '{path}' and key in ({hashed}))")
             if tuple(columns) == self._filters.get(read):
                 self._bring_keys(read, files, key, columns)
@@ -101,27 +98,15 @@ class PartRows:
             self._con.execute(f"insert into {self._own}.{quoted(name)} select {self._columns(name)} from {self._rows(name, files)}")
 
     def _bring_keys(self, name: str, files: Sequence[str], key: Sequence[str], columns: Sequence[str]) -> None:
-        """Bring in the rows of the keys in `_KEYS`, which `files` have, but for those that are there."""
-        there = quote(f"wh keys of {name}")
-        self._con.execute(f"create temp table if not exists {there} as from {_KEYS} limit 0")
-        self._con.execute(f"create or replace temp table {_KEYS} as (from {_KEYS} except from {there}); insert into {there} from {_KEYS}")
-        if not files or not self._con.execute(f"select 1 from {_KEYS} limit 1").fetchall():
+        """Bring in the rows of the keys in `KEYS`, which `files` have, but for those that are there."""
+        if not keep_new_keys(self._con, name) or not files:
             return
-        same = " and ".join(f"t.{quote(column)} is not distinct from k.{quote(name)}" for column, name in zip(columns, key, strict=True))
-        # As constants, the bounds keep the engine from reading row groups that have none of the keys.
-        bounds = []
-        for number, (column, own) in enumerate(zip(columns, key, strict=True)):
-            self._con.execute(f"set variable wh_key_{number} = (select [min({quote(own)}), max({quote(own)})] from {_KEYS})")
-            [(is_known,)] = self._con.execute(f"select count({quote(own)}) = count(*) from {_KEYS}").fetchall()
-            if is_known:  # NULL is a key, too
-                bounds.append(f"t.{quote(column)} between getvariable('wh_key_{number}')[1] and getvariable('wh_key_{number}')[2]")
-        within = " and ".join([*bounds, f"exists (from {_KEYS} k where {same})"])
         to, order = (quote(name), f" order by {', '.join(landing_order(self._landing_types[name]))}") if name in self.landing else (
             f"{self._own}.{quoted(name)}", ""
         )
         self._con.execute(
             f"insert into {to} select {self._columns(name)} from {self._rows(name, files)} t"
-            f" where {within}{order}"
+            f" where {have_keys(self._con, key, columns)}{order}"
         )
 
     def _columns(self, name: str) -> str:

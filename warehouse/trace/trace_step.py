@@ -100,7 +100,7 @@ def hop(
     only = _wanted_values(con, model, keys)
     written = expanded(model, catalog)
     if catalog.landing:
-        catalog.landing.open(written.tables)
+        catalog.landing.open(written.tables, model.qualified, WANTED)
     for is_cut in (False, True):
         try:
             annotated = _annotated(catalog, written, tokens, values, is_cut, only, has_whys, facts)

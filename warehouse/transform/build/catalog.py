@@ -4,12 +4,13 @@ and the store."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import canonical_json
 from warehouse.transform.build.material import Material
 from warehouse.transform.build.session import ModelResult
+from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.digests import specification
 from warehouse.transform.incremental.aged_out import write_away
 from warehouse.transform.incremental.warm_tier import DetailTable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import duckdb
 
 # What follows from the project alone: a build of the same project writes only the others.
-_OF_PROJECT = ("model", "model_column", "landing_column")
+_OF_PROJECT = ("model", "model_column", "landing_column", "landing_way")
 _TABLES: Mapping[str, Mapping[str, Any]] = {
     "build": dict.fromkeys(("build_digest", "wh_version", "engine", "settings", "warm_horizon"), "VARCHAR") | {"warm_days": "BIGINT"},
     "model": {
@@ -32,6 +33,8 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
     },
     "model_column": dict.fromkeys(("schema_name", "table_name", "column_name", "unit", "description"), "VARCHAR"),
     "landing_column": {"table_name": "VARCHAR", "position": "BIGINT", "column_name": "VARCHAR", "type": "VARCHAR"},
+    # By which columns a table that is local to its key reads a landing table: a trace of one cell brings in the rows that have the cell's.
+    "landing_way": {"reader": "VARCHAR", "table_name": "VARCHAR", "key": ["VARCHAR"], "columns": ["VARCHAR"]},
     # Tables whose rows leave past the horizon, unless something needs them (`warm_tier`); `state.away` has the runs that left.
     "detail_table": {"name": "VARCHAR", "needed_by": ["VARCHAR"], "read_by": ["VARCHAR"]},
     # Paths from the landing folder: a project that was moved still finds them, and its build is the same.
@@ -76,7 +79,24 @@ def _of_project(material: Material) -> dict[str, Iterable[Sequence[Any]]]:
         "landing_column": [
             (table.name, place, *item) for table in material.landing.tables.values() for place, item in enumerate(table.types.items())
         ],
+        "landing_way": [
+            (checked.models[name].qualified, table, list(checked.models[name].key), list(columns))
+            for name in checked.graph.order for table, columns in _ways(name, checked, material.landing.tables)
+        ],
     }
+
+
+def _ways(name: str, checked: CheckedProject, landing: Collection[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The landing tables that a model reads by its key and not otherwise, each with the columns that have it."""
+    plan = checked.key_plans.get(name)
+    if plan is None or not plan.can_narrow:
+        return
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for path in plan.paths:
+        found.setdefault(path.leaf, set()).add(path.leaf_columns)
+    for table, columns in sorted(found.items()):
+        if table in landing and table not in plan.whole and len(columns) == 1 and all(columns):
+            yield table, columns.pop()
 
 
 def _of_build(

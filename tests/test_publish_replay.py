@@ -10,12 +10,13 @@ import pytest
 from samples.values import take_in, value_files, values_project
 
 from warehouse.claims.publish.publication import publications
-from warehouse.claims.publish.publish import publish
+from warehouse.claims.publish.publish import _check_same_result, publish
 from warehouse.digest import bytes_digest, canonical_json
 from warehouse.errors import WarehouseError
 from warehouse.maintenance.fsck import Scope, check_store
 from warehouse.project.project import Project
 from warehouse.transform.build.build import build
+from warehouse.transform.sql.duck import scratch
 
 SQL = "select key, sum(value) as total from reading group by key"
 # Evidence that no row names may have kept one away.
@@ -73,3 +74,12 @@ def test_what_evidence_outside_its_rows_decides_is_published(tmp_path: Path) -> 
     project = made(tmp_path, ABSENT)
     build(project)
     assert publish(project, "claim").numbers == 1
+
+
+def test_rows_run_again_are_compared_with_how_often_each_comes_and_to_the_last_bit() -> None:
+    with scratch() as con:
+        con.execute("create table built as from (values (0.0::double), (1.0), (1.0)) as v (x)")
+        _check_same_result(con, "built", "select x from (values (1.0::double), (0.0), (1.0)) as v (x)", ["x"])
+        for rows in ("(0.0::double), (0.0), (1.0)", "(-0.0::double), (1.0), (1.0)", "(0.0::double), (1.0)"):
+            with pytest.raises(WarehouseError, match="WH303.*1 row differs"):
+                _check_same_result(con, "built", f"select x from (values {rows}) as v (x)", ["x"])

@@ -101,8 +101,7 @@ def judge_rollup(rollup: Rollup, policy: Policy, looks: Looks) -> Judged:
     """Judge the claimed numbers of a rollup. Raises WH317 where the claim does not fit its tables."""
     judged = Judged(policy, rollup.claim.stopping)
     if not rollup.claim.numbers:  # whoever publishes it has seen it all the same
-        runs = rollup.runs_of.values()
-        judged.seen.update(looks.unnamed_unclaimed(_bundles(rollup, frozenset[str]().union(*runs))))
+        judged.seen.update(looks.unnamed_unclaimed(_bundles(rollup, rollup.facts.runs)))
         return judged
     rows = [
         (grain, row, replace(evidence, columns={column: own for column, own in evidence.columns.items() if numbers[column] is not None}), numbers)

@@ -118,7 +118,7 @@ def freeze(
         is_evident &= bool(row.bundles)
     lines.sort()
     runs_lines, why_lines = why_sets.encoded()
-    content = {"rows.jsonl": b"".join(line + b"\n" for line in lines), "runs.jsonl": runs_lines, "why.jsonl": why_lines}
+    content = {"rows.jsonl": b"\n".join([*lines, b""]), "runs.jsonl": runs_lines, "why.jsonl": why_lines}
     return FrozenRows(content, len(lines), numbers, frozenset(facts.runs), frozenset(bundles), is_evident)
 
 

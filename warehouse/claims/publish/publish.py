@@ -6,8 +6,9 @@ Nothing in the store is ever overwritten. The same rollup of the same evidence h
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.gate.evidence import GATE_VERSION
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 
 OnStep = Callable[[str, int, int], None]
+_ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,36 @@ def publish(
         return _publish(project, query, key, on_step, as_provisional)
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What a build holds of a query that is about to be published; `about` are parts of the publication's record."""
+
+    specification: dict[str, Any]
+    place: str
+    frozen: FrozenRows
+    judged: "Judged"
+    determined: "Mapping[str, Determinism]"
+    about: Mapping[str, Any]
+
+
 def _publish(project: Project, query: str, key: "SigningKey | None", on_step: OnStep, as_provisional: bool) -> Publication:
+    build = current_build(project)
+    found = _found(project, query, build, on_step, as_provisional)  # its session is closed by now: a replay takes as much memory
+    frozen, specification = found.frozen, found.specification
+    _check_evidence(project, found.place, frozen, on_step)
+    on_step("replaying the evidence", 0, 1)
+    admitted = check_admitted(project, build, specification, frozen.runs, found.place)
+    check_reproduced(
+        project, specification, frozen, found.determined, found.about["guarantees"], admitted, _built_bundles(project, build), found.place
+    )
+    # Last of all: what is decided meanwhile counts.
+    decisions = check_admitted(project, build, specification, frozen.runs, found.place)
+    for digest in frozen.bundles:
+        open_store(project).objects.check_kept(digest)
+    return _store(project, query, replace(found, about={**found.about, **({"decisions": decisions} if decisions else {})}), build, key)
+
+
+def _found(project: Project, query: str, build: "Build", on_step: OnStep, as_provisional: bool) -> _Found:
     from warehouse.claims.gate.gate import Rollup, judge_rollup, policy_of
     from warehouse.claims.gate.looks import Looks
     from warehouse.claims.publish.operations import determinism_of
@@ -114,7 +145,6 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
     from warehouse.transform.check.text_facts import TextFacts
     from warehouse.transform.testing.rejected_rows import rejected_under
 
-    build = current_build(project)
     con, catalog = open_trace_session(build, project.store_root)
     try:
         specification, _ = _specification(project, con, query)
@@ -146,15 +176,6 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
         judged = judge_rollup(rollup, policy, Looks(open_store(project).objects, query))
         if judged.against and not as_provisional:
             raise _not_publishable(project, specification, query, build, judged, spec.place)
-        frozen = freeze(con, spec, columns, traced, facts)
-        _check_evidence(project, spec.place, frozen, on_step)
-        on_step("replaying the evidence", 0, 1)
-        admitted = check_admitted(project, build, specification, frozen.runs, spec.place)
-        check_reproduced(project, specification, frozen, determined, promised, admitted, _built_bundles(project, build), spec.place)
-        # Last of all: what is decided meanwhile counts.
-        decisions = check_admitted(project, build, specification, frozen.runs, spec.place)
-        for digest in frozen.bundles:
-            open_store(project).objects.check_kept(digest)
         about = {
             "wh": __version__,
             "code": code_digest(),
@@ -162,15 +183,14 @@ def _publish(project: Project, query: str, key: "SigningKey | None", on_step: On
             "guarantees": promised,
             "ties_tried": tried,
             "columns": {name: column.document() for name, column in determined.items()},
-            **({"decisions": decisions} if decisions else {}),
             "gate": GATE_VERSION,
             "policy": policy.reference,
             "verdicts": dict(judged.verdicts),
             **({"published_as": PROVISIONAL} if judged.against else {}),
         }
+        return _Found(specification, spec.place, freeze(con, spec, columns, traced, facts), judged, determined, about)
     finally:
         con.close()
-    return _store(project, query, specification, frozen, about, determined, build, key, judged)
 
 
 def judge_query(
@@ -307,24 +327,26 @@ def _check_same_result(con: "duckdb.DuckDBPyConnection", table: str, sql: str, c
     """The published values are those of the untouched query, here and now, to the last bit; and those of its canonical text,
     by which it is recorded and replayed."""
 
-    def forms(query: str) -> list[str]:
-        return sorted(repr(list(map(exact, row))) for row in con.execute(query).fetchall())
+    def forms(query: str) -> Counter[str]:
+        """How often each row comes, by the digest of its exact form."""
+        found, result = Counter[str](), con.execute(query)
+        while rows := result.fetchmany(_ROWS_AT_ONCE):
+            found.update(bytes_digest(repr(list(map(exact, row))).encode()) for row in rows)
+        return found
 
     built = forms(f"select {_names(columns)} from {table}")
     for name, text in (("the query run again", sql), ("its canonical text", canonical(sql))):
         fresh = forms(text)
         if fresh != built:
-            different = sum(a != b for a, b in zip(fresh, built, strict=False)) + abs(len(fresh) - len(built))
+            different = max((fresh - built).total(), (built - fresh).total())
             raise WarehouseError(
                 "WH303", f"{counted(different, 'row differs', 'rows differ')} between the build's rollup and {name}", table,
                 "the query is not deterministic: order its aggregates and windows totally",
             )
 
 
-def _store(
-    project: Project, query: str, specification: Mapping[str, Any], frozen: FrozenRows, about: Mapping[str, Any],
-    determined: "Mapping[str, Determinism]", build: "Build", key: "SigningKey | None", judged: "Judged",
-) -> Publication:
+def _store(project: Project, query: str, found: _Found, build: "Build", key: "SigningKey | None") -> Publication:
+    specification, frozen, judged = found.specification, found.frozen, found.judged
     content = {
         **frozen.content, JUDGEMENT: b"".join(line + b"\n" for line in judged.lines), POLICY: canonical_json(dict(judged.policy.document)),
     }
@@ -332,7 +354,7 @@ def _store(
         "publication_version": PUBLICATION_VERSION,
         "query": query,
         "query_spec_digest": specification["query_spec_digest"],
-        **about,
+        **found.about,
         "rows": frozen.rows,
         "numbers": frozen.numbers,
         "sha256": {name: bytes_digest(data) for name, data in content.items()},
@@ -359,7 +381,7 @@ def _store(
     if key:
         sign_publication(project, ledger, publication_subject(digest, bytes_digest(data)), key)
     return Publication(
-        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, determined, len(unseen), judged, frozen.runs,
+        digest, query, str(record["query_spec_digest"]), frozen.rows, frozen.numbers, is_new, found.determined, len(unseen), judged, frozen.runs,
         record["guarantees"].get("left_out", {}).get("rows", ()),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from warehouse.claims.publish.guarantees import YES
@@ -70,4 +71,4 @@ def _evidence(frozen: "FrozenRows", guarantees: Mapping[str, Any], built: frozen
 
 def _rows(frozen: "FrozenRows") -> Iterator[PublishedRow]:
     nobody: defaultdict[str, tuple[Any, ...]] = defaultdict(tuple)  # the runs are not compared
-    return (read_row(line, nobody) for line in frozen.content[ROWS].splitlines())
+    return (read_row(line, nobody) for line in BytesIO(frozen.content[ROWS]))

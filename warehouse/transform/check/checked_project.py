@@ -12,8 +12,7 @@ from warehouse.transform.project.data_tests import DataTest
 from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Column, Model
-from warehouse.transform.sql.aggregates import follows_plan, sees_layout
-from warehouse.transform.sql.emptiness import EmptyWhen, empty_when
+from warehouse.transform.sql.emptiness import EmptyWhen
 
 
 @dataclass(frozen=True)
@@ -94,27 +93,13 @@ class CheckedProject:
         return SqlFacts(*self._order_facts(name), self.empty_when(name))
 
     def _order_facts(self, name: str) -> tuple[bool, bool]:
-        if name not in self._orders:
-            if known := self.known_facts.get(name):
-                self._orders[name] = known.sees_layout, known.follows_plan
-            else:
-                self._orders[name] = sees_layout(self.graph.trees[name]), follows_plan(self.graph.trees[name])
-        return self._orders[name]
+        known = self.known_facts.get(name)
+        return (known.sees_layout, known.follows_plan) if known else self.graph.order_facts(name)
 
     def empty_when(self, name: str) -> EmptyWhen:
-        """When a model's SQL has no row: asked of every model, where how tables are laid out is asked only of those that are run."""
+        """When a model's SQL has no row."""
         known = self.known_facts.get(name)
-        if name not in self._empty_when:
-            self._empty_when[name] = known.empty_when if known else empty_when(self.graph.trees[name])
-        return self._empty_when[name]
-
-    @cached_property
-    def _orders(self) -> dict[str, tuple[bool, bool]]:
-        return {}
-
-    @cached_property
-    def _empty_when(self) -> dict[str, EmptyWhen]:
-        return {}
+        return known.empty_when if known else self.graph.empty_when(name)
 
     @cached_property
     def late(self) -> frozenset[str]:

@@ -109,26 +109,25 @@ def check_project(project: "Project", landing: LandingTypes | None = None) -> Fi
 
 def inspect(
     models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path = Path(),
-    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None, *, may_read_files: bool = True,
-    finds_keys: bool = True,
+    sql_tests: Sequence[SqlTest] = (), unreadable: Collection[str] = (), memory: CheckMemory | None = None, *, is_recorded: bool = False,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     """Check what can be checked, and list the faults: WH202 to WH208, WH220, WH221, WH226. A model that reads one with a
     fault is not checked: its faults would be consequences. Paths of files are from `root`; `unreadable` names
-    files that are no models for now; what `memory` knows is taken from there. Unless SQL `may_read_files`, the engine opens none for it.
-    Without `finds_keys` it is not found out which tables are local to a key (`with_keys` does)."""
+    files that are no models for now; what `memory` knows is taken from there. SQL that `is_recorded` may be a stranger's: the engine opens no
+    file for it. It is not found out which of its tables are local to a key (`with_keys` does), nor whether tests of their data bind."""
     # What may not read files, and remote stores, which a session opens for all of its engine, have an engine of their own.
-    is_alone = not may_read_files or any("://" in model.text for model in (*models.values(), *queries.values()))
+    is_alone = is_recorded or any("://" in model.text for model in (*models.values(), *queries.values()))
     # The engine looks for a path without a pattern in the current folder first.
     with inside(root), closing(connect(files_root=root)) if is_alone else scratch(root) as con:
         create_schemas(con)
-        if not may_read_files:
+        if is_recorded:
             con.execute("set enable_external_access = false")
-        return _inspect(con, models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), finds_keys)
+        return _inspect(con, models, queries, landing, root, sql_tests, unreadable, memory or CheckMemory(), is_recorded=is_recorded)
 
 
 def _inspect(
     con: "duckdb.DuckDBPyConnection", models: Mapping[str, Model], queries: Mapping[str, Model], landing: LandingTypes, root: Path,
-    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, finds_keys: bool,
+    sql_tests: Sequence[SqlTest], unreadable: Collection[str], memory: CheckMemory, *, is_recorded: bool,
 ) -> tuple[CheckedProject, list[WarehouseError]]:
     everything, faults = with_feeds(models, is_whole=not unreadable)
     faults += [*_name_faults(con, models, queries, landing, memory), *_role_faults(models.values())]
@@ -150,11 +149,12 @@ def _inspect(
     # What follows needs all tables.
     file_columns = session.columns_of_calls()
     checked = CheckedProject(everything, graph, columns, file_columns)
-    if finds_keys:
+    if not is_recorded:
         local, faults = local_models(con, checked, graph.order, landing, session.keys, memory, session.give_inputs)
         checked = local.of(checked)
-    tests, found = session.bind_tests(data_tests(checked.models, sql_tests), checked)
-    return replace(checked, tests=tests), [*faults, *found, *hot_metric_faults((everything[name] for name in models), columns)]
+        tests, found = session.bind_tests(data_tests(checked.models, sql_tests), checked)
+        checked, faults = replace(checked, tests=tests), [*faults, *found]
+    return checked, [*faults, *hot_metric_faults((everything[name] for name in models), columns)]
 
 
 def with_keys(checked: CheckedProject, names: Collection[str], landing: LandingTypes) -> CheckedProject:

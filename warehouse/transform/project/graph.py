@@ -9,11 +9,14 @@ from __future__ import annotations
 import graphlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warehouse.errors import WarehouseError, did_you_mean
 from warehouse.transform.project.model import Model, model_names
+from warehouse.transform.sql.aggregates import follows_plan, sees_layout
+from warehouse.transform.sql.emptiness import EmptyWhen, empty_when
 from warehouse.transform.sql.text import fault_at
 from warehouse.transform.sql.tree import FileRead, Readings, Reference, character_offset, parsed, readings, references, statement
 from warehouse.transform.sql.tree_nodes import Node
@@ -33,6 +36,26 @@ class Graph:
     landing: Mapping[str, frozenset[str]]
     files: Mapping[str, tuple[FileRead, ...]]
     trees: Mapping[str, Node]
+
+    def order_facts(self, name: str) -> tuple[bool, bool]:
+        """Whether a model's SQL may tell how tables are laid out, and how the engine runs it (`aggregates`)."""
+        if name not in self._orders:
+            self._orders[name] = sees_layout(self.trees[name]), follows_plan(self.trees[name])
+        return self._orders[name]
+
+    def empty_when(self, name: str) -> EmptyWhen:
+        """When a model's SQL has no row: asked of every model, where how tables are laid out is asked only of those that are run."""
+        if name not in self._empty_when:
+            self._empty_when[name] = empty_when(self.trees[name])
+        return self._empty_when[name]
+
+    @cached_property
+    def _orders(self) -> dict[str, tuple[bool, bool]]:
+        return {}
+
+    @cached_property
+    def _empty_when(self) -> dict[str, EmptyWhen]:
+        return {}
 
 
 def build_graph(

@@ -1,5 +1,6 @@
 """Landing tables of a trace of one cell, each opened before the first hop that reads it: the way of a cell to its bytes leads through few of
-them. Of a large one, those rows come in by whose keys a hop's model reads it, as long as every model on the way reads it by the same columns."""
+them. Of a large table only those rows come in that have the keys of the rows which a hop follows, as long as all models on the way read it by
+the same columns."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from warehouse.transform.sql.duck import quote
 if TYPE_CHECKING:
     import duckdb
 
-_LARGE = 100_000  # rows: a smaller table is there whole as soon as its keys are found
+_LARGE = 100_000  # rows: a smaller table is read whole as fast as keys are looked for
 
 Way = tuple[Sequence[str], Sequence[str]]  # columns of a model, and those of a landing table that are the same
 

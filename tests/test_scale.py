@@ -406,6 +406,9 @@ def test_of_a_large_landing_table_a_cell_reads_the_rows_of_its_key(whole: Projec
     for _ in range(2):  # a second time, as when memory ran out
         trace(con, catalog, "slowest", ["total_ms"], [0])
     assert con.execute("select count(distinct run_id) from sample").fetchone() == (1,)
+    assert catalog.landing
+    catalog.landing.open(["sample"])  # by a model that does not read it by key
+    assert con.execute("select count(distinct run_id) from sample").fetchone() == (40,)
     con.close()
 
 

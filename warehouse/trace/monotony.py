@@ -26,7 +26,7 @@ def absences(sql: str, *, is_outermost: bool) -> tuple[str, ...]:
     tree = parsed(sql)
     outermost = set(map(id, _outermost_blocks(tree))) if is_outermost else set()
     found = []
-    for node in _clauses(tree):
+    for node in tree.walk():
         is_grouped = isinstance(node, exp.Select) and id(node) not in outermost and _aggregates(node)
         if is_grouped:
             found.append(f"GROUP BY of {shown(node)}" if node.args.get("group") else f"aggregate {shown(node)}")
@@ -44,7 +44,7 @@ def is_monotone(query: "exp.Expr", *, may_aggregate: bool = False) -> bool:
         (isinstance(node, exp.Select) and _aggregates(node) and not (may_aggregate and node is query))
         or (node is not query and _lets_absence_in(node))
         or (node is query and isinstance(node, exp.Except))
-        for node in _clauses(query)
+        for node in query.walk()
     )
 
 
@@ -58,13 +58,6 @@ def _outermost_blocks(tree: "exp.Expr") -> "Iterator[exp.Expr]":
         yield from _outermost_blocks(tree.this)
     else:
         yield tree
-
-
-def _clauses(tree: "exp.Expr") -> "Iterator[exp.Expr]":
-    """The nodes of a tree that may aggregate or let the absence of a row count: one of thirty."""
-    from sqlglot import exp
-
-    return tree.find_all(exp.Query, exp.Join, exp.Window, exp.Limit, exp.Offset, exp.Pivot, exp.Distinct)
 
 
 def _aggregates(node: "exp.Select") -> bool:

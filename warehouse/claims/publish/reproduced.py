@@ -70,5 +70,5 @@ def _evidence(frozen: "FrozenRows", guarantees: Mapping[str, Any], built: frozen
 
 
 def _rows(frozen: "FrozenRows") -> Iterator[PublishedRow]:
-    nobody: defaultdict[str, tuple[Any, ...]] = defaultdict(tuple)  # the runs are not compared
-    return (read_row(line, nobody) for line in BytesIO(frozen.content[ROWS]))
+    no_runs: defaultdict[str, tuple[Any, ...]] = defaultdict(tuple)  # runs are not compared
+    return (read_row(line, no_runs) for line in BytesIO(frozen.content[ROWS]))

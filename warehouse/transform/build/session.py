@@ -44,7 +44,7 @@ from warehouse.transform.incremental.aged_out import create_away_table
 from warehouse.transform.incremental.changed_keys import KeyPlan
 from warehouse.transform.incremental.incremental import Leaf
 from warehouse.transform.incremental.row_delta import keep_delta, renamed, set_aside
-from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, has_grain_over_key, order_of, rewrite
+from warehouse.transform.incremental.row_order import GROWN, PARTS, PATCHED, WHOLE, has_grain_over_key, order_of, put_in_order, rewrite
 from warehouse.transform.incremental.warm_tier import age_of
 from warehouse.transform.inputs.content import NO_ROWS, Content, content_of
 from warehouse.transform.inputs.made_elsewhere import NOTHING, MadeElsewhere, content_of_parts, patch, take, take_rejected
@@ -269,14 +269,16 @@ class Session:
                 take(self._con, model, types, parts)
                 take_rejected(self._con, model, self._elsewhere.rejected)
                 is_unique, rejection = name in self._elsewhere.unique, None
-            if is_unique:
-                self.unique.add(name)
             leaves = {leaf: self._readers.leaf(leaf, None) for leaf in file_leaves(self._checked, name)} if self._checked.keeps_keys(name) else {}
             if leaves:
                 incremental.record_keys(self._con, model, plan, leaves, self._recorded)
         else:
             within, rest = ("select * from (", f") where not {left_out}") if left_out else ("", "")
             execute(self._con, model, f"create table {quoted(model.qualified)} as {within}", rest)
+            if self._checked.is_put_in_order(name):
+                is_unique = put_in_order(self._con, model, types)
+        if is_unique:
+            self.unique.add(name)
         if rejection and model.schema != "rollup" and rejection.reject(quoted(model.qualified), is_unique=is_unique):
             rewrite(self._con, model, types, GROWN)
         if model.retention_tier:

@@ -13,16 +13,18 @@ from warehouse.transform.project.feeds import FEED_SCHEMA
 from warehouse.transform.project.graph import Graph, with_views
 from warehouse.transform.project.model import Column, Model
 from warehouse.transform.sql.emptiness import EmptyWhen
+from warehouse.transform.sql.tree_nodes import has_order
 
 
 @dataclass(frozen=True)
 class SqlFacts:
-    """What a build asks of a model's SQL: whether it may tell how tables are laid out, and how the engine runs it (`aggregates`); and when it
-    has no row."""
+    """What a build asks of a model's SQL: whether it may tell how tables are laid out, and how the engine runs it (`aggregates`); when it
+    has no row; and whether it states the order of its rows."""
 
     sees_layout: bool
     follows_plan: bool
     empty_when: EmptyWhen
+    has_order: bool
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,19 @@ class CheckedProject:
         """Whether a table's rows, or their order, may depend on how the engine runs its SQL: never where it is local to a key."""
         return name not in self.key_plans and any(self._order_facts(found)[1] for found in self.with_views(name))
 
+    def is_put_in_order(self, name: str) -> bool:
+        """Whether a table that is made whole is put in the order of its grain, where its SQL states none: what became of its rows is then told
+        from them alone (`row_delta`), however the engine came to them."""
+        model = self.models[name]
+        return bool(model.grain) and model.schema != "rollup" and name not in self.key_plans and not self._has_order(name)
+
     def facts(self, name: str) -> SqlFacts:
         """The facts about a model's SQL."""
-        return SqlFacts(*self._order_facts(name), self.empty_when(name))
+        return SqlFacts(*self._order_facts(name), self.empty_when(name), self._has_order(name))
+
+    def _has_order(self, name: str) -> bool:
+        known = self.known_facts.get(name)
+        return known.has_order if known else has_order(self.graph.trees[name])
 
     def _order_facts(self, name: str) -> tuple[bool, bool]:
         known = self.known_facts.get(name)

@@ -20,6 +20,7 @@ from warehouse.transform.incremental.row_order import has_grain_over_key
 from warehouse.transform.project.graph import Graph, constant_models, with_views
 from warehouse.transform.project.model import BUNDLE_COLUMN, RUN_COLUMN, Model, model_names
 from warehouse.transform.sql.aggregates import adds_in_pieces, disordered, has_unsteady_window, sees_layout, takes_disordered_rows
+from warehouse.transform.sql.tree_nodes import has_order
 
 if TYPE_CHECKING:
     import duckdb
@@ -93,7 +94,7 @@ def _inferred(
     its inputs are read that evidence changes: a table is built whole when what it reads whole changes, and partitions have no whole tables."""
     if model.schema == "rollup":
         return (), _ROLLUP
-    if any(modifier["type"] == "ORDER_MODIFIER" for modifier in graph.trees[model.name]["node"]["modifiers"]):
+    if has_order(graph.trees[model.name]):
         return (), "its rows are in an order of their own"
     candidates = [key for key in _EVIDENCE_KEYS if set(key) <= columns.keys()]
     if model.retention_tier:

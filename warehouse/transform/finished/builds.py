@@ -25,7 +25,7 @@ from warehouse.project.project import Project
 from warehouse.transform.inputs.sources import FileSet, FileState, file_stamp
 
 POINTER = "current.duckdb"
-FORM = 16  # of a build's database and of how its tables are made: raised with either, and then all is built anew
+FORM = 17  # of a build's database and of how its tables are made: raised with either, and then all is built anew
 FAILURES = "failures.duckdb"  # the rows that broke tests of the last build
 FAILURES_SCRATCH = ".failures-"
 _SHADOW = ".shadow.duckdb"

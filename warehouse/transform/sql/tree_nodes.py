@@ -27,3 +27,8 @@ def nodes(*trees: Node | list[Any]) -> Iterator[Node]:
         else:
             yield node
             pending += [value for value in node.values() if type(value) in _KINDS]
+
+
+def has_order(select: Node) -> bool:
+    """Whether the rows of a statement come in an order that it states."""
+    return any(modifier["type"] == "ORDER_MODIFIER" for modifier in select["node"]["modifiers"])

@@ -22,7 +22,7 @@ from warehouse.transform.finished.builds import builder_lock, find_current
 from warehouse.transform.inputs.content import ROW, row_hash
 from warehouse.transform.sql.duck import connect, quote, text_literal
 from warehouse.transform.sql.tree import parsed, statement
-from warehouse.transform.sql.tree_nodes import Node
+from warehouse.transform.sql.tree_nodes import has_order
 
 if TYPE_CHECKING:
     import duckdb
@@ -103,17 +103,13 @@ def _compare(material: "Material", updated: Path, full: Path) -> list[Comparison
         trees = parsed(con, [model.text for model in stored.values()])
         return [
             replace(
-                compare_tables(con, model.qualified, checked.columns[name], is_ordered=not model.key and _has_order(statement(tree, model))),
+                compare_tables(con, model.qualified, checked.columns[name], is_ordered=not model.key and has_order(statement(tree, model))),
                 by_key=_by_key(name, checked),
             )
             for (name, model), tree in zip(stored.items(), trees, strict=True)
         ]
     finally:
         con.close()
-
-
-def _has_order(select: Node) -> bool:
-    return any(modifier["type"] == "ORDER_MODIFIER" for modifier in select["node"]["modifiers"])
 
 
 def _by_key(name: str, checked: "CheckedProject") -> tuple[str, ...]:

@@ -84,6 +84,28 @@ def test_a_small_table_that_reads_much_is_updated(project: Project, wh: Wh, tmp_
     assert tables_unlike_from_nothing(project, tmp_path) == []
 
 
+def test_what_reads_a_whole_table_follows_it_whichever_order_the_engine_makes_it_in(
+    project: Project, wh: Wh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_plan, "LEAST_ROWS", 1)
+    write(project, {
+        "models/fact.sql": MODELS["models/fact.sql"],
+        # Not local, and each run that comes turns its rows round.
+        "models/turned.sql": (
+            "/*\ngrain: [run_id]\n*/\nwith n as (select run_id, count(*) as n from fact group by run_id)\n"
+            "select * from (select * from n order by n * if((select count(*) from n) % 2 = 0, 1, -1))"
+        ),
+        "models/reader.sql": "select run_id, n + 1 as more from turned",
+    })
+    for run in range(4):
+        sample(project, run, 1500 + 37 * run)
+    assert wh("build")[0] == 0
+    for run in (4, 5):
+        sample(project, run, 900)
+        assert "updated 2 (2 keys)" in wh("build")[2]
+        assert tables_unlike_from_nothing(project, tmp_path) == []
+
+
 def planned(wh: Wh) -> list[dict[str, object]]:
     models: list[dict[str, object]] = json.loads(wh("plan", "--json")[1])["models"]
     return models

@@ -50,9 +50,10 @@ def write_findings(store: EvidenceStore, marks: Iterable[Mark]) -> list[LandingF
 def write_signing(store: EvidenceStore, bundles: Iterable[str], trusted: Mapping[str, PublicKey]) -> list[LandingFile]:
     """Check the signatures of these bundles, and keep what was found. Raises WH109."""
     signed = signed_digests(store.objects)  # one listing, and not one a bundle
-    unsigned = Signing(())
+    unsigned = _signing(Signing(()))  # as nearly all are
     rows = [
-        _signing(check_signatures(store.objects, evidence_subject(digest), trusted) if digest in signed else unsigned, digest)
+        (_signing(check_signatures(store.objects, evidence_subject(digest), trusted)) if digest in signed else unsigned)
+        | {"artifact_manifest_digest": digest}
         for digest in sorted(bundles)
     ]
     return _write(store, SIGNING_TABLE, SIGNING_SCHEMA, rows)
@@ -93,11 +94,11 @@ def _typed(kind: pa.DataType, value: Any) -> Any:
     return float(value) if pa.types.is_floating(kind) else str(value)
 
 
-def _signing(signing: Signing, digest: str) -> dict[str, Any]:
+def _signing(signing: Signing) -> dict[str, Any]:
     deciding = signing.deciding
     return {
-        "artifact_manifest_digest": digest, "signing_state": signing.state, "key_id": deciding.key_id if deciding else None,
-        "key_name": deciding.key_name if deciding else None, "reason": signing.reason,
+        "signing_state": signing.state, "key_id": deciding.key_id if deciding else None, "key_name": deciding.key_name if deciding else None,
+        "reason": signing.reason,
     }
 
 

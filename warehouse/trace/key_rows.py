@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from warehouse.transform.sql.duck import quote, quoted
@@ -19,12 +20,22 @@ def find_keys(con: "duckdb.DuckDBPyConnection", reader: str, key: Sequence[str],
     con.execute(f"create or replace temp table {KEYS} as select distinct {names} from {quoted(reader)} t semi join {wanted} w on w.rid = t.rowid")
 
 
-def keep_new_keys(con: "duckdb.DuckDBPyConnection", name: str) -> bool:
-    """Whether some keys were not asked for of table `name` before; these are kept, and are asked for now."""
+@contextmanager
+def new_keys(con: "duckdb.DuckDBPyConnection", name: str) -> Iterator[bool]:
+    """Whether some keys were not asked for of table `name` before, which are asked for now. They are kept together with the rows that
+    come in meanwhile: where memory runs out neither are, and a second try finds both."""
     there = quote(f"wh keys of {name}")
-    con.execute(f"create temp table if not exists {there} as from {KEYS} limit 0")
-    con.execute(f"create or replace temp table {KEYS} as (from {KEYS} except from {there}); insert into {there} from {KEYS}")
-    return bool(con.execute(f"select 1 from {KEYS} limit 1").fetchall())
+    con.execute("begin transaction")
+    try:
+        con.execute(f"create temp table if not exists {there} as from {KEYS} limit 0")
+        con.execute(f"create or replace temp table {KEYS} as (from {KEYS} except from {there})")
+        yield bool(con.execute(f"select 1 from {KEYS} limit 1").fetchall())
+        # Made anew, not added to: another model's key may be of a wider type.
+        con.execute(f"create or replace temp table {there} as (from {there} union all from {KEYS})")
+        con.execute("commit")
+    except BaseException:
+        con.execute("rollback")
+        raise
 
 
 def have_keys(con: "duckdb.DuckDBPyConnection", key: Sequence[str], columns: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from warehouse.landing.parse.batches import LandingFile, check_landing_file
-from warehouse.trace.key_rows import find_keys, have_keys, keep_new_keys
+from warehouse.trace.key_rows import find_keys, have_keys, new_keys
 from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
 from warehouse.transform.sql.duck import quote
 
@@ -53,8 +53,9 @@ class LandingRows:
             open_landing_table(self._con, table, types, ())
             self._by_key[table] = columns
         find_keys(self._con, reader, key, wanted)
-        if keep_new_keys(self._con, table):
-            self._con.execute(
-                f"insert into {quote(table)} select {', '.join(map(quote, types))} from ({landing_rows(files)}) t"
-                f" where {have_keys(self._con, key, columns)} order by {', '.join(landing_order(types))}"
-            )
+        with new_keys(self._con, table) as has_some:
+            if has_some:
+                self._con.execute(
+                    f"insert into {quote(table)} select {', '.join(map(quote, types))} from ({landing_rows(files)}) t"
+                    f" where {have_keys(self._con, key, columns)} order by {', '.join(landing_order(types))}"
+                )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from warehouse.landing.parse.batches import FILE_TABLE, LandingFile, check_landing_file
-from warehouse.trace.key_rows import KEYS, find_keys, have_keys, keep_new_keys
+from warehouse.trace.key_rows import KEYS, find_keys, have_keys, new_keys
 from warehouse.transform.finished.builds import Build
 from warehouse.transform.inputs.landing_tables import landing_order, landing_rows, open_landing_table
 from warehouse.transform.inputs.made_elsewhere import PartFile
@@ -89,25 +89,24 @@ class PartRows:
         return [file for (file,) in found if file not in self._there[name]]
 
     def _bring_files(self, name: str, files: Sequence[str]) -> None:
-        self._there[name].update(files)
+        there = self._there[name].union(files)
         if name in self.landing:
-            self._con.execute(f"drop table if exists temp.{quote(name)}; drop view if exists temp.{quote(name)}")
-            there = [file for file in self._landing[name] if file.sha256 in self._there[name]]
-            open_landing_table(self._con, name, self._landing_types[name], there)
+            open_landing_table(self._con, name, self._landing_types[name], [file for file in self._landing[name] if file.sha256 in there])
         elif files:
             self._con.execute(f"insert into {self._own}.{quoted(name)} select {self._columns(name)} from {self._rows(name, files)}")
+        self._there[name] = there  # not before: where memory runs out, a second try brings them in
 
     def _bring_keys(self, name: str, files: Sequence[str], key: Sequence[str], columns: Sequence[str]) -> None:
         """Bring in the rows of the keys in `KEYS`, which `files` have, but for those that are there."""
-        if not keep_new_keys(self._con, name) or not files:
-            return
         to, order = (quote(name), f" order by {', '.join(landing_order(self._landing_types[name]))}") if name in self.landing else (
             f"{self._own}.{quoted(name)}", ""
         )
-        self._con.execute(
-            f"insert into {to} select {self._columns(name)} from {self._rows(name, files)} t"
-            f" where {have_keys(self._con, key, columns)}{order}"
-        )
+        with new_keys(self._con, name) as has_some:
+            if has_some and files:
+                self._con.execute(
+                    f"insert into {to} select {self._columns(name)} from {self._rows(name, files)} t"
+                    f" where {have_keys(self._con, key, columns)}{order}"
+                )
 
     def _columns(self, name: str) -> str:
         types = self._landing_types[name] if name in self.landing else self._types[name]

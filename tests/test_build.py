@@ -200,7 +200,7 @@ def assert_refused(project: Project, files: Mapping[str, str], code: str) -> War
     assert caught.value.code == code
     assert find_current(project) == before
     assert contents(project) == tables
-    kept = {".lock", "current.duckdb", ".shadow.duckdb", ".checked.json", ".project.json", ".text-facts.json", "failures.duckdb"}
+    kept = {".lock", ".listing", "current.duckdb", ".shadow.duckdb", ".checked.json", ".project.json", ".text-facts.json", "failures.duckdb"}
     names = {path.name for path in project.builds.iterdir()} - kept
     assert before and names == {before.path.name, before.path.with_suffix(".json").name}
     return caught.value

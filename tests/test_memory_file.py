@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
+from warehouse.evidence.memory_file import read_memory_file, write_memory_file
 
 
 def test_only_what_was_written_whole_for_this_key_is_read(tmp_path: Path) -> None:

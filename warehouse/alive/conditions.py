@@ -21,7 +21,7 @@ from warehouse.claims.publish.admissibility import conflicted_runs
 from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError, counted, printable
 from warehouse.evidence.ledger.events import ARRIVAL, Event, History
-from warehouse.evidence.ledger.reading import known_events
+from warehouse.evidence.listing import Listing
 from warehouse.evidence.objects.location import open_store
 from warehouse.landing.parse.batches import BUNDLE_TABLE
 from warehouse.project.alive import BUILDS, DECISIONS, EVENTS, FRESHNESS, VERIFICATIONS
@@ -63,7 +63,7 @@ class Conditions:
 def conditions(project: Project, kinds: Iterable[str], now: datetime) -> Conditions:
     """The conditions of these kinds (of `project.alive.NOTICE_KINDS`), without secrets. Raises WH114."""
     wanted = set(kinds)
-    ledger_events = known_events(open_store(project).objects, project.builds)[0]
+    ledger_events = Listing(open_store(project), project.builds).events()
     build = find_current(project)
     found: list[Condition] = []
     unknown: dict[str, WarehouseError] = {}

@@ -15,7 +15,7 @@ from warehouse.alive.row import Known, Row
 from warehouse.analysis.health.freshness_counts import KINDS, remember_counts
 from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Event
-from warehouse.evidence.ledger.reading import known_events
+from warehouse.evidence.listing import Listing
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
 from warehouse.transform.finished.query import kept_open
@@ -62,7 +62,7 @@ def look(known: Known) -> Freshness:
 
 def known_now(project: Project, now: datetime, events: Sequence[Event] | None = None) -> Known:
     """What rows are made from. Raises WH114."""
-    return Known(project, now, known_events(open_store(project).objects, project.builds)[0] if events is None else events)
+    return Known(project, now, Listing(open_store(project), project.builds).events() if events is None else events)
 
 
 def measured_packages(project: Project, now: datetime) -> list[str]:

@@ -56,10 +56,16 @@ class PartObjects:
         # Its bundles are known without a listing; one whose manifest is gone is reported when it is read.
         return [manifest_key(digest) for digest in self._digests] if pattern == manifest_key("*") else []
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, after: str = "") -> Iterator[Entry]:
         for bundle in sorted(self._bundles):
             if bundle.startswith(prefix):
-                yield from self._whole.entries(bundle)
+                yield from self._whole.entries(bundle, after)
+
+    def folders(self, pattern: str) -> None:
+        pass
+
+    def folder_stamp(self, folder: str) -> str:
+        return ""
 
     def uri(self, key: str) -> str:
         return self._whole.uri(self._own(key))

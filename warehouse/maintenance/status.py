@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,9 +16,9 @@ from warehouse.claims.publish.corrections import corrected
 from warehouse.claims.publish.publication import PublishedRollup, publication_key, stored_publications
 from warehouse.digest import memo_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.ledger.events import ARRIVAL, CORRECTION, Event, Ledger
-from warehouse.evidence.ledger.reading import known_events
+from warehouse.evidence.ledger.events import CORRECTION, Event
 from warehouse.evidence.ledger.run_decisions import standing
+from warehouse.evidence.listing import Listing
 from warehouse.evidence.manifest import UNRECOGNISED
 from warehouse.evidence.objects.location import open_store
 from warehouse.project.project import Project
@@ -81,13 +80,11 @@ class Status:
 def project_status(project: Project) -> Status:
     """The status of a project. Raises WH114 when its store cannot be reached."""
     store = open_store(project)
-    there = set(store.digests())
-    events, unread = known_events(store.objects, project.builds)
-    families = {event.subject: str(event.detail.get("family")) for event in events if event.kind == ARRIVAL and event.subject in there}
-    damaged = list(unread)
-    bundles = Counter(families.values())
+    listing = Listing(store, project.builds)
+    bundles, events = listing.families, listing.of_publications()
+    damaged = [*listing.damaged]
     current = find_current(project)
-    withdrawn = frozenset(standing(Ledger(store.objects).decisions()).not_admitted)
+    withdrawn = frozenset(standing(listing.decisions()).not_admitted)
     standing_corrections = corrected(events)
     published = [
         replace(_query_status(project, each, current, withdrawn, damaged), correction=_named(standing_corrections.get(each.digest)))
@@ -96,14 +93,13 @@ def project_status(project: Project) -> Status:
     return Status(
         str(project.root), project.name, store.objects.url,
         dict(sorted((family, count) for family, count in bundles.items() if family != UNRECOGNISED)), bundles[UNRECOGNISED],
-        _build_status(project, current, there) if current else None, is_unfinished(project),
+        _build_status(project, current, listing) if current else None, is_unfinished(project),
         tuple(sorted(published, key=lambda each: each.query)),
-        tuple(conflicted_runs(current)) if current else (), _failed_runs(current, events, there) if current else (), tuple(damaged),
+        tuple(conflicted_runs(current)) if current else (), _failed_runs(current, listing.last_arrival()) if current else (), tuple(damaged),
     )
 
 
-def _failed_runs(build: Build, events: Sequence[Event], there: Container[str]) -> tuple[str, ...]:
-    last = next((event for event in reversed(events) if event.kind == ARRIVAL and event.subject in there), None)
+def _failed_runs(build: Build, last: Event | None) -> tuple[str, ...]:
     runs = role_table(build.path, RUNS)
     if last is None or last.detail.get("family") != _RECORDED or runs is None or runs.name != _RUNS:
         return ()
@@ -112,8 +108,8 @@ def _failed_runs(build: Build, events: Sequence[Event], there: Container[str]) -
         return tuple(row[0] for row in result.fetchall())
 
 
-def _build_status(project: Project, build: Build, stored: Collection[str]) -> BuildStatus:
-    newer = newer_than(project, build, stored)
+def _build_status(project: Project, build: Build, listing: Listing) -> BuildStatus:
+    newer = newer_than(project, build, listing)
     built_at = datetime.fromtimestamp(build.path.stat().st_mtime, UTC).replace(microsecond=0)
     return BuildStatus(build.digest, built_at, newer.evidence, newer.models)
 

@@ -6,7 +6,7 @@ the same trace is made now, in the build that holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,11 +18,11 @@ from warehouse.claims.publish.publication import publications
 from warehouse.claims.publish.signing import Signings, check_number_signatures, publication_event
 from warehouse.claims.publish.specification import read_specification
 from warehouse.evidence.ledger.arrivals import origins
-from warehouse.evidence.ledger.events import Event, Ledger
-from warehouse.evidence.ledger.reading import known_events
+from warehouse.evidence.ledger.events import Event
+from warehouse.evidence.ledger.reading import ReadLedger
 from warehouse.evidence.ledger.removal import removed_bundles
 from warehouse.evidence.ledger.run_decisions import Decision, standing
-from warehouse.evidence.objects.base import Objects
+from warehouse.evidence.listing import Listing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.store import proof_key
 from warehouse.evidence.tree import Origin
@@ -85,29 +85,34 @@ def lineage(project: Project, argument: str) -> Lineage:
     from warehouse.transform.finished.builds import find_current
     from warehouse.transform.finished.query import kept_open
 
-    events, _ = known_events(open_store(project).objects, project.builds)
+    ledger = Listing(open_store(project), project.builds)
     with kept_open(find_current(project)):
-        return lineage_of(project, find_cell(project, asked_number(project, argument), publications(project, events)), events)
+        return _lineage_of(project, find_cell(project, asked_number(project, argument), publications(project, ledger.of_publications())), ledger)
 
 
 def lineage_of(project: Project, found: FoundCell, events: Iterable[Event] | None = None) -> Lineage:
     """The lineage of a cell that was found, in a publication that was checked then. `events` are the ledger's, where the caller has read
     them. Raises WH306, WH307."""
-    known = known_events(open_store(project).objects, project.builds)[0] if events is None else tuple(events)
-    return _of_published(project, found, known) if found.publication else _of_built(project, found, known)
+    store = open_store(project)
+    return _lineage_of(project, found, Listing(store, project.builds) if events is None else ReadLedger(store.objects, tuple(events)))
 
 
-def _of_published(project: Project, found: FoundCell, events: Sequence[Event]) -> Lineage:
+def _lineage_of(project: Project, found: FoundCell, ledger: Listing | ReadLedger) -> Lineage:
+    return _of_published(project, found, ledger) if found.publication else _of_built(project, found, ledger)
+
+
+def _of_published(project: Project, found: FoundCell, ledger: Listing | ReadLedger) -> Lineage:
     publication = found.publication
     assert publication
-    published = publication_event(project, publication.digest, events)
+    digest, events = publication.digest, ledger.of_publications()
+    published = publication_event(project, digest, events) or publication_event(project, digest, ledger.events())
     specification = read_specification(project, publication)
     specification.check_number(found.row, found.cell)
     now = current_cell(project, found.query, found.row.grain, found.cell.column)
     is_other = now is not None and not is_same(publication, found.cell, now.cell)
     number = _lineage(
         project, found, publication.digest, specification.digest, list(specification.models), found.cell.runs, found.cell.evidence,
-        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None, published, events,
+        (now.cell.number_id, now.cell.value) if now and is_other else None, now is None, published, ledger,
     )
     engine = publication.record.get("engine", {})
     return replace(
@@ -118,7 +123,7 @@ def _of_published(project: Project, found: FoundCell, events: Sequence[Event]) -
     )
 
 
-def _of_built(project: Project, found: FoundCell, events: Sequence[Event]) -> Lineage:
+def _of_built(project: Project, found: FoundCell, ledger: Listing | ReadLedger) -> Lineage:
     from warehouse.claims.publish.freezing import Facts
     from warehouse.trace.catalog import open_trace_session
     from warehouse.trace.tracing import trace
@@ -135,7 +140,7 @@ def _of_built(project: Project, found: FoundCell, events: Sequence[Event]) -> Li
         con.close()
     spec = catalog.models[f"rollup.{found.query}"]
     models = [(model.qualified, model.digest) for model in catalog.under(spec.qualified)]
-    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False, None, events)
+    return _lineage(project, found, None, spec.digest, models, runs, evidence, None, False, None, ledger)
 
 
 def _lineage(
@@ -149,10 +154,11 @@ def _lineage(
     now: tuple[str | None, Any] | None,
     is_gone: bool,
     published: Event | None,
-    events: Sequence[Event],
+    ledger: Listing | ReadLedger,
 ) -> Lineage:
     store = open_store(project)
-    unpacked = origins(events, {str(file["artifact_manifest_digest"]) for file in evidence})
+    read_from = {str(file["artifact_manifest_digest"]) for file in evidence}
+    unpacked = origins(ledger.of_bundles(read_from), read_from)
     raw_files = tuple(
         RawFile(
             file["artifact_manifest_digest"], file["raw_path"],
@@ -169,7 +175,7 @@ def _lineage(
         query_spec_digest, tuple(models), runs, raw_files, now, is_gone, found.cell.why_digest, promised,
         recorded(found.publication.record, found.cell.column, found.cell.is_exact) if found.publication else None,
         check_number_signatures(project, bundles, found.publication, published), removed_bundles(store, bundles),
-        *_decisions(store.objects, runs), units_by_cell(project)(found).of_cell(found.cell.column, found.row), _description(project, found),
+        *_decisions(ledger, runs), units_by_cell(project)(found).of_cell(found.cell.column, found.row), _description(project, found),
     )
 
 
@@ -190,10 +196,10 @@ def _description(project: Project, found: FoundCell) -> str | None:
     return declared.get("description")
 
 
-def _decisions(objects: Objects, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:
+def _decisions(ledger: Listing | ReadLedger, runs: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Decision], dict[str, Decision]]:
     """The decisions in force now on some runs, and on their evidence. An event that cannot be read is for `wh ledger` to
     tell of."""
-    now = standing(Ledger(objects).decisions())
+    now = standing(ledger.decisions())
     run_ids = {str(run["run_id"]) for run in runs}
     not_admitted, settled = ({run: on[run] for run in sorted(run_ids & on.keys())} for on in (now.not_admitted, now.settled))
     return not_admitted, settled

@@ -190,10 +190,10 @@ class Ledger:
         self._append(WITNESS, event.sha256, {"event": event.key})
         return event
 
-    def decisions(self) -> list[Event]:
+    def decisions(self, keys: Iterable[str] | None = None) -> list[Event]:
         """The events of runs, read as `events` does, in the order in which they were decided; of those within one millisecond the
-        names do not tell which came first, their times do."""
-        found = {event.sha256: event for _, event in self._read(self._keys(f"ledger/*/*/*/*{_DECIDED}"))}
+        names do not tell which came first, their times do. `keys` are theirs, where the caller knows them."""
+        found = {event.sha256: event for _, event in self._read(self._keys(f"ledger/*/*/*/*{_DECIDED}") if keys is None else keys)}
         moments = _moments(found)
         return sorted(found.values(), key=lambda event: moments[event.sha256])
 
@@ -216,10 +216,7 @@ class Ledger:
         return self._keys("ledger/*/*/*/*.json")
 
     def _keys(self, pattern: str) -> list[str]:
-        keys = self.objects.matching(pattern)
-        names = [key.rpartition("/")[2] for key in keys]
-        # Days are in order, and mostly the names within them: so is the whole, unless clocks differ.
-        return keys if all(map(le, names, names[1:])) else [keys[place] for place in sorted(range(len(keys)), key=names.__getitem__)]
+        return in_order(self.objects.matching(pattern))
 
     def event(self, key: str) -> Event:
         """The event under a key. Raises WH107 where it cannot be read, WH105 where it is not what its name says, WH114."""
@@ -321,6 +318,14 @@ class Ledger:
         return self._ends
 
 
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Keys of events, the oldest first."""
+    found = sorted(keys)
+    names = [key.rpartition("/")[2] for key in found]
+    # Days are in order, and mostly the names within them: so is the whole, unless clocks differ.
+    return found if all(map(le, names, names[1:])) else [found[place] for place in sorted(range(len(found)), key=names.__getitem__)]
+
+
 def _recent(keys: Sequence[str], since_ms: int | None) -> Sequence[str]:
     """The newest of these keys, which are sorted by time: the last `_RECENT`, and those from shortly before the newest (or `since_ms`) on."""
     since = (max(map(_named_ms, keys[-1:]), default=0) if since_ms is None else since_ms) - _RECENT_MS
@@ -350,6 +355,11 @@ def event_folder(at: datetime) -> str:
 def is_event_name(name: str) -> bool:
     """Whether an event's file can have this name."""
     return _NAME.fullmatch(name) is not None
+
+
+def is_decision_name(key: str) -> bool:
+    """Whether an event's name says that it is of a run."""
+    return key.endswith(_DECIDED)
 
 
 def name_digest(key: str) -> str | None:

@@ -6,23 +6,12 @@ altered since is for `wh fsck` and `wh verify` to find, which remember nothing.
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import msgspec
-
-from warehouse.digest import bytes_digest
-from warehouse.errors import WarehouseError
 from warehouse.evidence.ledger.events import Event, Ledger, name_digest
 from warehouse.evidence.objects.base import Objects
-
-_FILE = ".ledger.json"  # beside the builds; the sha256 of its second line is the first one
-_FEW = 32  # events, for which the file is not written again
-Reading = tuple[tuple[Event, ...], tuple[WarehouseError, ...]]
 
 
 @dataclass
@@ -35,48 +24,29 @@ class LedgerReading:
     def events(self, objects: Objects) -> tuple[Event, ...]:
         """The events that lie there and can be read, the oldest first. An event of before names had digests is read each time. Raises WH114."""
         with self._lock:
-            found, _ = _read(Ledger(objects), self._events)
+            ledger = Ledger(objects)
+            keys = ledger.keys()
+            new = {event.key: event for event in ledger.read(key for key in keys if key not in self._events)}
+            found = tuple(event for key in keys if (event := self._events.get(key) or new.get(key)))
             self._events = {event.key: event for event in found if name_digest(event.key)}
             return found
 
 
-def known_events(objects: Objects, builds: Path) -> Reading:
-    """The events of a ledger that can be read, the oldest first, and what is wrong with the others. Those that a command read before are in a
-    file beside the builds, which can be removed: to open 20,000 small files takes seconds. Raises WH114."""
-    path = builds / _FILE
-    known = _remembered(path)
-    found, damaged = _read(Ledger(objects), known)
-    kept = [event for event in found if name_digest(event.key)]
-    if len(kept) > len(known) + _FEW:
-        _remember(path, kept)
-    return found, damaged
+@dataclass(frozen=True)
+class ReadLedger:
+    """A ledger all of whose events were read, to be asked as a `Listing` is."""
 
+    objects: Objects
+    read: tuple[Event, ...]
 
-def read_ledger(objects: Objects) -> Reading:
-    """The events of a ledger that can be read, all read now, and what is wrong with the others. Raises WH114."""
-    return _read(Ledger(objects), {})
+    def events(self) -> tuple[Event, ...]:
+        return self.read
 
+    def of_publications(self) -> tuple[Event, ...]:
+        return self.read
 
-def _read(ledger: Ledger, known: Mapping[str, Event]) -> Reading:
-    keys = ledger.keys()
-    new = {event.key: event for event in ledger.read(key for key in keys if key not in known)}
-    events = (known.get(key) or new.get(key) for key in keys)
-    return tuple(event for event in events if event), tuple(ledger.damaged)
+    def of_bundles(self, digests: Iterable[str]) -> tuple[Event, ...]:
+        return self.read
 
-
-def _remembered(path: Path) -> dict[str, Event]:
-    try:
-        digest, _, body = path.read_bytes().partition(b"\n")
-        if digest.decode() != bytes_digest(body):
-            return {}
-        return {event.key: event for event in msgspec.json.decode(body, type=list[Event])}
-    except (OSError, ValueError):  # or by a version of wh whose events are others
-        return {}
-
-
-def _remember(path: Path, events: Iterable[Event]) -> None:
-    body = msgspec.json.encode([*events])
-    scratch = path.with_name(f"{_FILE}.{os.getpid()}")
-    with suppress(OSError):  # of a folder that is not there, or that others own: it saves time alone
-        scratch.write_bytes(bytes_digest(body).encode() + b"\n" + body)
-        os.replace(scratch, path)
+    def decisions(self) -> list[Event]:
+        return Ledger(self.objects).decisions()

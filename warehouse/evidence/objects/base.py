@@ -128,9 +128,17 @@ class Objects(Protocol):
         Nothing is read, sizes are not asked for."""
         ...
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, after: str = "") -> Iterator[Entry]:
         """Every object under a prefix of whole parts, in the order of their keys' bytes, as a stream; under a prefix that
-        nothing has, none."""
+        nothing has, none. Only those whose keys come `after` another one."""
+        ...
+
+    def folders(self, pattern: str) -> list[str] | None:
+        """The folders that match a pattern of as many parts; None where objects lie in no folders."""
+        ...
+
+    def folder_stamp(self, folder: str) -> str:
+        """What is another as soon as a name came into a folder or went; "" while that would not show, or where there is none."""
         ...
 
     def uri(self, key: str) -> str:

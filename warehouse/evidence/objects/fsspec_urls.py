@@ -105,12 +105,12 @@ class FsspecObjects(RemoteObjects):
         found = ((entry.key, entry.key.split("/")) for entry in self.entries("/".join(stem)))
         return sorted(key for key, names in found if len(names) == len(parts) and all(map(fnmatchcase, names, parts)))
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, after: str = "") -> Iterator[Entry]:
         path = self._path(prefix)
         with self._told(prefix):
             found = self._opened[0].find(path, detail=True)
         listed = ((name.removeprefix(self._opened[1]).lstrip("/"), info) for name, info in found.items() if name != path)
-        for key, info in sorted(listed, key=lambda item: item[0].encode()):
+        for key, info in sorted((item for item in listed if item[0].encode() > after.encode()), key=lambda item: item[0].encode()):
             stamp = " ".join(str(info[name]) for name in _STAMPS if info.get(name) is not None)
             yield Entry(key, int(info["size"] or 0), _modified_at(info), f"{info['size']} {stamp}")
 

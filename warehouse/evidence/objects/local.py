@@ -21,6 +21,7 @@ from warehouse.errors import WarehouseError
 from warehouse.evidence.barrier import Barrier, settle_each
 from warehouse.evidence.durable import create_if_absent, fsync_folder, lock, scratch_folder, unique_name, write_new
 from warehouse.evidence.objects.base import Entry, Item, NotAnObject, Staged
+from warehouse.evidence.stamps import telling_stamp
 
 _REMOVAL_LOCK = ".removal.lock"
 _STAGING: ContextVar["_Staging | None"] = ContextVar("_STAGING", default=None)
@@ -96,10 +97,8 @@ class LocalObjects:
         pass
 
     def matching(self, pattern: str) -> list[str]:
-        *folders, name = pattern.split("/")
-        found = [""]
-        for part in folders:
-            found = [f"{above}{below}/" for above in found for below in self._folders(above, part)]
+        folders, _, name = pattern.rpartition("/")
+        found = self._below(folders)
         if "*" not in name:
             exists, prefix = os.path.exists, self._prefix
             return sorted([f"{above}{name}" for above in found if exists(f"{prefix}{above}{name}")])
@@ -108,6 +107,22 @@ class LocalObjects:
             f"{above}{entry.name}" for above in found for entry in self._listed(above)
             if matches(entry.name) and not entry.is_dir(follow_symlinks=False)
         ])
+
+    def folders(self, pattern: str) -> list[str]:
+        return [folder.removesuffix("/") for folder in self._below(pattern)]
+
+    def folder_stamp(self, folder: str) -> str:
+        try:
+            return telling_stamp(os.stat(self._named(folder)))
+        except FileNotFoundError:
+            return ""
+
+    def _below(self, pattern: str) -> list[str]:
+        """The folders that match a pattern, each with a `/` at its end."""
+        found = [""]
+        for part in filter(None, pattern.split("/")):
+            found = [f"{above}{below}/" for above in found for below in self._folders(above, part)]
+        return found
 
     def _folders(self, above: str, part: str) -> list[str]:
         if "*" not in part:
@@ -122,7 +137,10 @@ class LocalObjects:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, after: str = "") -> Iterator[Entry]:
+        return (entry for entry in self._entries(prefix) if not after or os.fsencode(entry.key) > os.fsencode(after))
+
+    def _entries(self, prefix: str) -> Iterator[Entry]:
         folder = f"{prefix}/" if prefix else ""
         # A folder's name counts with the `/` after it, as it is in the keys below it.
         pending = [self._in_order(folder)]

@@ -42,7 +42,7 @@ class RemoteObjects(ABC):
     def size(self, key: str) -> int: ...
 
     @abstractmethod
-    def entries(self, prefix: str) -> Iterator[Entry]: ...
+    def entries(self, prefix: str, after: str = "") -> Iterator[Entry]: ...
 
     def exists(self, key: str) -> bool:
         try:
@@ -50,6 +50,12 @@ class RemoteObjects(ABC):
         except FileNotFoundError:
             return False
         return True
+
+    def folders(self, pattern: str) -> None:
+        pass
+
+    def folder_stamp(self, folder: str) -> str:
+        return ""
 
     def check_writable(self) -> None:
         """Raise WH129 where the store can only be read."""

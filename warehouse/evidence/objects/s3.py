@@ -171,11 +171,11 @@ class S3Objects(RemoteObjects):
         keys = (entry.key for entry in self.entries("/".join(stem)))
         return sorted(key for key in keys if _matches(key.split("/"), parts))
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, after: str = "") -> Iterator[Entry]:
         import obstore
 
         with self._told(prefix):
-            for page in obstore.list(self._store, prefix or None, chunk_size=1000):
+            for page in obstore.list(self._store, prefix or None, offset=after or None, chunk_size=1000):
                 for found in page:
                     stamp = f"{found['size']} {found['e_tag']} {found['last_modified'].isoformat()}"
                     yield Entry(found["path"], found["size"], found["last_modified"], stamp)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 
 from warehouse.errors import ExitCode, WarehouseError
-from warehouse.evidence.ledger.events import history_of
+from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.findings import Mark
-from warehouse.evidence.ledger.reading import Reading, read_ledger
 from warehouse.evidence.ledger.run_decisions import Decision
 from warehouse.evidence.manifest import Manifest
 from warehouse.evidence.objects.base import damage
@@ -30,7 +29,7 @@ def refresh(
     decisions: Collection[Decision] = (),
     marks: Collection[Mark] = (),
     elsewhere: Callable[..., list[Outcome]] | None = None,
-    ledger: Reading | None = None,
+    ledger: tuple[Mapping[str, str], Collection[WarehouseError]] | None = None,
 ) -> Landing:
     """Parse every bundle that no current batch holds, and return all current batches. All cores are used where that is quicker;
     the batches are the same. The logs of bundles are in batches of their own.
@@ -38,12 +37,11 @@ def refresh(
     A bundle whose stored bytes are damaged, or that is in the ledger and missing in the store though no policy removed it,
     is left out and reported in `damaged`; the rest goes on. `trusted` are the keys that signatures are checked with; without
     them no signature is checked, as in a replay. `decisions` are those in force on runs, `marks` those on findings. `elsewhere`
-    parses in place of this machine. `ledger` is what its reading gave, where the caller has read it. Raises WH124 when a parsing process is
-    killed; what is parsed by then stays.
+    parses in place of this machine. `ledger` is when bundles arrived and what is wrong with events, where the caller knows. Raises WH124 when a
+    parsing process is killed; what is parsed by then stays.
     """
     stored = store.digests()
-    events, unread = ledger or read_ledger(store.objects)
-    arrivals = history_of(events).arrivals
+    arrivals, unread = ledger or _arrivals(store)
     damaged = [*unread, *_missing(arrivals, stored)]
     readers = {name: found.ingestor for name, found in ingestors.items() if isinstance(found.ingestor, LogReader)}
     there = [*read_batches(store.landing, ingestors)]
@@ -75,6 +73,11 @@ def refresh(
     signing = write_signing(store, bundles, trusted) if trusted is not None else []
     own = (*signing, *write_decisions(store, decisions), *write_findings(store, marks))
     return Landing(batches, schemas(ingestors), parsers_of_tables(ingestors), tuple(damaged), own)
+
+
+def _arrivals(store: EvidenceStore) -> tuple[Mapping[str, str], Collection[WarehouseError]]:
+    ledger = Ledger(store.objects)
+    return ledger.arrivals(), ledger.damaged
 
 
 def _bundles(batches: Iterable[Batch]) -> set[str]:

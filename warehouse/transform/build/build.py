@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import bytes_digest, domain_digest
 from warehouse.errors import WarehouseError
-from warehouse.evidence.ledger.events import Ledger
 from warehouse.evidence.ledger.findings import standing_marks
-from warehouse.evidence.ledger.reading import known_events
 from warehouse.evidence.ledger.run_decisions import standing
+from warehouse.evidence.listing import Listing
 from warehouse.evidence.objects.location import open_store
 from warehouse.evidence.signing.signatures import signature_stamps
 from warehouse.evidence.store import EvidenceStore
@@ -131,7 +130,7 @@ def _files_now(project: Project, current: Build | None) -> tuple[FileSet, ...]:
     return tuple(file_set(found.patterns, project.root.resolve(), known) for found in current.files)
 
 
-def _evidence_fingerprint(project: Project, store: EvidenceStore, stored: Collection[str] | None = None) -> str:
+def _evidence_fingerprint(project: Project, store: EvidenceStore, listing: Listing | None = None) -> str:
     """A digest of the evidence, of the signatures and of the decisions that are in force, together with the code that parses
     evidence and the keys that check signatures. It is cheap: no heavy import, and no evidence is read. A mere note is not a
     decision, and does not make a build stale."""
@@ -139,11 +138,12 @@ def _evidence_fingerprint(project: Project, store: EvidenceStore, stored: Collec
 
     versions = {"wh": __version__, "form": FORM, "duckdb": version("duckdb"), "pyarrow": version("pyarrow")}
     signing = [signature_stamps(store.objects), dict(project.trusted_keys)]
-    events = Ledger(store.objects).decisions()
+    listing = listing or Listing(store, project.builds)
+    events = listing.decisions()
     decisions = [decision.event.sha256 for decision in standing(events).all()]
     marks = [mark.event.sha256 for mark in standing_marks(events).values()]
     parsing = [_digests(project, "ingest", suffix) for suffix in (".py", ".toml")]
-    return domain_digest("wh/evidence/6", [parsing, store.digests() if stored is None else sorted(stored), signing, decisions, marks, versions])
+    return domain_digest("wh/evidence/7", [parsing, listing.bundles, signing, decisions, marks, versions])
 
 
 def _texts_fingerprint(project: Project, evidence: str) -> str:
@@ -195,11 +195,12 @@ def _landing(
     from warehouse.evidence.signing.keys import public_keys  # this and the next import pyarrow, which no build needs so far
     from warehouse.landing.parse.refresh import refresh
 
-    events = Ledger(store.objects).decisions()  # of one that cannot be read the refresh tells
+    listing = Listing(store, project.builds)
+    events = listing.decisions()  # of one that cannot be read the refresh tells
     decisions, marks = standing(events).all(), standing_marks(events).values()
     keys = public_keys(project.trusted_keys)
     parse = elsewhere.parse if elsewhere else None
-    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, parse, known_events(store.objects, project.builds)))
+    return landing_tables(refresh(store, found, progress.parsed, keys, decisions, marks, parse, (listing.arrivals(), listing.damaged)))
 
 
 def _build(
@@ -366,9 +367,9 @@ class Newer:
     models: bool
 
 
-def newer_than(project: Project, build: Build, stored: Collection[str] | None = None) -> Newer:
-    """What has changed since a build, as cheaply as a build with nothing to do finds out; `stored` are the bundles that are there, where the
-    caller has listed them."""
-    evidence = _evidence_fingerprint(project, open_store(project), stored)
+def newer_than(project: Project, build: Build, listing: Listing | None = None) -> Newer:
+    """What has changed since a build, as cheaply as a build with nothing to do finds out; `listing` is of the project's store, where the caller
+    has it."""
+    evidence = _evidence_fingerprint(project, open_store(project), listing)
     texts = _texts_fingerprint(project, build.evidence)
     return Newer(build.evidence != evidence, build.fingerprint != _fingerprint(texts, _files_now(project, build)))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import bytes_digest, memo_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.build.state import Logic, logics
 from warehouse.transform.check.checked_project import CheckedProject, SqlFacts
 from warehouse.transform.check.digests import Envelope, envelopes
 from warehouse.transform.check.inputs import stamp_of
-from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.check.project_check import LandingTypes, check_project
 from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPlan

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warehouse.digest import memo_digest
-from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
+from warehouse.evidence.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.changed_keys import KeyPath, KeyPlan
 from warehouse.transform.incremental.locality import KeyedInput

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlglot
 
+from warehouse.evidence.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.check.memory import key_of
-from warehouse.transform.check.memory_file import read_memory_file, write_memory_file
 from warehouse.transform.sql.duck import engine_version
 from warehouse.transform.sql.functions import TABLE_VERSION
 from warehouse.version import __version__

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import os
 import stat
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.digest import domain_digest, file_digest
 from warehouse.errors import WarehouseError
+from warehouse.evidence.stamps import stamp_of, telling_stamp
 from warehouse.project.file import PROJECT_FILE
 from warehouse.project.project import Project, source_fault
 from warehouse.transform.inputs.s3_sources import is_remote, object_tags, open_objects
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 SOURCE_SCHEMA = "source"
 _PLACE = f"{PROJECT_FILE} [sources] "
-# FAT keeps times to two seconds; nothing in use is coarser.
-_RACY_NS = 2_000_000_000
 _READERS = {
     ".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv", ".json": "read_json", ".jsonl": "read_json",
     ".ndjson": "read_json",
@@ -171,7 +169,7 @@ def _state(path: str, whole: str, before: FileState | None) -> FileState | None:
         status = os.stat(whole)
         if not stat.S_ISREG(status.st_mode):
             return None
-        stamp = _telling(status)
+        stamp = telling_stamp(status)
         if before and stamp and before.stamp == stamp:
             return before
         return FileState(path, file_digest(Path(whole)), stamp)
@@ -183,18 +181,9 @@ def _state(path: str, whole: str, before: FileState | None) -> FileState | None:
 
 def file_stamp(path: Path) -> str:
     """What the file system says of a file: another stamp, maybe other bytes. Raises OSError."""
-    return _stamp(os.stat(path))
+    return stamp_of(os.stat(path))
 
 
 def _telling_stamp(path: str) -> str:
-    return _telling(os.stat(path))
+    return telling_stamp(os.stat(path))
 
-
-def _telling(status: os.stat_result) -> str:
-    """The stamp of a file; empty while a write in the same tick of the clock would leave it the same."""
-    is_recent = max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _RACY_NS
-    return "" if is_recent else _stamp(status)
-
-
-def _stamp(status: os.stat_result) -> str:
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"

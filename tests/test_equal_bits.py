@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -30,6 +30,9 @@ from warehouse.transform.build import tables_made
 from warehouse.transform.build.build import bring_up_to_date, build, gather_material
 from warehouse.transform.build.state import read_states
 from warehouse.transform.finished.builds import current_build
+from warehouse.transform.incremental import incremental
+from warehouse.transform.incremental.row_order import put_in_order
+from warehouse.transform.project.model import Model
 
 __all__ = ["project"]
 
@@ -119,6 +122,38 @@ def test_many_rows_at_once_are_joined_as_a_full_build_joins_them(project: Projec
     assert tables_unlike_from_nothing(project, tmp_path) == []
 
 
+def test_a_table_built_in_shares_is_the_one_built_at_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a kill, too, between two shares: nothing is left of those that were written."""
+    (project.root / "samples").mkdir()
+    rows = "select hash(i) % 37 as run_id, i, 0.1 * (hash(i) % 977) as watts from range(3000) as r (i)"
+    duckdb.sql(f"copy ({rows}) to '{project.root / 'samples' / 'all.parquet'}'")
+    write(project, {
+        "models/sample.sql": "select run_id::varchar as run_id, i, watts from read_parquet('samples/*.parquet')",
+        "models/total.sql": "select run_id, count(*) as n, sum(watts) as watts from sample group by run_id",
+    })
+
+    def tables(name: str) -> dict[str, list[tuple[object, ...]]]:
+        bring_up_to_date(project.root / name, gather_material(project))
+        with duckdb.connect(str(project.root / name), read_only=True) as con:
+            names = con.execute("select table_name from duckdb_tables() where schema_name = 'main' order by all").fetchall()
+            return {table: con.execute(f'from main."{table}"').fetchall() for table, in names}
+
+    at_once = tables("at_once.duckdb")
+    monkeypatch.setattr(incremental, "_SHARE_ROWS", 1000)
+    assert tables("in_shares.duckdb") == at_once
+
+    def kill(con: duckdb.DuckDBPyConnection, model: Model, types: Mapping[str, str]) -> bool:
+        if model.name == "total":
+            raise KeyboardInterrupt
+        return put_in_order(con, model, types)
+
+    with monkeypatch.context() as killed:
+        killed.setattr(incremental, "put_in_order", kill)
+        with pytest.raises(KeyboardInterrupt):
+            tables("killed.duckdb")
+    assert tables("killed.duckdb") == at_once
+
+
 # --- the standard models ------------------------------------------------------------------------------------------
 
 _FRACTION = re.compile(rb"(?<![\w.+:/-])[1-9]\d*\.\d+(?![\w.:/-])")
@@ -179,6 +214,15 @@ def test_no_standard_table_depends_on_how_evidence_came(tmp_path: Path) -> None:
 def test_no_standard_table_depends_on_the_order_of_archives(seed: int, tmp_path: Path) -> None:
     archives = [unpacked_evidence(name) for name in WITH_RESULTS + OTHERS]
     assert unlike(tmp_path, archives, [(None, 1), (seed, 5)]) == [set()] * 4
+
+
+@pytest.mark.exhaustive
+def test_no_standard_table_depends_on_shares_or_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_evidence(tmp_path / "in")
+    made = arrived(tmp_path / "project", [tmp_path / "in"], 1, None)
+    monkeypatch.setattr(incremental, "_SHARE_ROWS", 100)
+    monkeypatch.setattr(tables_made, "_MUCH", 1 << 20)
+    assert tables_unlike_from_nothing(made, tmp_path) == []
 
 
 @pytest.mark.exhaustive

@@ -288,7 +288,15 @@ def _bring_up_to_date(
     from warehouse.transform.build.catalog import write_catalog
     from warehouse.transform.build.other_clients import serve_other_clients
     from warehouse.transform.build.session import Session
-    from warehouse.transform.build.state import read_described, read_passed, read_states, record_described, record_passed, tests_to_run
+    from warehouse.transform.build.state import (
+        drop_unfinished,
+        read_described,
+        read_passed,
+        read_states,
+        record_described,
+        record_passed,
+        tests_to_run,
+    )
     from warehouse.transform.incremental.detail_rows import bundles_present
     from warehouse.transform.incremental.row_order import PARTS
     from warehouse.transform.inputs.made_elsewhere import NOTHING
@@ -310,9 +318,12 @@ def _bring_up_to_date(
             con.close()
             database.unlink()
             con = connect(database, files_root=material.root)
-        is_empty, knows_project = not states, bool(states) and read_described(con) == material.project_key != ""
-        # One checkpoint, at the end: those that each commit would make write every table's metadata again.
+        described = read_described(con) if states else ""
+        is_empty, knows_project = not states, described == material.project_key != ""
+        # Few checkpoints (`tables_made`), and one at the end: those that each commit would make write every table's metadata again.
         con.execute("set checkpoint_threshold = '1 TB'")
+        if states and not described:
+            drop_unfinished(con, states)
         con.execute("checkpoint")  # of what an interrupted build left
         if material.memory:
             con.execute(f"set memory_limit = {text_literal(material.memory)}")

@@ -44,6 +44,6 @@ def _make(con: "duckdb.DuckDBPyConnection", material: "Material") -> None:
         con.execute("set parquet_metadata_cache = true")
         # The engine looks for a path without a pattern in the current folder first.
         with inside(material.root):
-            Session(con, material, {}, content_of=rows_of).run()
+            Session(con, material, {}, content_of=rows_of, keeps_landing=True).run()
     except duckdb.Error as error:
         raise WarehouseError("WH209", message_of(error), "in memory", "check that the disk has space") from error

@@ -105,6 +105,19 @@ class Readers:
             self._opened.add(table)
             self._on_landing(table)
 
+    def last_reads(self, order: Iterable[str]) -> dict[str, list[str]]:
+        """By model, the landing tables that none after it in `order` reads."""
+        found: dict[str, list[str]] = {}
+        for table, name in {table: reader for reader in order for table in self.landing(reader)}.items():
+            found.setdefault(name, []).append(table)
+        return found
+
+    def close_landing(self, tables: Iterable[str]) -> None:
+        """Free the memory of landing tables that are open."""
+        for table in sorted(self._opened.intersection(tables) - {REJECTED_TABLE}):
+            self._con.execute(f"drop table {quote(table)}")
+            self._opened.discard(table)
+
     def _has_rows(self, table: str) -> bool:
         return bool(self._material.inputs.landing[table])
 
@@ -158,6 +171,12 @@ class Readers:
             names = ", ".join(map(text_literal, written)) or "null"
             rows += f" where filename in ({names})"
         return Leaf(rows, gone)
+
+    def every_row(self, leaf: str) -> Leaf:
+        """All rows of a landing table, of files or of a table."""
+        if leaf not in self._checked.models:
+            return self.leaf(leaf, None)
+        return Leaf(f"select *, '' as {quote(FILE_COLUMN)} from {quoted(self._checked.models[leaf].qualified)}", has_files=False)
 
     def delta(self, name: str) -> Leaf:
         """The rows of a table that changed in this build."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # What the session of a build holds for a moment. No model's name has a space.
 _ROWS, _IDS, _NEW_IDS, _PLACE = '"wh rows"', '"wh ids"', "wh new ids", "wh place"
+_ROWS_AT_ONCE = 2048  # as values of Python, of which each takes some 60 bytes
 _NUMBERED = f'select row_number() over () as "{_PLACE}", * from {_ROWS}'
 
 
@@ -35,17 +36,12 @@ def write_rollup(
     _keep_ids(con, types, [name for name in columns if name not in spec.grain], former)
     try:
         _refuse_doubles(con, spec, types)
-        places, ids = [], []
-        for place, *row in con.execute(
-            f'from ({_NUMBERED}) where "{_PLACE}" not in (select "{_PLACE}" from {_IDS}) order by "{_PLACE}"'
-        ).fetchall():
-            places.append(place)
-            ids.append(row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row))
+        new = _new_ids(con, spec, columns)
     except ValueError as error:
         raise WarehouseError("WH201", f"a value has no exact form: {error}", spec.place, "cast it to varchar") from error
-    if ids:
-        con.register(_NEW_IDS, _ids_table(places, ids))
-        con.execute(f'insert into {_IDS} select "{_PLACE}", {_packed(ids[0])} from "{_NEW_IDS}"')
+    if new is not None:
+        con.register(_NEW_IDS, new)
+        con.execute(f'insert into {_IDS} select "{_PLACE}", {_packed(new.column_names[1:])} from "{_NEW_IDS}"')
         con.unregister(_NEW_IDS)
     con.execute(
         f"create table {quoted(spec.qualified)} as select r.*, {text_literal(envelope.digest)} as query_spec_digest, "
@@ -97,9 +93,14 @@ def rollup_types(spec: Model, types: Mapping[str, str]) -> dict[str, str]:
     return {**types, **dict(zip(RESERVED_COLUMNS, ("VARCHAR", f"STRUCT({ids})"), strict=True))}
 
 
-def _ids_table(places: Sequence[int], ids: Sequence[Mapping[str, str | None]]) -> pa.Table:
+def _new_ids(con: "duckdb.DuckDBPyConnection", spec: Model, columns: Sequence[str]) -> "pa.Table | None":
+    """The ids of the rows that have none yet, by their place."""
     import pyarrow as pa
 
-    return pa.table(
-        {_PLACE: pa.array(places, pa.int64()), **{name: pa.array([row[name] for row in ids], pa.string()) for name in ids[0]}}
-    )
+    found = con.execute(f'from ({_NUMBERED}) where "{_PLACE}" not in (select "{_PLACE}" from {_IDS}) order by "{_PLACE}"')
+    made: list[pa.RecordBatch] = []
+    while rows := found.fetchmany(_ROWS_AT_ONCE):
+        ids = [row_numbers(spec.name, spec.canonical_sql, spec.grain, columns, row) for _, *row in rows]
+        strings = {name: pa.array([row[name] for row in ids], pa.string()) for name in ids[0]}
+        made.append(pa.RecordBatch.from_pydict({_PLACE: pa.array([place for place, *_ in rows], pa.int64()), **strings}))
+    return pa.Table.from_batches(made) if made else None

@@ -79,17 +79,18 @@ class ModelResult:
 
 class Session:
     """The build of one database. `run` does the work; tables already there are taken to be in the states given. Where it `is_first`, these
-    are of another project's build, and of this one nothing was ever built. Rows that were made `elsewhere` are taken from there."""
+    are of another project's build, and of this one nothing was ever built. Rows that were made `elsewhere` are taken from there. Landing tables
+    are closed after the last model that reads them, unless it `keeps_landing`."""
 
     def __init__(
         self, con: "duckdb.DuckDBPyConnection", material: Material, states: Mapping[str, TableState],
         on_model: Callable[[ModelResult], None] = lambda result: None, content_of: Callable[..., Content] = content_of, *,
-        is_first: bool = False, elsewhere: MadeElsewhere = NOTHING,
+        is_first: bool = False, elsewhere: MadeElsewhere = NOTHING, keeps_landing: bool = False,
     ) -> None:
         self._con, self._elsewhere = con, elsewhere
         self._material = material
         self._checked = material.checked
-        self._on_model, self._content_of, self._is_first = on_model, content_of, is_first
+        self._on_model, self._content_of, self._is_first, self._keeps_landing = on_model, content_of, is_first, keeps_landing
         self._tables = TablesMade(con, states, material.inputs.content_ids())
         self._before, self._now, self.contents = self._tables.before, self._tables.now, self._tables.contents
         self.remade: set[str] = set()  # tables and views that are other ones than before: no comment of theirs is left
@@ -120,11 +121,14 @@ class Session:
         results = [self._drop(name) for name in sorted(self._before.keys() - set(every))] if chosen is None else []
         self._tables.commit()
         self._tables.begin()
+        last_reads = self._readers.last_reads(order)
         for name in order:
             if name in late:  # all others have left out what they do
                 self.contents[REJECTED_TABLE] = content_of_rejected(self._con) or self._none_rejected
             results.append(self._timed(name))
             self._on_model(results[-1])
+            if not self._keeps_landing:
+                self._readers.close_landing(last_reads.get(name, ()))
             self._tables.commit_if_due()
         for name in order:
             if not self._checked.is_stored(name):
@@ -252,17 +256,25 @@ class Session:
         model, types = self._checked.models[name], self._checked.columns[name]
         plan = self._checked.key_plans.get(name)
         parts = self._elsewhere.tables.get(name)
+        left_out = detail_rows.left_out(self._con, name, self._material.tier)
+        shares = incremental.shares_of(self._read_by(name)()) if plan and plan.can_narrow and not left_out else 1
+        by_key = plan.reads_by_key if plan and shares > 1 else ()
         if parts is None:
-            self._open_inputs(name)
+            self._open_inputs(name, by_key)
         former = self._set_aside(name)
         numbered = self._set_numbers_aside(name)
         self._remove(name)
-        left_out = detail_rows.left_out(self._con, name, self._material.tier)
         is_unique, rejection = False, self._rejection(name)
         if model.schema == "rollup":
             write_rollup(self._con, model, self._material.made[name], rejection.reject if rejection else lambda rows: False, numbered)
         elif plan:
-            if parts is None:
+            if parts is None and shares > 1:
+                if name in self._now:  # it has no state until all its rows are there
+                    self._tables.dropped(name)
+                every = {path.leaf: self._readers.every_row(path.leaf) for path in plan.paths}
+                reads = self._readers.rows_in_order(name, by_key, self._now)
+                is_unique = incremental.build_in_shares(self._con, model, plan, types, every, reads, shares, self._tables.commit_and_begin)
+            elif parts is None:
                 sees_layout = self._checked.sees_layout(name)
                 is_unique = incremental.build(self._con, model, plan, types, sees_layout=sees_layout, left_out=left_out)
             else:
@@ -366,9 +378,8 @@ class Session:
         import duckdb
 
         model, types = self._checked.models[name], self._checked.columns[name]
-        by_key = {found.name for found in plan.inputs} | {path.leaf for path in plan.paths}
-        self._open_inputs(name, by_key)
-        reads = self._readers.rows_in_order(name, by_key, self._now)
+        self._open_inputs(name, plan.reads_by_key)
+        reads = self._readers.rows_in_order(name, plan.reads_by_key, self._now)
         rejection = self._rejection(name)
 
         def reject(rows: str) -> None:

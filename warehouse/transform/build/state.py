@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from warehouse.digest import memo_digest
 from warehouse.transform.check.checked_project import CheckedProject
 from warehouse.transform.check.digests import Envelope
+from warehouse.transform.check.project_check import SCHEMAS
 from warehouse.transform.finished.builds import FORM
 from warehouse.transform.incremental.row_order import WHOLE
 from warehouse.transform.inputs.content import Content
 from warehouse.transform.inputs.sources import FileSet
 from warehouse.transform.project.data_tests import DataTest
-from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version
+from warehouse.transform.sql.duck import PINNED_SETTINGS, engine_version, quote
 
 if TYPE_CHECKING:
     import duckdb
@@ -121,6 +122,14 @@ def read_states(con: "duckdb.DuckDBPyConnection") -> dict[str, TableState]:
     if made_by != [(_engine(),)]:
         return {}
     return {name: _read(json.loads(text)) for name, text in con.execute("select name, state from state.tables").fetchall()}
+
+
+def drop_unfinished(con: "duckdb.DuckDBPyConnection", states: Mapping[str, TableState]) -> None:
+    """Drop the tables of models that have no state: a build that was killed had not finished them."""
+    stated = {state.qualified for state in states.values()}
+    for schema, table in con.execute("select schema_name, table_name from duckdb_tables() where not temporary").fetchall():
+        if schema in (*SCHEMAS, "main") and f"{schema}.{table}" not in stated:
+            con.execute(f"drop table {quote(schema)}.{quote(table)}")
 
 
 def read_described(con: "duckdb.DuckDBPyConnection") -> str:

@@ -6,7 +6,9 @@ No process reads the database before it is whole, so models are committed in gro
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from warehouse.transform.build.state import TableState, write_states
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 # Work that a kill may cost. A commit for each model would take as long again as a thousand small models do.
 _GROUP_S = 0.5
+_MUCH = 128 << 20  # bytes; to write all tables' metadata once more takes as long as a model
+_WAITING, _READ = "IN_MEMORY_TABLE", "BASE_TABLE"  # what the engine calls tables that it has not written to the file, and blocks of the file
 
 
 class TablesMade:
@@ -32,6 +36,7 @@ class TablesMade:
         self._opened: set[str] = set()  # landing tables that this transaction has made
         self._fresh: set[str] = set()  # tables made since the last checkpoint
         self._last_commit = time.process_time()
+        self._held = 0  # bytes in memory that the last checkpoint left there: of temporary tables
 
     def made(self, name: str, state: TableState) -> None:
         """A table is up to date, in this state."""
@@ -61,14 +66,41 @@ class TablesMade:
         states = {name: self.now[name] for name in self._unsaved}
         write_states(self._con, states, states.keys() & self._saved.keys())
         self._con.execute("commit")
+        self._free_memory()
         self._saved.update(states)
         self._unsaved, self._last_commit = [], time.process_time()
         self._opened.clear()
 
+    def _free_memory(self) -> None:
+        """If the engine holds much, write waiting tables into the file, drop blocks of the file, and give back to the system what statements
+        have freed: the engine does the last two when its limit is set."""
+        import duckdb
+
+        memory = self._memory()
+        if memory[_WAITING] > self._held + _MUCH:
+            self._con.execute("checkpoint")
+            self._fresh.clear()
+            memory = self._memory()
+            self._held = memory[_WAITING]
+        self._held = min(self._held, memory[_WAITING])
+        if memory.total() > _MUCH:
+            [(limit,)] = self._con.execute("select current_setting('memory_limit')").fetchall()
+            if memory[_READ] > _MUCH:
+                with suppress(duckdb.OutOfMemoryException):  # what cannot be dropped stays
+                    self._con.execute(f"set memory_limit = '{(memory.total() - memory[_READ] // 2) >> 10} KiB'")
+            self._con.execute(f"set memory_limit = '{limit}'")
+
+    def _memory(self) -> "Counter[str]":
+        """The engine's bytes by what they are for."""
+        return Counter(dict(self._con.execute("select tag, memory_usage_bytes from duckdb_memory()").fetchall()))
+
     def commit_if_due(self) -> None:
         if time.process_time() - self._last_commit > _GROUP_S:
-            self.commit()
-            self.begin()
+            self.commit_and_begin()
+
+    def commit_and_begin(self) -> None:
+        self.commit()
+        self.begin()
 
     def save(self, tables: Collection[str]) -> None:
         """Make sure that these tables, of models and of landing, are committed: before, the engine has no statistics to plan by, and when a

@@ -90,6 +90,11 @@ class KeyPlan:
     def can_narrow(self) -> bool:
         return not self.whole_because
 
+    @property
+    def reads_by_key(self) -> frozenset[str]:
+        """What need not be there whole for an update."""
+        return frozenset({found.name for found in self.inputs} | {path.leaf for path in self.paths})
+
 
 def narrow_name(number: int) -> str:
     """The temporary table that replaces an input of which only some rows are wanted, quoted."""

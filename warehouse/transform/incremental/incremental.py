@@ -6,6 +6,8 @@ insert. What comes out is what a full build gives, row by row, bit by bit; these
 - its joins run in the order they are written, or the order of joined rows makes no difference (`aggregates.takes_disordered_rows`);
 - one that may tell how tables are laid out reads what it reads by key from copies in memory, in a full build as in an update (`aggregates`);
 - a reader that is not local to the key finds the table as a full build writes it, as far as it can tell (`row_order`).
+
+So a full build over many rows computes a share of the keys at a time, as an update would, and holds no more in memory (`build_in_shares`).
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
 KEY_SCHEMA = "source_keys"
 _PATH, _FILE = '"wh path"', quote(FILE_COLUMN)  # number of the path in the plan, and the file, that a key came by
 AFFECTED = '"wh affected"'  # the keys that the last update computed anew
-_FRESH, _CHANGED, _SEEN = '"wh fresh"', '"wh changed"', '"wh seen"'
+_FRESH, _CHANGED, _SEEN, _SHARE = '"wh fresh"', '"wh changed"', '"wh seen"', '"wh share"'
+_SHARE_ROWS = 750_000  # of the largest table that a model reads: few are built in shares
+_MOST_SHARES = 16  # each looks through all rows for those of its keys
 _ROW_GROUP = 122_880  # rows of one, as the engine writes them
 # Beyond this share of its keys a table is sooner built anew.
 _LARGEST_SHARE = 0.5
@@ -103,6 +107,7 @@ def build(
                 for number, found in enumerate(plan.inputs):
                     _copy(con, number, f"select * from {model.text[found.start : found.end]}")
                 con.execute(prefix + narrowed(model, plan.inputs) + suffix)
+                _forget(con, *(narrow_name(number) for number in range(len(plan.inputs))))
             except duckdb.Error as error:
                 raise translated_elsewhere(error, "WH209", model.text, model.place) from error
         else:
@@ -111,6 +116,37 @@ def build(
     if rows < 2:
         return has_grain_over_key(model)
     return is_unique(con, model, types) if plan.is_gathered else put_in_order(con, model, types)
+
+
+def shares_of(rows: int) -> int:
+    """In how many shares a table is built that reads so many rows."""
+    return min(rows // _SHARE_ROWS + 1, _MOST_SHARES)
+
+
+def build_in_shares(
+    con: "duckdb.DuckDBPyConnection", model: Model, plan: KeyPlan, types: Mapping[str, str], leaves: Mapping[str, Leaf],
+    reads: Mapping[str, OrderedRows], shares: int, commit: Callable[[], None],
+) -> bool:
+    """The same of a table that can be narrowed, a share of its keys at a time, so that what a statement holds in memory does not grow with
+    the rows of `leaves`, which has all leaves with all their rows. `reads` as for an update. After each share it calls `commit`: the engine
+    keeps what a transaction has dropped until its end."""
+    import duckdb
+
+    table, keys, inputs = quoted(model.qualified), column_list(model.key), [narrow_name(number) for number in range(len(plan.inputs))]
+    try:
+        with _joins_as_written(con, model):
+            _find_affected(con, model, plan, types, leaves, "")
+            con.execute(f"create or replace temp table {_SEEN} as select ntile({shares}) over (order by {keys}) as {_SHARE}, * from {AFFECTED}")
+            for share in range(1, shares + 1):
+                con.execute(f"create or replace temp table {AFFECTED} as select {keys} from {_SEEN} where {_SHARE} = {share}")
+                _compute(con, model, plan, types, reads)
+                con.execute(f"{f'create table {table} as' if share == 1 else f'insert into {table}'} from {_FRESH}")
+                _forget(con, *inputs, _FRESH)
+                commit()
+            _forget(con, AFFECTED, _SEEN)
+    except duckdb.Error as error:
+        raise translated_elsewhere(error, "WH209", model.text, model.place) from error
+    return put_in_order(con, model, types)
 
 
 def record_keys(
@@ -248,6 +284,12 @@ def _narrow(
 
 def _copy(con: "duckdb.DuckDBPyConnection", number: int, sql: str) -> None:
     con.execute(f"create or replace temp table {narrow_name(number)} as {sql}")
+
+
+def _forget(con: "duckdb.DuckDBPyConnection", *tables: str) -> None:
+    """Free the memory of temporary tables."""
+    for table in tables:
+        con.execute(f"drop table {table}")
 
 
 def _changed_of(alias: str, model: Model) -> str:

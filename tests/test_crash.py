@@ -324,7 +324,7 @@ def complete_the_build(warehouse: Warehouse) -> None:
     done(warehouse.project, "build")
     assert warehouse.reader.ask() == warehouse.notes
     names = sorted(path.name for path in builds.iterdir())
-    expected = re.compile(r"current\.duckdb|\.(checked|ledger|project)\.json|\.lock|wh-[0-9a-f]{32}\.(duckdb|json)")
+    expected = re.compile(r"current\.duckdb|\.(checked|project)\.json|\.listing|\.lock|wh-[0-9a-f]{32}\.(duckdb|json)")
     assert [name for name in names if not expected.fullmatch(name)] == []
     databases, records = (
         {name.removesuffix(suffix) for name in names if name.startswith("wh-") and name.endswith(suffix)}

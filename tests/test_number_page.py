@@ -6,6 +6,7 @@ Twelve runs of a project of its own: three are the product, seven are left out w
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -228,8 +229,7 @@ def test_a_published_number_opens_without_any_build(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     publish(project, "claim", as_provisional=True)
     number_id = the_number(project)
-    for path in project.builds.iterdir():
-        path.unlink()
+    shutil.rmtree(project.builds)
     page = number_page(project, number_id)
     figure = page.parts[0]
     assert isinstance(figure, Figure) and (figure.value, figure.unit) == (100.05, "tokens/s") and "stale" in figure.states
@@ -298,8 +298,7 @@ def test_a_damaged_publication_is_not_shown_as_a_number(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     publish(project, "claim", as_provisional=True)
     number_id = the_number(project)
-    for path in project.builds.iterdir():
-        path.unlink()
+    shutil.rmtree(project.builds)
     rows = folder_of(publications(project)[0]) / "rows.jsonl"
     rows.chmod(0o644)
     whole = rows.read_bytes()

@@ -132,7 +132,7 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
 
 def assert_nothing_is_left(warehouse: Warehouse) -> None:
     names = sorted(path.name for path in warehouse.project.builds.iterdir())
-    allowed = re.compile(r"current\.duckdb|failures\.duckdb|\.(checked|project)\.json|\.lock|wh-[0-9a-f]{32}\.(duckdb|json)")
+    allowed = re.compile(r"current\.duckdb|failures\.duckdb|\.(checked|project)\.json|\.listing|\.lock|wh-[0-9a-f]{32}\.(duckdb|json)")
     assert [name for name in names if not allowed.fullmatch(name)] == []
     databases, records = ({name for name in names if name.startswith("wh-") and name.endswith(end)} for end in ("duckdb", "json"))
     assert {name.removesuffix(".json") for name in records} <= {name.removesuffix(".duckdb") for name in databases}

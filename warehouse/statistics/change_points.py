@@ -73,7 +73,9 @@ class SeriesState:
     running: Sequence[Change] = ()
 
     def __post_init__(self) -> None:
-        for name, of in (("values", float), ("sessions", str), ("levels", Level), ("running", Change)):
+        for name in ("values", "sessions"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name, of in (("levels", Level), ("running", Change)):
             object.__setattr__(self, name, tuple(of(**each) if isinstance(each, Mapping) else each for each in getattr(self, name)))
 
 

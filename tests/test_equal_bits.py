@@ -154,6 +154,27 @@ def test_a_table_built_in_shares_is_the_one_built_at_once(project: Project, monk
     assert tables("killed.duckdb") == at_once
 
 
+@pytest.mark.exhaustive
+def test_shares_of_many_rows_lie_as_rows_that_are_written_at_once(project: Project, wh: Wh, tmp_path: Path) -> None:
+    """A sum of floats follows how a table is cut: here by an update, which writes it again, and by a build in four shares."""
+    (project.root / "samples").mkdir()
+
+    def sample(name: int, rows: str) -> None:
+        made = f"select 'run-' || i % 97 || '-{name}' as run_id, i, 0.1e0 * (i % 97) as watts from {rows} as r (i)"
+        duckdb.sql(f"copy ({made}) to '{project.root / 'samples' / f'{name}.parquet'}'")
+
+    write(project, {
+        "models/sample.sql": "select run_id, i, watts from read_parquet('samples/*.parquet')",
+        "models/total.sql": "select sum(watts) as total, avg(watts) as mean, stddev(watts) as spread from sample",
+    })
+    for name in range(4):
+        sample(name, f"range({name * 700_000}, {(name + 1) * 700_000})")
+    assert wh("build")[0] == 0
+    sample(5, "range(5_000_000, 5_000_300)")
+    assert "updated 1" in wh("build")[2]
+    assert tables_unlike_from_nothing(project, tmp_path) == []
+
+
 # --- the standard models ------------------------------------------------------------------------------------------
 
 _FRACTION = re.compile(rb"(?<![\w.+:/-])[1-9]\d*\.\d+(?![\w.:/-])")

@@ -216,7 +216,7 @@ def test_a_few_rows_are_shown_in_the_order_of_the_grain(sampled: Path) -> None:
     # A value that is missing is no text of that name.
     assert [attributes.get("class") for tag, attributes in page.elements].count("null") == 1
     fact = said(sampled, "tables/main.fact.html")
-    assert "Sample rows all of them" in fact and "1 NULL 2.5 [1] true 0 NULL 3.0 [0] true" in fact
+    assert "Sample rows all of them" in fact and "0 NULL 3.0 [0] true 1 NULL 2.5 [1] true" in fact
 
 
 def test_what_is_not_used_here_is_folded_into_one_page(sampled: Path) -> None:

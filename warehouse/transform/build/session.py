@@ -473,9 +473,9 @@ class Session:
 
     def _set_aside(self, name: str) -> str | None:
         """Keep a table's rows, under another name, for an incremental model that is to learn from them which of its keys
-        changed. None where it is not needed, or where the columns are others now."""
+        changed. None where it is not needed, where the columns are others now, and in a first build, in which all keys are new."""
         state = self._now.get(name)
-        if not state or state.kind != "table" or not any(map(self._is_followed, self._followers.get(name, ()))):
+        if self._is_first or not state or state.kind != "table" or not any(map(self._is_followed, self._followers.get(name, ()))):
             return None
         return set_aside(self._con, state.qualified, self._checked.columns[name])
 

@@ -34,10 +34,6 @@ def keep_delta(con: "duckdb.DuckDBPyConnection", qualified: str, former: str, ty
     """Keep the rows that only one of two tables has, in the temporary table of `delta_name`, and drop the former one. False
     where the rows that both have are in another order: a reader may depend on it, and which of its keys then changed cannot be
     told from rows."""
-    if not con.execute(f"select 1 from {quoted(former)} limit 1").fetchall():
-        con.execute(f"create or replace temp view {delta_name(qualified)} as from {quoted(qualified)}")
-        con.execute(f"drop table {quoted(former)}")
-        return True
     numbered = (
         f'select rowid as place, {row_hash(types)} as hashed, row_number() over (partition by hashed order by rowid) as occurrence'
         f" from {{}} as {ROW}"

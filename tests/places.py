@@ -7,6 +7,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from s3_server import client_of
 
 from warehouse.digest import bytes_digest
@@ -14,7 +15,7 @@ from warehouse.evidence.manifest import Manifest, ManifestFile
 from warehouse.evidence.objects.base import Staged
 from warehouse.evidence.objects.local import LocalObjects
 from warehouse.evidence.objects.s3 import S3Objects
-from warehouse.evidence.store import WAS_THERE, EvidenceStore
+from warehouse.evidence.store import WAS_THERE, EvidenceStore, local_store
 
 FILES = {"log.txt": b"one\ntwo\n", "deep/er/empty": b"", "deep/blob": bytes(range(256)) * 40}
 
@@ -71,3 +72,11 @@ def put(store: EvidenceStore, files: dict[str, bytes], sources: Path) -> bool:
 def faults(store: EvidenceStore, digest: str) -> list[str]:
     """The codes of all that is wrong with a bundle."""
     return [problem.code for problem in store.check_bundle(digest)]
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A store without evidence, in each of the two kinds of place."""
+    if request.param == "folder":
+        return Place(local_store(tmp_path / "store"))
+    return Place(bucket_store(request.getfixturevalue("endpoint"), request.getfixturevalue("bucket_name"), tmp_path / "work"))

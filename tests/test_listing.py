@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import Place, bucket_store
+from places import Place, place
 
 from warehouse.digest import bytes_digest
 from warehouse.evidence import listing, stamps
@@ -21,14 +21,9 @@ from warehouse.evidence.ledger.run_decisions import RETRACTION, decide
 from warehouse.evidence.listing import FOLDER, Listing
 from warehouse.evidence.memory_file import write_memory_file
 from warehouse.evidence.objects.s3 import S3Objects
-from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, manifest_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key
 
-
-@pytest.fixture(params=["folder", "bucket"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "folder":
-        return Place(local_store(tmp_path / "store"))
-    return Place(bucket_store(request.getfixturevalue("endpoint"), request.getfixturevalue("bucket_name"), tmp_path / "work"))
+__all__ = ["place"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import landed
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from landed import Rows
 from samples import mlperf_training as sample
@@ -98,6 +98,8 @@ def logs(draw: st.DrawFn) -> bytes:
     return bytes(text)
 
 
+@example(log=b':::MLLOG {"time_ms": 0, "key": "run_stop", "value": 1, "metadata": {"samples_count": 1e-400}}')  # which is not zero
+@example(log=b':::MLLOG {"time_ms": 0, "key": "run_stop", "value": 0.%s1, "metadata": {}}' % (b"0" * 400))
 @given(log=logs())
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_decoded_straight_as_with_care(log: bytes, tmp_path: Path) -> None:

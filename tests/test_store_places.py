@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from exhaustive import few
-from places import FILES, Place, bucket_store, faults, manifest_of, put
+from places import FILES, Place, bucket_store, faults, manifest_of, place, put
 
 from warehouse.digest import bytes_digest
 from warehouse.errors import WarehouseError
@@ -30,15 +30,10 @@ from warehouse.evidence.objects import holds as evidence_holds
 from warehouse.evidence.objects.holds import inspect_holds
 from warehouse.evidence.objects.s3 import S3Objects
 from warehouse.evidence.part import part_of
-from warehouse.evidence.store import EvidenceStore, bundle_key, local_store, manifest_key, raw_key
+from warehouse.evidence.store import EvidenceStore, bundle_key, manifest_key, raw_key
 from warehouse.landing.contract import Bundle
 
-
-@pytest.fixture(params=["folder", "bucket"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "folder":
-        return Place(local_store(tmp_path / "store"))
-    return Place(bucket_store(request.getfixturevalue("endpoint"), request.getfixturevalue("bucket_name"), tmp_path / "work"))
+__all__ = ["place"]
 
 
 @pytest.fixture

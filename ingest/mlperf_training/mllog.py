@@ -52,6 +52,8 @@ _decode_value = msgspec.json.Decoder().decode
 _decode_stats = msgspec.json.Decoder(dict[_Key, msgspec.Raw]).decode
 _decode_written = msgspec.json.Decoder(_Value).decode
 _NUMBER_STARTS = frozenset("-0123456789")
+_MANY_ZEROS = 200
+_MAY_BE_TINY = re.compile(rb"[eE]-[0-9]{3}|\.0{%d}" % _MANY_ZEROS)
 _KEY_WITH_DIGIT = re.compile(rb'\d[^"]*"\s*:')
 _MOST_SHAPES = 10_000
 
@@ -159,6 +161,7 @@ def _read_quickly(events: Events, start: int, stop: int, plain: Plain) -> None:
     is not."""
     documents = events.lines.documents[start:stop]
     found = [_decode(document) for document in documents]
+    _refuse_tiny(documents)
     _refuse_duplicates(documents, plain)
     written = [str(line.value, "utf-8") for line in found]
     values, numbers = _scalars(written)
@@ -194,6 +197,13 @@ def _scalars(written: list[str]) -> tuple[list[str | None], list[float | None]]:
     if not math.isfinite(sum(filter(None, numbers))):
         raise ValueError("not finite")  # one of them, or their sum: either way they are read one by one
     return texts, numbers
+
+
+def _refuse_tiny(documents: list[bytes]) -> None:
+    """Raises `ValueError` where a number may be too small for a float, which would be decoded as zero."""
+    for document in documents:
+        if (b"e-" in document or b"E-" in document or len(document) > _MANY_ZEROS) and _MAY_BE_TINY.search(document):
+            raise ValueError("too small")
 
 
 def _refuse_duplicates(documents: list[bytes], plain: Plain) -> None:

@@ -249,7 +249,7 @@ class Listing:
         """Write what is not written yet. Returns the index with all parts."""
         parts = {**found.parts, **dict.fromkeys(self._made, "")}
         if self._folder.parent.is_dir():
-            with suppress(OSError, UnicodeError):  # of a folder that others own, or a name that is no text: it saves time alone
+            with suppress(OSError, UnicodeError):  # the folder is not writable, or a name is no valid text: a memory only saves time
                 self._folder.mkdir(exist_ok=True)
                 for part, events in self._made.items():
                     body = msgspec.json.encode([event for event in events.values() if name_digest(event.key)])

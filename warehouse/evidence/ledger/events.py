@@ -327,7 +327,7 @@ def in_order(keys: Iterable[str]) -> list[str]:
 
 
 def _recent(keys: Sequence[str], since_ms: int | None) -> Sequence[str]:
-    """The newest of these keys, which are sorted by time: the last `_RECENT`, and those from shortly before the newest (or `since_ms`) on."""
+    """The newest of these keys, which are sorted by time: the last `_RECENT`, and all up to `_RECENT_MS` before the newest (or `since_ms`)."""
     since = (max(map(_named_ms, keys[-1:]), default=0) if since_ms is None else since_ms) - _RECENT_MS
     first = max(0, len(keys) - _RECENT)
     while first and _named_ms(keys[first - 1]) >= since:
